@@ -1,6 +1,6 @@
 import { describeError, errorLines } from '../src/cli/describe-error.ts';
 import { EXIT_CODES } from '../src/cli/exit-codes.ts';
-import { interruptible } from '../src/cli/interruption.ts';
+import { endOnSignals, untilSignalled } from '../src/cli/interruption.ts';
 import { startBenchStack } from './bench-stack.ts';
 import { allTargetsMet, checkedExitCode } from './figures.ts';
 import { estimatesBench } from './estimates/estimates-bench.ts';
@@ -40,6 +40,7 @@ async function bench(options: BenchOptions, signal: AbortSignal): Promise<boolea
 }
 
 async function main(): Promise<void> {
+  endOnSignals();
   try {
     const [name, ...rest] = process.argv.slice(2);
     if (name === 'estimates') {
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
     }
     const options = parseOptions(process.argv.slice(2));
     if (options === null) return;
-    const { result: met, interrupted } = await interruptible((signal) => bench(options, signal));
+    const { result: met, interrupted } = await untilSignalled((signal) => bench(options, signal));
     if (interrupted) process.exitCode = EXIT_CODES.interrupted.code;
     else process.exitCode = checkedExitCode(options.check, met);
   } catch (error) {

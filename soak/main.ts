@@ -1,6 +1,6 @@
 import { describeError, errorLines } from '../src/cli/describe-error.ts';
 import { EXIT_CODES } from '../src/cli/exit-codes.ts';
-import { interruptible } from '../src/cli/interruption.ts';
+import { endOnSignals, untilSignalled } from '../src/cli/interruption.ts';
 import { parseOptions } from './options.ts';
 import { reportLines } from './report.ts';
 import { runSoak } from './run-soak.ts';
@@ -9,10 +9,11 @@ import { runSoak } from './run-soak.ts';
 const remark = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
+  endOnSignals();
   try {
     const options = parseOptions(process.argv.slice(2));
     if (options === null) return;
-    const { result, interrupted } = await interruptible((signal) => runSoak(options, { onProgress: remark }, signal));
+    const { result, interrupted } = await untilSignalled((signal) => runSoak(options, { onProgress: remark }, signal));
     console.log(reportLines(result, options.kills).join('\n'));
     if (options.json) console.log(JSON.stringify(result));
     process.exitCode = interrupted ? EXIT_CODES.interrupted.code : result.ok ? 0 : 1;

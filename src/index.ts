@@ -12,11 +12,13 @@ export type {
   PastCall,
   PastView,
   Conversation,
+  EndedTurn,
   HoldfastClient,
   ListedEntry,
   LateResult,
   LiveTextUpdate,
   MessageContent,
+  Page,
   SendMessageOptions,
   SentMessage,
   StartTaskOptions,
@@ -41,7 +43,7 @@ export { createEmbeddingClient } from './models/embedder.ts';
 export type { EmbeddingClient } from './models/embedder.ts';
 export { defineAgent } from './config/define-agent.ts';
 export type { AgentInput } from './config/define-agent.ts';
-export type { AgentDefinition } from './config/definitions.ts';
+export type { DefinedAgent } from './config/definitions.ts';
 export { PRESETS as presets } from './config/presets.ts';
 export { ConfigurationError } from './config/errors.ts';
 export type {
@@ -53,6 +55,8 @@ export type {
 export type { ContentPart } from './context/content.ts';
 export type { CompactionPolicy } from './context/policy.ts';
 export type { CostGroup, CostRow } from './store/costs.ts';
+export { StackError } from './local/stack-error.ts';
+export type { StackErrorCode } from './local/stack-error.ts';
 export { StoreError } from './store/errors.ts';
 export type { LearnedWindow } from './store/learned-windows.ts';
 export type { ProviderPause } from './store/provider-pauses.ts';

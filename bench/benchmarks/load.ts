@@ -116,7 +116,7 @@ async function measureLongView(stack: BenchStack, worker: BenchWorker): Promise<
   const turn = await client.waitForOutcome({ ...writing, signal });
   const window = await worker.memory();
   if (turn.outcome !== 'completed') throw new Error(`the turn with the long view ended as ${turn.outcome}`);
-  const calls = await client.listModelCalls({ conversationId });
+  const { items: calls } = await client.listModelCalls({ conversationId });
   return { window, tokens: calls.at(-1)?.reportedTokens ?? 0 };
 }
 

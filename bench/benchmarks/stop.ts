@@ -18,7 +18,7 @@ export async function measureStop(
     });
     const sent = await client.startTask({ task: 'Say hello' });
     const { conversationId } = sent;
-    while ((await client.listModelCalls({ conversationId })).length === 0) await sleep(20, undefined, { signal });
+    while ((await client.listModelCalls({ conversationId })).items.length === 0) await sleep(20, undefined, { signal });
     // The call is registered before it is sent.
     await sleep(200, undefined, { signal });
     const { messageId } = await client.stop({ conversationId });

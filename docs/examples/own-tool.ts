@@ -1,5 +1,11 @@
-// A worker with a tool and an agent of one's own. Run it beside `npx holdfast dev`, or with DATABASE_URL and
-// TEMPORAL_ADDRESS set: `npx tsx own-tool.ts`.
+// A worker with a tool and an agent of its own. In an empty folder:
+//
+//   npm init --yes && npm pkg set type=module && npm install holdfast zod tsx
+//   cp node_modules/holdfast/docs/examples/own-tool.ts .
+//   npx holdfast dev                                       leave it running, and use another terminal
+//   HOLDFAST_LOG_LEVEL=warn npx tsx own-tool.ts
+//
+// Without a key for a real model the answer is the simulator's, which is scripted: it calls the tool that stands behind "Call".
 import { createClient, createWorker, defineAgent, defineTool } from 'holdfast';
 import { z } from 'zod';
 
@@ -18,27 +24,23 @@ const convert = defineTool({
 
 const agent = defineAgent({
   name: 'thermometer',
-  model: process.env['HOLDFAST_MODEL'] ?? 'simulator/sim-32k',
   instructions: 'You answer questions about temperatures.',
   tools: [convert],
 });
 
-const { DATABASE_URL: databaseUrl = '', TEMPORAL_ADDRESS: address = '127.0.0.1:7233' } = process.env;
-const taskQueue = process.env['HOLDFAST_TASK_QUEUE'] ?? 'agent-turn';
+// A task queue of its own: the worker of `holdfast dev` does not know this agent and must not get its turns. Commands reach it with
+// HOLDFAST_TASK_QUEUE=thermometer.
+const taskQueue = 'thermometer';
 const worker = await createWorker({ agents: [agent], tools: [convert], taskQueue });
-const client = await createClient({ databaseUrl, temporal: { address, namespace: 'default' }, taskQueue });
+const client = await createClient({ taskQueue });
 
 const sent = await client.startTask({
   agent: 'thermometer',
   task: 'Call convert_temperature with {"celsius": 21}',
 });
-const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 });
-const entries = await client.listEntries({ conversationId: sent.conversationId });
-const answer = entries
-  .at(-1)
-  ?.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  .join('\n');
-console.log(`${turn.outcome}: ${answer}`);
+const { outcome, text, explanation } = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 });
+console.log(`${outcome}: ${text}`);
+console.log(explanation);
 
 await client.close();
 worker.shutdown();

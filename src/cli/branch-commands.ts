@@ -11,7 +11,7 @@ import { followBranchChange } from './follow/follow-branch-change.ts';
 import type { BranchChangeEnd } from './follow/follow-branch-change.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
-import { interruptible } from './interruption.ts';
+import { interruptible, LEFT_UNANSWERED } from './interruption.ts';
 import { openOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { readText } from './read-text.ts';
@@ -93,11 +93,11 @@ type Prepare = (client: HoldfastClient, conversationId: string) => Promise<() =>
 
 async function change(reference: string, flags: ConnectionFlags, prepare: Prepare): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     const request = await prepare(client, conversationId);
     const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: false, flags });
-    if (end.kind !== 'ended') return leave(output, { conversationId, messageId: end.messageId }, flags);
+    if (end?.kind !== 'ended') return leave(output, conversationId, end, flags);
     const { messageId, turn } = end;
     const active = await client.getActiveBranch(conversationId);
     const done = turn.outcome === 'completed' && turn.reason === null;
@@ -119,7 +119,7 @@ async function requestAndFollow(
   options: Pick<Parameters<typeof followBranchChange>[0], 'conversationId' | 'request' | 'untilChanged'> & {
     readonly flags: ConnectionFlags;
   },
-): Promise<BranchChangeEnd> {
+): Promise<BranchChangeEnd | null> {
   const { flags, ...change } = options;
   // It prints nothing but remarks: beside JSON as lines, so that nobody waits without knowing for what.
   const display = openDisplay(
@@ -136,16 +136,13 @@ async function requestAndFollow(
   return result;
 }
 
-function leave(
-  output: Output,
-  { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
-  flags: ConnectionFlags,
-): void {
-  process.exitCode = EXIT_CODES.interrupted.code;
-  if (flags.json === true) output.json({ conversationId, messageId, outcome: null, interrupted: true });
+/** @param end `null` when a server was silent: nobody knows whether the request was stored */
+function leave(output: Output, conversationId: string, end: BranchChangeEnd | null, flags: ConnectionFlags): void {
+  if (flags.json === true)
+    output.json({ conversationId, messageId: end?.messageId ?? null, outcome: null, interrupted: true });
   else
     output.lines([
-      'You left; the request stands.',
+      end === null ? LEFT_UNANSWERED : 'You left; the request stands.',
       `  see what becomes of it: npx holdfast branches ${shortId(conversationId)}, npx holdfast watch ${shortId(conversationId)}`,
     ]);
 }
@@ -207,11 +204,11 @@ export function editCommand(): Command {
 
 async function resend(reference: string, flags: ResendFlags, prepare: Prepare): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     const request = await prepare(client, conversationId);
     const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: true, flags });
-    if (end.kind === 'left') return leave(output, { conversationId, messageId: end.messageId }, flags);
+    if (end === null || end.kind === 'left') return leave(output, conversationId, end, flags);
     const { messageId } = end;
     // Its turn ended, and the branch was not changed: it was taken back with the fork.
     const refused = end.kind === 'ended' ? end.turn : null;

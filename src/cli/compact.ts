@@ -9,7 +9,7 @@ import type { CompactionEnd } from './follow/follow-compaction.ts';
 import { openDisplay, NO_DISPLAY } from './follow/display.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
-import { interruptible } from './interruption.ts';
+import { interruptible, LEFT_UNANSWERED } from './interruption.ts';
 import { openOutput } from './output.ts';
 import type { Output } from './output.ts';
 
@@ -37,7 +37,7 @@ export function compactCommand(): Command {
 
 async function compact(reference: string, focus: string | undefined, flags: CompactFlags): Promise<void> {
   const output = openOutput({ plain: flags.plain === true });
-  await withClient(flags, async (client) => {
+  await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     if (flags.detach === true) {
       const sent = await client.requestCompaction({ conversationId, ...(focus !== undefined && { focus }) });
@@ -59,7 +59,7 @@ async function requestAndFollow(
     focus,
     json,
   }: { readonly conversationId: string; readonly focus: string | undefined; readonly json: boolean },
-): Promise<CompactionEnd> {
+): Promise<CompactionEnd | null> {
   const display = json ? NO_DISPLAY : openDisplay(output, 'Ctrl-C leaves; the compaction goes on.');
   const { result } = await interruptible(async (signal) => {
     try {
@@ -79,8 +79,11 @@ async function requestAndFollow(
   return result;
 }
 
-function report(output: Output, conversationId: string, end: CompactionEnd, json: boolean): void {
-  switch (end.kind) {
+function report(output: Output, conversationId: string, end: CompactionEnd | null, json: boolean): void {
+  switch (end?.kind) {
+    case undefined:
+      if (!json) output.line(LEFT_UNANSWERED);
+      return;
     case 'committed':
       if (!json) output.line(`See its text: npx holdfast summaries ${shortId(conversationId)}`);
       return;
@@ -95,6 +98,5 @@ function report(output: Output, conversationId: string, end: CompactionEnd, json
       return;
     case 'left':
       if (!json) output.line('You left; the request stands.');
-      process.exitCode = EXIT_CODES.interrupted.code;
   }
 }

@@ -4,103 +4,92 @@ import type { Connections } from '../local/stack-file.ts';
 import { printRemark } from './output.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 
-/** Any address will do where nobody connects to it. */
-export const UNUSED_ADDRESS = 'unused:0';
-
 /** What a command works with. */
 export interface Surroundings {
-  readonly configuration: Configuration;
   readonly connections: Connections;
+  /** `null`: something in it is wrong, and the command needs only the servers, which are known. */
+  readonly configuration: Configuration | null;
 }
 
-/**
- * Addresses from flags, else the environment, else `holdfast.yaml`, else `.holdfast/stack.json` here or above.
- * @param options.temporal `false`: Temporal may be unknown, because only Postgres is read. Default: `true`
- * @throws StackError `stack_not_started` when none of them names a server
- * @throws ConfigurationError naming what is wrong in `holdfast.yaml`
- */
-export async function findSurroundings(
-  flags: ConnectionFlags,
-  { temporal = true }: { readonly temporal?: boolean } = {},
-): Promise<Surroundings> {
-  const environment = {
+export interface CommandNeeds {
+  /** `false`: Temporal may be unknown or away, because only Postgres is read. Default: `true`. */
+  readonly temporal?: boolean;
+  /** `true`: agents or models of `holdfast.yaml` are needed, so that it must be without fault. Default: `false`. */
+  readonly agents?: boolean;
+}
+
+/** The environment with the servers that flags name, which win. */
+export function environmentWith(flags: ConnectionFlags): NodeJS.ProcessEnv {
+  return {
     ...process.env,
     ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }),
     ...(flags.temporalAddress !== undefined && { TEMPORAL_ADDRESS: flags.temporalAddress }),
     ...(flags.temporalNamespace !== undefined && { TEMPORAL_NAMESPACE: flags.temporalNamespace }),
   };
-  return resolveSurroundings(environment, { temporal });
+}
+
+/**
+ * Addresses from flags, else the environment, else `holdfast.yaml`, else the local stack, both looked for here and above.
+ * @throws StackError `stack_not_started` when none of them names a server
+ */
+export async function findConnections(flags: ConnectionFlags, needs: CommandNeeds = {}): Promise<Connections> {
+  const { findServers } = await import('../local/find-servers.ts');
+  const { problem, ...connections } = findServers({
+    environment: environmentWith(flags),
+    needsTemporal: needs.temporal ?? true,
+  });
+  if (problem !== null) warnOf(problem);
+  return connections;
 }
 
 /** The database alone, for a command that needs no Temporal. @throws StackError, ConfigurationError */
 export async function findDatabaseUrl(flags: Pick<ConnectionFlags, 'databaseUrl'>): Promise<string> {
-  const environment = {
-    ...process.env,
-    ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }),
-  };
-  const { connections } = await resolveSurroundings(environment, { temporal: false });
-  return connections.databaseUrl;
+  return (await findConnections(flags, { temporal: false })).databaseUrl;
 }
 
-async function resolveSurroundings(
-  environment: NodeJS.ProcessEnv,
-  { temporal }: { readonly temporal: boolean },
-): Promise<Surroundings> {
-  const [{ loadConfiguration }, { readStack, resolveConnections }] = await Promise.all([
+async function findSurroundings(flags: ConnectionFlags, needs: CommandNeeds): Promise<Surroundings> {
+  const [{ loadConfiguration }, { ConfigurationError }, { findServers }] = await Promise.all([
     import('../config/load-configuration.ts'),
-    import('../local/stack-file.ts'),
+    import('../config/errors.ts'),
+    import('../local/find-servers.ts'),
   ]);
-  const stack = readStack();
-  const written = loadConfiguration({ directory: process.cwd(), environment });
-  const connections = resolveConnections(
-    {
-      ...(!temporal && (stack?.temporal ?? null) === null && { TEMPORAL_ADDRESS: UNUSED_ADDRESS }),
-      ...environment,
-      ...(written.databaseUrl !== null && { DATABASE_URL: written.databaseUrl }),
-      ...(written.temporal.address !== null && {
-        TEMPORAL_ADDRESS: written.temporal.address,
-        TEMPORAL_NAMESPACE: written.temporal.namespace,
-      }),
-    },
-    stack,
-  );
-  const configuration = loadConfiguration({ directory: process.cwd(), environment, stack: connections });
-  return { configuration, connections };
+  const environment = environmentWith(flags);
+  const connections = findServers({ environment, needsTemporal: needs.temporal ?? true });
+  try {
+    const configuration = loadConfiguration({ directory: process.cwd(), environment, stack: connections });
+    return { connections, configuration };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) || needs.agents === true) throw error;
+    warnOf(error);
+    return { connections, configuration: null };
+  }
+}
+
+/** For a command that needs nothing of the file. */
+function warnOf(problem: Error): void {
+  printRemark(`warning: this command goes on without holdfast.yaml. ${problem.message}`);
 }
 
 type Work<Result> = (client: HoldfastClient, surroundings: Surroundings) => Promise<Result>;
 
 /** Opens a client for the time of `work`; closing it waits for doorbells under way. */
-export async function withClient<Result>(flags: ConnectionFlags, work: Work<Result>): Promise<Result> {
-  return inSurroundings(await findSurroundings(flags), work);
-}
-
-/** The same for commands that need Postgres alone: Temporal may be unknown or away. */
-export async function withReader<Result>(flags: ConnectionFlags, work: Work<Result>): Promise<Result> {
-  return inSurroundings(await findSurroundings(flags, { temporal: false }), work);
-}
-
-async function inSurroundings<Result>(surroundings: Surroundings, work: Work<Result>): Promise<Result> {
+export async function withClient<Result>(
+  flags: ConnectionFlags,
+  needs: CommandNeeds,
+  work: Work<Result>,
+): Promise<Result> {
+  const surroundings = await findSurroundings(flags, needs);
   const { databaseUrl, temporalAddress, temporalNamespace } = surroundings.connections;
   // Loaded here: it brings Temporal's client, and `holdfast --help` should not wait for it.
   const { createClient } = await import('../client/create-client.ts');
-  const { configuration } = surroundings;
-  // Loaded only where it is configured: it brings an SDK.
-  const embedder =
-    configuration.embeddings === null ? null : (await import('../config/embeddings.ts')).embedderOf(configuration);
   const client = await createClient({
     databaseUrl,
-    ...(embedder !== null && { embedder }),
-    onEmbeddingFailure: (error) =>
-      printRemark(
-        `warning: searched by words alone: ${error instanceof Error ? error.message : 'no embedding of the query'}`,
-      ),
+    ...(await embedding(surroundings.configuration)),
     temporal: {
       address: temporalAddress,
       namespace: temporalNamespace,
       ...(process.env['TEMPORAL_API_KEY'] !== undefined && { apiKey: process.env['TEMPORAL_API_KEY'] }),
     },
-    ...(process.env['HOLDFAST_TASK_QUEUE'] !== undefined && { taskQueue: process.env['HOLDFAST_TASK_QUEUE'] }),
     onDoorbellFailure: () =>
       printRemark(
         `warning: Temporal at ${temporalAddress} has not answered yet. What you sent is stored; a worker's upkeep finds it within a minute.`,
@@ -111,4 +100,23 @@ async function inSurroundings<Result>(surroundings: Surroundings, work: Work<Res
   } finally {
     await client.close();
   }
+}
+
+/** The same for commands that need Postgres alone: Temporal may be unknown or away. */
+export async function withReader<Result>(flags: ConnectionFlags, work: Work<Result>): Promise<Result> {
+  return withClient(flags, { temporal: false }, work);
+}
+
+/** Loaded only where it is configured: it brings an SDK. */
+async function embedding(configuration: Configuration | null) {
+  if (configuration?.embeddings == null) return {};
+  const embedder = (await import('../config/embeddings.ts')).embedderOf(configuration);
+  if (embedder === null) return {};
+  return {
+    embedder,
+    onEmbeddingFailure: (error: unknown) =>
+      printRemark(
+        `warning: searched by words alone: ${error instanceof Error ? error.message : 'no embedding of the query'}`,
+      ),
+  };
 }

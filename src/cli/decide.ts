@@ -107,7 +107,7 @@ async function decide(
   send: (client: HoldfastClient, conversationId: string) => Promise<SentDecision>,
 ): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     const { eventCount } = await client.getConversation(conversationId);
     const sent = await send(client, conversationId);

@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
 import type { WorkflowRun } from '../client/archive-types.ts';
+import { UNUSED_ADDRESS } from '../local/stack-file.ts';
 import type { Connections } from '../local/stack-file.ts';
-import { UNUSED_ADDRESS, withReader } from './connect.ts';
+import { withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { plural } from './render/numbers.ts';
 import { safeLine } from './render/safe-text.ts';
+import { shellWord } from './shell-word.ts';
 
 /** Entries are never changed, also not those that quote another conversation. */
 const NOT_REACHED =
@@ -75,11 +77,6 @@ function whatTemporalKeeps(histories: readonly WorkflowRun[]): string[] {
     ...(more > 0 ? [`  and ${more} more (--json has all)`] : []),
     'To remove them now:',
   ];
-}
-
-/** As one word of a shell. */
-function shellWord(text: string): string {
-  return /^[\w.:/-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** One command for all runs of a workflow: also those that a turn went through by continuing as new. */

@@ -6,6 +6,7 @@ import type { LocalStack } from '../local/stack.ts';
 import type { ServiceEvent, ServiceName } from '../local/supervise.ts';
 import { printJson } from './output.ts';
 import { printable } from './render/safe-text.ts';
+import { shellWord } from './shell-word.ts';
 
 const LABELS: Readonly<Record<ServiceName, string>> = {
   postgres: 'Postgres',
@@ -18,6 +19,8 @@ export interface ReadyFacts {
   /** Name of the variable that holds a model key, or null. */
   readonly modelKey: string | null;
   readonly worker: boolean;
+  /** State folder that other commands do not find by themselves, or null. */
+  readonly directory: string | null;
 }
 
 function seconds(milliseconds: number): string {
@@ -53,12 +56,13 @@ type LocalPostgres = NonNullable<Stack['postgres']>;
 /** Reads the password where it lies: what is printed may be kept by a terminal or a log. */
 function psqlCommand({ dataDirectory, port, database }: LocalPostgres): string {
   const file = relative(process.cwd(), join(dataDirectory, PASSWORD_FILE));
-  return `PGPASSWORD="$(cat '${file.replaceAll("'", `'\\''`)}')" psql -h ${LOCAL_HOST} -p ${port} -U ${LOCAL_SUPERUSER} ${database}`;
+  return `PGPASSWORD="$(cat ${shellWord(file)})" psql -h ${LOCAL_HOST} -p ${port} -U ${LOCAL_SUPERUSER} ${database}`;
 }
 
 /** The addresses and what to do next, for a person. */
 export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
   const { postgres, temporal, simulator } = stack.current();
+  const { directory } = facts;
   const { temporalAddress, temporalNamespace, simulatorUrl } = stack.connections;
   const rows: [string, string][] = [
     ['Temporal UI', temporal?.uiUrl ?? 'not ours: TEMPORAL_ADDRESS names the server'],
@@ -72,7 +76,10 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
   ];
   if (postgres !== null) rows.push(['psql', psqlCommand(postgres)]);
   if (simulator !== null)
-    rows.push(['Simulator', `${simulator.url} (${facts.modelKey === null ? 'no model key is set' : 'asked for'})`]);
+    rows.push([
+      'Simulator',
+      `${simulator.url} (${facts.modelKey === null ? 'no model key is set: its answers are scripted' : 'asked for'})`,
+    ]);
   else if (simulatorUrl !== null) rows.push(['Simulator', `${simulatorUrl} (HOLDFAST_SIMULATOR_URL)`]);
   if (facts.modelKey !== null) rows.push(['Models', `real, key from ${facts.modelKey}`]);
   rows.push(['Logs', `${relative(process.cwd(), stack.logDirectory) || '.'}/`]);
@@ -86,7 +93,7 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
     '',
     ...lines,
     '',
-    `Try, in another terminal:  ${next}`,
+    `Try, in another terminal:  ${directory === null ? '' : `HOLDFAST_DIRECTORY=${shellWord(directory)} `}${next}`,
     '',
   ].join('\n');
 }

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { DevOutput } from './dev-output.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
-import { interruptible } from './interruption.ts';
+import { untilSignalled } from './interruption.ts';
 import type { StackPorts } from '../local/choose-ports.ts';
 import type { LocalStack } from '../local/stack.ts';
 import type { ServiceName } from '../local/supervise.ts';
@@ -54,18 +55,28 @@ function portsOf(options: DevOptions): Partial<StackPorts> {
   };
 }
 
+function isNamed({ directory }: DevOptions): boolean {
+  return directory !== undefined || (process.env['HOLDFAST_DIRECTORY'] ?? '') !== '';
+}
+
 /** Starts the stack; null when the user gave up meanwhile. */
 async function start(options: DevOptions, output: DevOutput, signal: AbortSignal): Promise<LocalStack | null> {
   // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
-  const [{ startLocalStack }, { stateDirectory }, { environmentWithNamedServers }] = await Promise.all([
+  const [{ startLocalStack }, { stateDirectory }, { loadConfiguration }, { readNamedServers }] = await Promise.all([
     import('../local/stack.ts'),
     import('../local/stack-file.ts'),
-    import('./named-servers.ts'),
+    import('../config/load-configuration.ts'),
+    import('../config/named-servers.ts'),
   ]);
+  // What is wrong in the file is told here, and not by a worker that is started again and again.
+  const { file } = loadConfiguration({ directory: process.cwd(), environment: process.env });
+  const { environment } = readNamedServers(process.env, process.cwd());
   try {
     return await startLocalStack({
       directory: options.directory ?? stateDirectory(),
-      environment: environmentWithNamedServers(process.env),
+      // A state folder that was named says nothing of where the project is.
+      ...(isNamed(options) && { workingDirectory: process.cwd() }),
+      environment: { ...environment, ...(file !== null && { HOLDFAST_CONFIG: file }) },
       services: servicesOf(options, process.env),
       ports: portsOf(options),
       ...(options.workerCommand === undefined ? {} : { workerCommand: options.workerCommand.split(' ') }),
@@ -82,10 +93,11 @@ async function start(options: DevOptions, output: DevOutput, signal: AbortSignal
 async function dev(options: DevOptions): Promise<void> {
   const output = new DevOutput(options.json === true);
   // A second Ctrl-C leaves at once; the services notice the closed pipe and stop on their own.
-  await interruptible(async (signal) => {
+  await untilSignalled(async (signal) => {
     const stack = await start(options, output, signal);
     if (stack !== null) {
-      output.ready(stack, { modelKey: modelKeyName(process.env), worker: options.worker });
+      const directory = options.directory === undefined ? null : resolve(options.directory);
+      output.ready(stack, { modelKey: modelKeyName(process.env), worker: options.worker, directory });
       if (!signal.aborted) await once(signal, 'abort');
       output.stopping();
       await stack.stop();

@@ -13,6 +13,7 @@ export const EXIT_CODES = {
   },
   internal: { code: 70, meaning: 'an error that Holdfast did not expect; HOLDFAST_DEBUG=1 shows its stack' },
   interrupted: { code: 130, meaning: 'interrupted with Ctrl-C; a watched turn goes on' },
+  terminated: { code: 143, meaning: 'the same by SIGTERM; 129 when the terminal was closed' },
 } as const;
 
 export type ExitReason = keyof typeof EXIT_CODES;

@@ -23,17 +23,18 @@ export async function findConversation(client: HoldfastClient, reference: string
   const wanted = reference.trim().replace(/^…/u, '').toLowerCase();
   if (isId(wanted)) return wanted;
   if (wanted === 'last') {
-    const [newest] = await client.listConversations({ limit: 1 });
+    const { items } = await client.listConversations({ limit: 1 });
+    const [newest] = items;
     if (newest !== undefined) return newest.conversationId;
     throw new UsageError('no_conversation', 'There is no conversation yet.', 'Start one: npx holdfast start "<task>"');
   }
   const found: Conversation[] = [];
   if (/^[0-9a-f-]+$/u.test(wanted)) {
-    for (let page = await client.listConversations({ limit: PAGE }); page.length > 0;) {
-      found.push(...matching(page, wanted));
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) break;
-      page = await client.listConversations({ limit: PAGE, before: last.conversationId });
+    let page = await client.listConversations({ limit: PAGE });
+    found.push(...matching(page.items, wanted));
+    while (page.hasMore) {
+      page = await client.listConversations({ limit: PAGE, before: page.items.at(-1)?.conversationId ?? '' });
+      found.push(...matching(page.items, wanted));
     }
   }
   return onlyOne(found, reference);

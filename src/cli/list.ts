@@ -28,14 +28,13 @@ export function listCommand(): Command {
 async function list(flags: ListFlags): Promise<void> {
   const output = openOutput();
   await withReader(flags, async (client) => {
-    const conversations = await client.listConversations({ limit: flags.limit });
-    if (flags.json === true) output.json({ conversations });
+    const { items: conversations, hasMore } = await client.listConversations({ limit: flags.limit });
+    if (flags.json === true) output.json({ conversations, hasMore });
     else if (conversations.length === 0) output.line('No conversation yet. Start one: npx holdfast start "<task>"');
     else {
       const { style } = output;
       output.lines(conversationListLines(conversations, { columns: output.columns(), style, now: Date.now() }));
-      if (conversations.length === flags.limit)
-        output.remark(`There may be more: --limit ${Math.min(MOST, flags.limit * 5)}`);
+      if (hasMore) output.remark(`There are more: --limit ${Math.min(MOST, flags.limit * 5)}`);
     }
   });
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { approvalsCommand } from './approvals.ts';
 import { branchesCommand, editCommand, forkCommand, regenerateCommand, switchCommand } from './branch-commands.ts';
@@ -11,6 +12,7 @@ import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
 import { deleteCommand } from './delete.ts';
 import { entryCommand } from './entry.ts';
+import { envCommand } from './env.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { explainErrorCommand } from './explain-error.ts';
 import { exportCommand } from './export.ts';
@@ -19,6 +21,7 @@ import { labCommand } from './lab.ts';
 import { listCommand } from './list.ts';
 import { migrateCommand } from './migrate.ts';
 import { modelsCommand } from './models.ts';
+import { endOnSignals, exitCodeOfInterruption } from './interruption.ts';
 import { endWhenPipeCloses, printJson, printRemark } from './output.ts';
 import { readVersion } from './package-version.ts';
 import { recallCommand } from './recall.ts';
@@ -45,7 +48,10 @@ const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Branches:', [branchesCommand, forkCommand, switchCommand, regenerateCommand, editCommand]],
   ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand, conformanceCommand]],
   ['Files of conversations:', [labCommand, importCommand, exportCommand, deleteCommand]],
-  ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor]],
+  [
+    'Services:',
+    [devCommand, envCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor],
+  ],
 ];
 
 /** The whole command line, without running it. */
@@ -56,6 +62,11 @@ export function createProgram(): Command {
     .version(readVersion(), '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help, or with a command its own')
     .helpCommand(false)
+    .option('--config <file>', 'configuration instead of holdfast.yaml here or above; with every command')
+    // Set, so that a worker that the command starts finds it too.
+    .on('option:config', (file: string) => {
+      process.env['HOLDFAST_CONFIG'] = resolve(file);
+    })
     .addHelpText(
       'after',
       `\nFirst steps:\n  $ npx holdfast dev\n  $ npx holdfast start "Read the README and say what this project does"     (in another terminal)\n\nExit codes:\n${describeExitCodes()}`,
@@ -74,7 +85,9 @@ export function createProgram(): Command {
 /** Runs one command of the CLI as a process, which ends with it. */
 export async function main(argv: readonly string[]): Promise<void> {
   endWhenPipeCloses();
+  endOnSignals();
   await runCommandLine(argv);
+  process.exitCode = exitCodeOfInterruption() ?? process.exitCode;
   await leaveSoon();
 }
 

@@ -25,11 +25,14 @@ export function cliReference(): string {
 
 \`npx holdfast <command>\`. Every command has \`--help\` and \`--json\`. A conversation is named by its id, by the beginning or
 end of it if only one conversation has it, or by \`last\`, the one that was active last. Servers are found in this order:
-flags, environment, \`holdfast.yaml\`, the local stack that \`npx holdfast dev\` keeps in \`.holdfast/\` here or in a folder above.
+flags, environment, \`holdfast.yaml\`, the local stack that \`npx holdfast dev\` keeps in \`.holdfast/\`. File and folder are looked for
+here, then in the folders above; \`--config <file>\` names another file with every command. A command that needs no agent, such as
+\`stop\` or \`list\`, also works beside a \`holdfast.yaml\` with mistakes.
 
 On a terminal \`start\` and \`watch\` are a screen that follows the turn; in a pipe they print plain lines, one per tool call, and
 answers when they are complete. \`NO_COLOR\` switches colours off, \`TERM=dumb\` and \`--plain\` also the repainting.
-Ctrl-C leaves, the turn goes on.
+Ctrl-C leaves, the turn goes on. Ctrl-C and SIGTERM end every command within a second, also when a server is silent; \`dev\`, \`worker\`
+and \`simulator\` stop in order, with exit code 0.
 Characters that a terminal hides or obeys are written out (\`\\u{202e}\`), in JSON as its escapes; emoji and letters of every script stay.
 
 An error is two lines on standard error, what happened and what to do, or with \`--json\` one object on standard output:

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { ReindexProgress, Reindexed } from '../client/memory-types.ts';
 import { withReader } from './connect.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 import { findConversation, shortId } from './find-conversation.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -33,18 +32,23 @@ async function reindex(reference: string | undefined, flags: ConnectionFlags): P
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
+    const done = { conversations: 0, passages: 0, skipped: 0 };
     const { result } = await interruptible((signal) =>
       client.reindex({
         ...(conversationId !== undefined && { conversationId }),
         signal,
         onProgress: (progress) => {
+          done.conversations = progress.done;
+          done.passages += progress.passages;
+          done.skipped += progress.skipped;
           if (flags.json !== true && progress.of > 1) output.remark(progressLine(progress));
         },
       }),
     );
-    if (result.interrupted) process.exitCode = EXIT_CODES.interrupted.code;
-    if (flags.json === true) output.json(result);
-    else output.lines(resultLines(result));
+    // A long batch is not waited for.
+    const reindexed = result ?? { ...done, embedded: 0, interrupted: true };
+    if (flags.json === true) output.json(reindexed);
+    else output.lines(resultLines(reindexed));
   });
 }
 

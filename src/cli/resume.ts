@@ -55,7 +55,7 @@ async function resume(reference: string, flags: ResumeFlags): Promise<void> {
   const raise = Object.fromEntries(
     OPTIONS.flatMap(([counted]) => (flags[counted] === undefined ? [] : [[counted, flags[counted]]])),
   );
-  await withClient(flags, async (client) => {
+  await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     const { eventCount: afterEvent } = await client.getConversation(conversationId);
     const { messageId } = await client.resume({ conversationId, raise });

@@ -57,7 +57,7 @@ function sentWords({ turn, waitingCalls }: Conversation, { queue }: Pick<SendFla
 async function send(reference: string, argument: string, flags: SendFlags): Promise<void> {
   const content = await withAttachments(await readText(argument, 'message'), flags.attach);
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     const conversation = await client.getConversation(conversationId);
     // Asked before it is sent: the doorbell begins another workflow.

@@ -36,13 +36,12 @@ async function show(reference: string, flags: ShowFlags): Promise<void> {
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const conversation = await client.getConversation(conversationId);
-    // The newest sequence is of whatever branch; what is read before it is of the active one.
-    const beforeSequence = conversation.entryCount + 1;
-    const entries =
-      flags.entries === 0 ? [] : await client.listEntries({ conversationId, beforeSequence, limit: flags.entries });
+    const { items: entries } =
+      flags.entries === 0 ? { items: [] } : await client.listEntries({ conversationId, limit: flags.entries });
+    const beforeSequence = entries[0]?.sequence;
     const earlier = await client.countEntries({
       conversationId,
-      beforeSequence: entries[0]?.sequence ?? beforeSequence,
+      ...(beforeSequence !== undefined && { beforeSequence }),
     });
     const activeEntryCount = earlier + entries.length;
     if (flags.json === true) {

@@ -4,7 +4,7 @@ import { errorCode } from '../local/error-code.ts';
 import { count } from './count-option.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
-import { interruptible } from './interruption.ts';
+import { untilSignalled } from './interruption.ts';
 import { openOutput } from './output.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -50,7 +50,7 @@ async function simulate(flags: SimulatorFlags): Promise<void> {
       `  OpenAI's SDK:          baseURL ${simulator.url}/v1`,
     ]);
   }
-  await interruptible(async (signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
+  await untilSignalled(async (signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
   await simulator.close();
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import type { Surroundings } from './connect.ts';
+import type { Configuration } from '../config/configuration.ts';
 import { collectFiles, withAttachments } from './attachments.ts';
 import { withClient } from './connect.ts';
 import { shortId } from './find-conversation.ts';
@@ -58,8 +58,9 @@ export function startCommand(): Command {
 async function start(argument: string, flags: StartFlags): Promise<void> {
   const task = await withAttachments(await readText(argument, 'task'), flags.attach);
   const output = openOutput({ plain: flags.plain === true });
-  await withClient(flags, async (client, surroundings) => {
-    if (flags.check) await checkChoice(surroundings, flags);
+  const needs = { agents: flags.check };
+  await withClient(flags, needs, async (client, { configuration }) => {
+    if (flags.check && configuration !== null) await checkChoice(configuration, flags);
     const { agent, model, preset, workspace, user } = flags;
     const { conversationId, messageId } = await client.startTask({
       task,
@@ -79,7 +80,7 @@ async function start(argument: string, flags: StartFlags): Promise<void> {
 }
 
 /** @throws ConfigurationError `agent_unknown`, `preset_unknown`, `model_invalid`, `provider_unknown`, `configuration_invalid` (workspace) */
-async function checkChoice({ configuration }: Surroundings, flags: StartFlags): Promise<void> {
+async function checkChoice(configuration: Configuration, flags: StartFlags): Promise<void> {
   const [{ selectAgent, providerNamed }, { requireWorkspaces }, { ConfigurationError }, { parseModelName }] =
     await Promise.all([
       import('../config/configuration.ts'),

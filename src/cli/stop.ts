@@ -33,7 +33,7 @@ export function stopCommand(): Command {
 
 async function stop(reference: string, flags: StopFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     const { turn, eventCount, waitingMessages } = await client.getConversation(conversationId);
     const isRunning = turn !== null && turn.state !== 'ended';

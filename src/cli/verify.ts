@@ -6,7 +6,8 @@ import type { CheckedInvariant, VerifyScope } from '../verify/invariant.ts';
 import type { Journal } from '../verify/journal.ts';
 import type { JournalVerification } from '../verify/journal-invariants.ts';
 import type { TemporalVerification } from '../verify/temporal-invariants.ts';
-import { findSurroundings, UNUSED_ADDRESS, withReader } from './connect.ts';
+import { UNUSED_ADDRESS } from '../local/stack-file.ts';
+import { findConnections, withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { findConversation } from './find-conversation.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
@@ -61,7 +62,7 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
   const output = openOutput();
   const conversationId =
     reference === undefined ? null : await withReader(flags, (client) => findConversation(client, reference));
-  const { connections } = await findSurroundings(flags, { temporal: flags.histories === true });
+  const connections = await findConnections(flags, { temporal: flags.histories === true });
   const [{ connectDatabase }, { requireCurrentSchema }, { verify }] = await Promise.all([
     import('../store/database.ts'),
     import('../store/migrate.ts'),

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { findSurroundings } from './connect.ts';
+import { environmentWith } from './connect.ts';
 import { count } from './count-option.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
+import { untilSignalled } from './interruption.ts';
 
 interface WorkerFlags extends ConnectionFlags {
   readonly concurrency?: number;
@@ -15,7 +16,7 @@ export function workerCommand(): Command {
     holdfastCommand('worker', {
       summary: 'run a worker that serves turns',
       description:
-        'Serves turns with the agents of holdfast.yaml in this folder. Run as many as you like: each turn is served by one, and another takes over when it dies. SIGTERM and Ctrl-C let running calls finish, then hand over. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
+        'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: each turn is served by one, and another takes over when it dies. SIGTERM and Ctrl-C let running calls finish, then hand over. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
       examples: [
         'npx holdfast worker',
         'DATABASE_URL=postgres://… TEMPORAL_ADDRESS=temporal:7233 npx holdfast worker --concurrency 50',
@@ -28,23 +29,15 @@ export function workerCommand(): Command {
 }
 
 async function work(flags: WorkerFlags): Promise<void> {
-  const { connections } = await findSurroundings(flags);
-  const [{ runWorker }, { readStack }] = await Promise.all([
+  const [{ createWorker }, { runWorker }] = await Promise.all([
+    import('../worker/create-worker.ts'),
     import('../worker/run-worker.ts'),
-    import('../local/stack-file.ts'),
   ]);
-  const { dataDirectory } = readStack()?.postgres ?? {};
-  await runWorker({
-    // Root's Postgres may have its data outside of the state folder.
-    ...(dataDirectory !== undefined && { protectedPaths: [dataDirectory] }),
-    environment: {
-      ...process.env,
-      DATABASE_URL: connections.databaseUrl,
-      TEMPORAL_ADDRESS: connections.temporalAddress,
-      TEMPORAL_NAMESPACE: connections.temporalNamespace,
-      ...(connections.simulatorUrl !== null && { HOLDFAST_SIMULATOR_URL: connections.simulatorUrl }),
-    },
+  const options = {
+    environment: environmentWith(flags),
     ...(flags.concurrency !== undefined && { concurrentWork: flags.concurrency }),
     ...(flags.grace !== undefined && { shutdownGraceMilliseconds: flags.grace * 1_000 }),
-  });
+  };
+  const worker = await createWorker(options);
+  await untilSignalled((signal) => runWorker(worker, options, signal));
 }

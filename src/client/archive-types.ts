@@ -31,9 +31,9 @@ export interface OpenedEntry extends Omit<ListedEntry, 'kind'> {
 /** Which entries of a conversation's active branch. */
 export interface EntryPage {
   readonly conversationId: string;
-  /** Only entries after it. */
+  /** Only entries after it, the first ones: `hasMore` means later ones. Default: the newest, and `hasMore` means earlier ones. */
   readonly afterSequence?: number;
-  /** Only entries before it; without `afterSequence` the newest of them. */
+  /** Only entries before it. */
   readonly beforeSequence?: number;
   /** At most 1,000. Default: 100. */
   readonly limit?: number;

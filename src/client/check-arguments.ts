@@ -143,11 +143,13 @@ const ARGUMENTS = {
   }),
   createClient: z.object({
     // The value is never shown: it may hold a password.
-    databaseUrl: formed(/^postgres(?:ql)?:\/\/\S+$/u, 'must be an address that begins with postgres://'),
-    temporal: z.object({
-      address: formed(/^\S+:\d{1,5}$/u, 'must be host:port'),
-      namespace: text.optional(),
-    }),
+    databaseUrl: formed(/^postgres(?:ql)?:\/\/\S+$/u, 'must be an address that begins with postgres://').optional(),
+    temporal: z
+      .object({
+        address: formed(/^\S+:\d{1,5}$/u, 'must be host:port'),
+        namespace: text.optional(),
+      })
+      .optional(),
     taskQueue: named.optional(),
     onDoorbellFailure: work.optional(),
   }),

@@ -10,6 +10,8 @@ import type { TurnRow } from '../store/turns.ts';
 import { readWindowSource } from '../store/window-source.ts';
 import { HoldfastClientError } from './errors.ts';
 import { explainOutcome } from './explain-outcome.ts';
+import { pageOf } from './page.ts';
+import type { Page } from './page.ts';
 import type { ContextReport, Conversation, TurnSummary } from './types.ts';
 
 export async function describeConversation(database: Database, conversationId: string): Promise<Conversation> {
@@ -20,14 +22,18 @@ export async function describeConversation(database: Database, conversationId: s
   });
 }
 
+const DEFAULT_CONVERSATIONS = 50;
+const MOST_CONVERSATIONS = 500;
+
 /** Newest activity first. @param page.beforeId id of the last conversation of the page before */
 export async function describeConversations(
   database: Database,
   page: { readonly limit?: number; readonly beforeId?: string },
-): Promise<Conversation[]> {
+): Promise<Page<Conversation>> {
+  const limit = Math.min(page.limit ?? DEFAULT_CONVERSATIONS, MOST_CONVERSATIONS);
   return readAtOnce(database, async (open) => {
-    const rows = await listConversations(open, page);
-    return Promise.all(rows.map((row) => withLastTurn(open, row)));
+    const { items, hasMore } = pageOf(await listConversations(open, { ...page, limit: limit + 1 }), limit);
+    return { items: await Promise.all(items.map((row) => withLastTurn(open, row))), hasMore };
   });
 }
 

@@ -26,7 +26,6 @@ import {
   describeConversations,
   knownConversation,
   requireConversation,
-  summarizeTurn,
 } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
@@ -44,17 +43,21 @@ import {
   openStoredEntry,
   reindexConversations,
 } from './memory.ts';
-import { waitForEndedTurn } from './outcome.ts';
+import { describeEndedTurn, waitForEndedTurn } from './outcome.ts';
 import { listPastCalls, rebuildView } from './past-view.ts';
 import type { HoldfastClient, ServedCommand } from './types.ts';
 import { watchConversation } from './watch.ts';
 import { waysToSend } from './ways-to-send.ts';
 
 export interface ClientOptions {
-  /** `postgres://user:password@host:port/database`, migrated by `holdfast migrate`. */
-  readonly databaseUrl: string;
-  readonly temporal: TemporalAddress;
-  /** Queue of the workers. Default: `agent-turn`. */
+  /**
+   * `postgres://user:password@host:port/database`, migrated by `holdfast migrate`. Default: `DATABASE_URL`, else what `holdfast.yaml` names,
+   * else the local stack of `holdfast dev`, the last two here or in a folder above.
+   */
+  readonly databaseUrl?: string;
+  /** Default: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE` and `TEMPORAL_API_KEY`, else found like the database. */
+  readonly temporal?: TemporalAddress;
+  /** Queue of the workers. Default: `HOLDFAST_TASK_QUEUE`, else `agent-turn`. */
   readonly taskQueue?: string;
   /** Search by meaning beside search by words, as workers with `embeddings` in `holdfast.yaml` do. Default: words alone. */
   readonly embedder?: TextEmbedder;
@@ -67,19 +70,25 @@ export interface ClientOptions {
 /**
  * Opens a client. Connects to Temporal at the first doorbell, so reading works without it.
  * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_schema`
+ * @throws StackError `stack_not_started` when a server is neither given nor found; ConfigurationError for one that is written wrongly
  */
-export async function createClient(options: ClientOptions): Promise<HoldfastClient> {
+export async function createClient(options: ClientOptions = {}): Promise<HoldfastClient> {
   checkArgument('createClient', options);
-  const database = openDatabase(options.databaseUrl);
+  const servers = await serversOf(options);
+  const database = openDatabase(servers.databaseUrl);
   try {
     await requireCurrentSchema(database);
   } catch (error) {
     await database.end({ timeout: 1 });
     throw clientError(error);
   }
-  const temporal = lazyTemporal(options.temporal);
+  const temporal = lazyTemporal(servers.temporal);
   const doorbell = createDoorbell(
-    { database, temporal, taskQueue: options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE },
+    {
+      database,
+      temporal,
+      taskQueue: options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE,
+    },
     options.onDoorbellFailure ?? (() => undefined),
   );
   const listeners = createListeners(database);
@@ -98,6 +107,24 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
       await temporal.close();
     },
   });
+}
+
+async function serversOf({
+  databaseUrl,
+  temporal,
+}: ClientOptions): Promise<{ readonly databaseUrl: string; readonly temporal: TemporalAddress }> {
+  if (databaseUrl !== undefined && temporal !== undefined) return { databaseUrl, temporal };
+  // Loaded late: an application that names its servers does without the local stack.
+  const { findServers } = await import('../local/find-servers.ts');
+  const { TEMPORAL_API_KEY: apiKey } = process.env;
+  const named = definedOf({ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal?.address });
+  const { problem, ...found } = findServers({ environment: { ...process.env, ...named } });
+  if (problem !== null) throw problem;
+  const { temporalAddress: address, temporalNamespace: namespace } = found;
+  return {
+    databaseUrl: found.databaseUrl,
+    temporal: temporal ?? { address, namespace, ...(apiKey !== undefined && { apiKey }) },
+  };
 }
 
 /** @throws HoldfastClientError `invalid_argument` for an address that cannot be read */
@@ -202,6 +229,7 @@ const SERVED_COMMAND: ServedCommand = {
   outcome: 'nothing_to_do',
   reason: null,
   explanation: 'The command had nothing to act on: no turn was running, or the task was done.',
+  text: '',
 };
 
 type Readers = Omit<
@@ -242,7 +270,7 @@ function readers(database: Database, listeners: Listeners, meaning: MeaningSearc
     waitForOutcome: (options) =>
       guarded(async () => {
         const ended = await waitForEndedTurn(database, listeners, options);
-        return ended === 'served' ? SERVED_COMMAND : summarizeTurn(ended);
+        return ended === 'served' ? SERVED_COMMAND : describeEndedTurn(database, ended);
       }),
   };
 }

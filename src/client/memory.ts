@@ -19,6 +19,8 @@ import { readCurrentPoint } from '../store/plan-source.ts';
 import type { OpenedEntry } from './archive-types.ts';
 import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
+import { pageOf } from './page.ts';
+import type { Page } from './page.ts';
 import type { FoundPassage, Reindexed } from './memory-types.ts';
 import type { HoldfastClient, LateResult, ListedEntry, StoredSummary } from './types.ts';
 
@@ -27,18 +29,23 @@ const SUMMARIES_PER_PAGE = 200;
 
 type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
 
+const DEFAULT_ENTRIES = 100;
+const MOST_ENTRIES = 1_000;
+
 export async function listConversationEntries(
   database: Database,
   options: Options<'listEntries'>,
-): Promise<ListedEntry[]> {
-  const { conversationId, afterSequence, beforeSequence, limit } = options;
-  const entries = await listEntries(database, {
+): Promise<Page<ListedEntry>> {
+  const { conversationId, afterSequence, beforeSequence } = options;
+  const limit = Math.min(options.limit ?? DEFAULT_ENTRIES, MOST_ENTRIES);
+  const read = await listEntries(database, {
     conversationId,
-    ...(afterSequence !== undefined && { after: afterSequence }),
-    ...(beforeSequence !== undefined && { before: beforeSequence }),
-    ...(limit !== undefined && { limit }),
+    ...definedOf({ after: afterSequence, before: beforeSequence }),
+    limit: limit + 1,
   });
-  return knownConversation(database, conversationId, await withLateResults(database, entries));
+  await knownConversation(database, conversationId, read);
+  const { items, hasMore } = pageOf(read, limit, afterSequence === undefined ? 'last' : 'first');
+  return { items: await withLateResults(database, items), hasMore };
 }
 
 /** Few turns have any: one query by the turns that the page shows. */

@@ -1,13 +1,25 @@
+import { textOf } from '../context/content.ts';
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL } from '../store/events.ts';
 import type { Listeners } from '../store/listen.ts';
+import { readFinalAnswer } from '../store/entries.ts';
 import { readTurnForMessage } from '../store/turns.ts';
 import type { TurnRow } from '../store/turns.ts';
-import { requireConversation } from './conversation.ts';
+import { requireConversation, summarizeTurn } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
+import type { EndedTurn } from './turn-summary.ts';
 
 /** Looked for this often without a notification, which can be lost with its connection. Milliseconds. */
 const LOOK_INTERVAL_MILLISECONDS = 2_000;
+/** Milliseconds that the last look gets after the time-out: a silent Postgres would never answer it. */
+const LAST_LOOK_MILLISECONDS = 5_000;
+
+interface WaitOptions {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly timeoutMilliseconds?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * Waits until the turn that took a message has ended, and returns its row: the row is the truth, not the workflow's result.
@@ -16,14 +28,9 @@ const LOOK_INTERVAL_MILLISECONDS = 2_000;
 export async function waitForEndedTurn(
   database: Database,
   listeners: Listeners,
-  options: {
-    conversationId: string;
-    messageId: string;
-    timeoutMilliseconds?: number | undefined;
-    signal?: AbortSignal | undefined;
-  },
+  options: WaitOptions,
 ): Promise<TurnRow | 'served'> {
-  const { conversationId, messageId, timeoutMilliseconds, signal } = options;
+  const { conversationId, timeoutMilliseconds = Infinity, signal } = options;
   signal?.throwIfAborted();
   let wake = (): void => undefined;
   const listening = listeners.listen({
@@ -33,40 +40,70 @@ export async function waitForEndedTurn(
     // The next look fails too, and tells.
     failed: () => wake(),
   });
-  const timer = setInterval(() => wake(), LOOK_INTERVAL_MILLISECONDS);
-  const onAbort = (): void => wake();
-  signal?.addEventListener('abort', onAbort);
-  const deadline = timeoutMilliseconds === undefined ? Infinity : performance.now() + timeoutMilliseconds;
-  const timeout = timeoutMilliseconds === undefined ? undefined : setTimeout(() => wake(), timeoutMilliseconds);
-  try {
+  const timers = [setInterval(() => wake(), LOOK_INTERVAL_MILLISECONDS)];
+  let abort = (): void => undefined;
+  const stopped = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal?.reason);
+    if (timeoutMilliseconds === Infinity) return;
+    timers.push(setTimeout(() => wake(), timeoutMilliseconds));
+    timers.push(setTimeout(() => reject(timedOut(options)), timeoutMilliseconds + LAST_LOOK_MILLISECONDS));
+  });
+  signal?.addEventListener('abort', abort);
+  const deadline = performance.now() + timeoutMilliseconds;
+  let isOver = false;
+  const look = async (): Promise<TurnRow | 'served'> => {
     for (;;) {
       const rung = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const found = await readTurnForMessage(database, { conversationId, messageId });
-      signal?.throwIfAborted();
-      if (found === null) {
-        await requireConversation(database, conversationId);
-        throw new HoldfastClientError(
-          'invalid_argument',
-          `conversation "${conversationId}" has no message "${messageId}"`,
-          { advice: 'use the id that a send returned' },
-        );
-      }
-      if (found.state === 'taken' && found.turn.outcome !== null) return found.turn;
-      if (found.state === 'served') return 'served';
-      if (performance.now() >= deadline) {
-        throw new HoldfastClientError(
-          'timeout',
-          `the turn of message "${messageId}" has not ended after ${timeoutMilliseconds} ms: it goes on; wait again or stop it`,
-        );
-      }
+      const ended = await readEnded(database, options);
+      if (ended !== null) return ended;
+      if (performance.now() >= deadline) throw timedOut(options);
       await rung;
+      if (isOver) return stopped;
     }
+  };
+  try {
+    return await Promise.race([look(), stopped]);
   } finally {
-    clearInterval(timer);
-    clearTimeout(timeout);
-    signal?.removeEventListener('abort', onAbort);
+    isOver = true;
+    for (const timer of timers) clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
     listening.end();
+    wake();
   }
+}
+
+/** The turn with its final answer. */
+export async function describeEndedTurn(database: Database, row: TurnRow): Promise<EndedTurn> {
+  const answer = await readFinalAnswer(database, row.turn.turnId);
+  const { outcome, explanation, ...summary } = summarizeTurn(row);
+  if (outcome === null || explanation === null) throw new TypeError('a turn that was waited for has ended');
+  // An answer that was cut at the maximum output goes on in the next entry, where it was cut.
+  return { ...summary, state: 'ended', outcome, explanation, text: answer.map(textOf).join('') };
+}
+
+/** `null`: not yet. @throws HoldfastClientError `conversation_not_found`, `invalid_argument` */
+async function readEnded(database: Database, message: WaitOptions): Promise<TurnRow | 'served' | null> {
+  const { conversationId, messageId } = message;
+  const found = await readTurnForMessage(database, { conversationId, messageId });
+  if (found === null) {
+    await requireConversation(database, conversationId);
+    throw new HoldfastClientError(
+      'invalid_argument',
+      `conversation "${conversationId}" has no message "${messageId}"`,
+      {
+        advice: 'use the id that a send returned',
+      },
+    );
+  }
+  if (found.state === 'taken') return found.turn.outcome === null ? null : found.turn;
+  return found.state === 'served' ? 'served' : null;
+}
+
+function timedOut({ messageId, timeoutMilliseconds }: WaitOptions): HoldfastClientError {
+  return new HoldfastClientError(
+    'timeout',
+    `the turn of message "${messageId}" has not ended after ${timeoutMilliseconds} ms: it goes on; wait again or stop it`,
+  );
 }

@@ -6,6 +6,8 @@ import { readProjectionSourceOfCall } from '../store/view.ts';
 import { viewFingerprint } from '../store/view-fingerprint.ts';
 import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
+import { pageOf } from './page.ts';
+import type { Page } from './page.ts';
 import type { HoldfastClient, PastCall, PastView } from './types.ts';
 
 type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
@@ -34,10 +36,11 @@ export async function rebuildView(database: Database, options: Options<'getView'
   };
 }
 
-export async function listPastCalls(database: Database, options: Options<'listModelCalls'>): Promise<PastCall[]> {
+export async function listPastCalls(database: Database, options: Options<'listModelCalls'>): Promise<Page<PastCall>> {
   const { conversationId, limit = 100 } = options;
-  const found = await findModelCalls(database, { conversationId, limit });
-  return knownConversation(database, conversationId, found.reverse().map(listedCall));
+  const found = await findModelCalls(database, { conversationId, limit: limit + 1 });
+  await knownConversation(database, conversationId, found);
+  return pageOf(found.reverse().map(listedCall), limit, 'last');
 }
 
 function describeAddress({ turn, callNumber, attempt }: NonNullable<Options<'getView'>['at']> = {}): string {

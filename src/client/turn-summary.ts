@@ -2,6 +2,15 @@ import type { WindowBreakdown } from '../context/plan.ts';
 import type { GivenUpModel } from '../turn/fallback.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 
+/** What became of a turn. */
+export interface EndedTurn extends TurnSummary {
+  readonly state: 'ended';
+  readonly outcome: TurnOutcome;
+  readonly explanation: string;
+  /** The final answer; empty when the turn ended without one. */
+  readonly text: string;
+}
+
 export interface TurnSummary {
   readonly turnId: string;
   readonly state: TurnState | 'ended';

@@ -12,14 +12,16 @@ import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { CompactionLineage } from '../store/lineage.ts';
 import type { ServedModel } from '../store/served-models.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
-import type { TurnSummary } from './turn-summary.ts';
+import type { Page } from './page.ts';
+import type { EndedTurn, TurnSummary } from './turn-summary.ts';
 import type { WatchOptions, WatchUpdate } from './watch-types.ts';
 
 export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './watch-types.ts';
 
 export type { ChangedEntry, CompactionLineage, CoveredEntry } from '../store/lineage.ts';
 export type { StoredSummary } from './memory-types.ts';
-export type { TurnSummary } from './turn-summary.ts';
+export type { Page } from './page.ts';
+export type { EndedTurn, TurnSummary } from './turn-summary.ts';
 
 /**
  * Text, or text with images and files. A file of text (`text/*`, JSON, XML, YAML) is stored as text; a file of another type than PDF is
@@ -73,6 +75,7 @@ export interface ServedCommand {
   readonly reason: null;
   /** One sentence for a person. */
   readonly explanation: string;
+  readonly text: '';
 }
 
 export interface Conversation {
@@ -207,10 +210,17 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
    * that turn ends the lost one as `interrupted`. `false` also when no turn runs, or Temporal does not answer within 2 s.
    */
   isTurnLost(conversationId: string): Promise<boolean>;
-  /** Newest first. @param options.before id of the last conversation of the page before. */
-  listConversations(options?: { readonly limit?: number; readonly before?: string }): Promise<Conversation[]>;
-  /** Of the active branch, in order of sequence. @throws HoldfastClientError `conversation_not_found`, as all that read a conversation */
-  listEntries(options: EntryPage): Promise<ListedEntry[]>;
+  /**
+   * Newest first.
+   * @param options.limit at most 500. Default: 50
+   * @param options.before id of the last conversation of the page before
+   */
+  listConversations(options?: { readonly limit?: number; readonly before?: string }): Promise<Page<Conversation>>;
+  /**
+   * Of the active branch, in order of sequence; without bounds the newest.
+   * @throws HoldfastClientError `conversation_not_found`, as all that read a conversation
+   */
+  listEntries(options: EntryPage): Promise<Page<ListedEntry>>;
   /** Oldest first. @param options.query only summaries whose text matches. */
   listSummaries(options: { readonly conversationId: string; readonly query?: string }): Promise<StoredSummary[]>;
   /** From each summary, over generations, to the exact entries that it covers; and what each pass shows shorter. Oldest first. */
@@ -228,7 +238,7 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   /** What the model saw at a call, compactions of that time in force. @param options.at default: the newest call */
   getView(options: { readonly conversationId: string; readonly at?: ModelCallAddress }): Promise<PastView>;
   /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */
-  listModelCalls(options: { readonly conversationId: string; readonly limit?: number }): Promise<PastCall[]>;
+  listModelCalls(options: { readonly conversationId: string; readonly limit?: number }): Promise<Page<PastCall>>;
   /**
    * What model calls cost, the most expensive group first; turns and steps of one conversation in their order.
    * @param options.since default: the beginning
@@ -262,7 +272,7 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
     readonly messageId: string;
     readonly timeoutMilliseconds?: number;
     readonly signal?: AbortSignal;
-  }): Promise<TurnSummary | ServedCommand>;
+  }): Promise<EndedTurn | ServedCommand>;
   /** Waits up to 2 s for doorbells still under way, then closes the connections; every other method then throws `client_closed`. */
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ const MOST_WAITING = 1_000;
 
 /**
  * Events of a conversation in order, each once, and live text as it comes. Events are read from
- * their table, notifications only say when: what a lost connection missed is found by the next look.
+ * their table, notifications only say when: what a lost connection missed is found by the next look, and so is a deletion.
  */
 export async function* watchConversation(
   database: Database,
@@ -29,7 +29,6 @@ export async function* watchConversation(
 ): AsyncGenerator<WatchUpdate> {
   try {
     if (options.signal?.aborted === true) return;
-    await requireConversation(database, options.conversationId);
     yield* updatesOf(database, listeners, options);
   } catch (error) {
     throw clientError(error);
@@ -70,7 +69,6 @@ async function* updatesOf(
     signal?.removeEventListener('abort', onAbort);
     for (const one of listening) one.end();
     queue.end();
-    await reader.settle();
   }
 }
 
@@ -108,7 +106,6 @@ function conversationChannel(
 interface EventReader {
   /** Reads what is new; looks that come while one is under way become one more. */
   look(): void;
-  settle(): Promise<void>;
 }
 
 function createEventReader(
@@ -125,6 +122,7 @@ function createEventReader(
       again = false;
       if (!(await queue.room())) return;
       const rows = await listEvents(database, { conversationId, after: last, limit: PAGE });
+      if (rows.length === 0) await requireConversation(database, conversationId);
       for (const row of rows) {
         last = row.number;
         queue.push({ type: 'event', event: timelineEvent(row) });
@@ -140,9 +138,6 @@ function createEventReader(
         .finally(() => {
           reading = null;
         });
-    },
-    settle: async () => {
-      await reading;
     },
   };
 }

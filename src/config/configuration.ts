@@ -3,7 +3,7 @@ import { modelFacts, type ListedLimits, type ModelFacts, type ModelOverride } fr
 import { parseModelName } from '../models/model-name.ts';
 import { nearestName } from '../tools/nearest-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
-import type { AgentDefinition } from './definitions.ts';
+import type { AgentDefinition, DefinedAgent } from './definitions.ts';
 import { ConfigurationError, type ConfigurationProblem } from './errors.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { presetNamed, type Presets } from './presets.ts';
@@ -87,8 +87,8 @@ function resolvedPolicies({ policy, fallbacks }: AgentDefinition): Pick<AgentDef
   return { policy, ...definedOf({ fallbacks }) };
 }
 
-/** Adds agents that were defined in code. @throws ConfigurationError `agent_duplicate` */
-export function withAgents(configuration: Configuration, agents: readonly AgentDefinition[]): Configuration {
+/** Adds agents that were defined in code, with the default model where they name none. @throws ConfigurationError `agent_duplicate` */
+export function withAgents(configuration: Configuration, agents: readonly DefinedAgent[]): Configuration {
   const inFile = (name: string): boolean => Object.hasOwn(configuration.agentOptions, name);
   const seen = new Set<string>();
   for (const { name } of agents) {
@@ -100,7 +100,9 @@ export function withAgents(configuration: Configuration, agents: readonly AgentD
   }
   // The built-in agent `default` gives way to one from code.
   const kept = configuration.agents.filter((agent) => !seen.has(agent.name));
-  return { ...configuration, agents: [...kept, ...agents] };
+  const { defaultModel } = configuration;
+  const added = agents.map((agent) => Object.assign({}, agent, { model: agent.model ?? defaultModel }));
+  return { ...configuration, agents: [...kept, ...added] };
 }
 
 /** Base address of a provider's server, without credentials; the name for one that is not configured here. */

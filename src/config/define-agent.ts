@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../tools/tool.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import type { ApprovalRule } from '../turn/approval-rules.ts';
 import { fallbackProblems } from './check-fallbacks.ts';
-import type { AgentDefinition } from './definitions.ts';
+import type { DefinedAgent } from './definitions.ts';
 import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
 import { invalidConfiguration } from './errors.ts';
 import { agentOptions } from './options.ts';
@@ -18,8 +18,8 @@ import { resolveAgent } from './resolve-agent.ts';
 export interface AgentInput {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
-  /** `provider/model`. */
-  readonly model: string;
+  /** `provider/model`. Default: the worker's, from `HOLDFAST_MODEL`, `defaultModel` of `holdfast.yaml` or the key that is set. */
+  readonly model?: string;
   /** Models that take over one after another when the one before failed for good or for more than five minutes. Default: none. */
   readonly fallbacks?: readonly string[];
   /** Beginning of the system prompt. Default: a general assistant that works in the workspace. */
@@ -80,7 +80,7 @@ export interface AgentInput {
  * Defines an agent in code, to be passed to `createWorker`. Tools of your own are passed there too.
  * @throws ConfigurationError naming every wrong option.
  */
-export function defineAgent(input: AgentInput): AgentDefinition {
+export function defineAgent(input: AgentInput): DefinedAgent {
   const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, ...rest } = input;
   const own = typeof preset === 'string' ? {} : { [preset.name]: preset };
   const presetName = typeof preset === 'string' ? preset : preset.name;
@@ -93,7 +93,7 @@ export function defineAgent(input: AgentInput): AgentDefinition {
   };
   const parsed = agentOptions.safeParse(options);
   const found = parsed.success
-    ? fallbackProblems(name, parsed.data, {}, input.model).map(({ code, path, message }) => ({
+    ? fallbackProblems(name, parsed.data, {}, input.model ?? '').map(({ code, path, message }) => ({
         code,
         path: path.slice(2),
         message,
@@ -113,8 +113,9 @@ export function defineAgent(input: AgentInput): AgentDefinition {
     problems.push({ code: 'missing_option', option: `agent ${name}: tools`, message });
   }
   if (!parsed.success || problems.length > 0) throw invalidConfiguration(problems);
-  return resolveAgent(
-    { ...parsed.data, model: input.model },
+  const resolved = resolveAgent(
+    { ...parsed.data, model: input.model ?? '' },
     { name, workspace: resolve(workspace), presets: { ...PRESETS, ...own }, models: {} },
   );
+  return { ...resolved, model: input.model ?? null };
 }

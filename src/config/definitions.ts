@@ -13,7 +13,7 @@ export interface TurnLimits extends LoopLimits {
   readonly spending?: SpendingLimits;
 }
 
-/** An agent as `holdfast.yaml` or `defineAgent` describes it, all defaults filled in. */
+/** An agent as `holdfast.yaml` describes it, all defaults filled in. */
 export interface AgentDefinition {
   readonly name: string;
   /** `provider/model`. */
@@ -43,6 +43,12 @@ export interface AgentDefinition {
   readonly memory?: AgentMemory;
   /** Absolute path. */
   readonly workspace: string;
+}
+
+/** What `defineAgent` returns: the worker that gets it knows the model of an agent that names none. */
+export interface DefinedAgent extends Omit<AgentDefinition, 'model'> {
+  /** `provider/model`; `null`: the worker's default model. */
+  readonly model: string | null;
 }
 
 export interface FallbackDefinition {

@@ -57,6 +57,11 @@ function variable(
 export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'meaning' | 'defaultText'>[] = [
   variable('TEMPORAL_API_KEY', 'Key for Temporal Cloud.', 'none'),
   variable(
+    'HOLDFAST_CONFIG',
+    'Path of the configuration file, as `--config` names it.',
+    '`holdfast.yaml` here or in a folder above',
+  ),
+  variable(
     'HOLDFAST_DIRECTORY',
     "Folder of the local stack's state.",
     '`.holdfast` in the nearest folder upwards that has one',

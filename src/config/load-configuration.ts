@@ -1,24 +1,18 @@
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { CompactionPolicy } from '../context/policy.ts';
-import { systemErrorCode } from '../tools/errors.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import type { Configuration } from './configuration.ts';
+import { problemsIn, readConfigurationSource, requireNone, type ConfigurationSource } from './configuration-source.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { AgentDefinition } from './definitions.ts';
-import { optionPath, type FoundProblem } from './describe-option-problem.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
-import { ConfigurationError, invalidConfiguration, type ConfigurationProblem } from './errors.ts';
 import { FORGET_AFTER_DAYS, type ConfigurationOptions } from './options.ts';
 import { notFollowingFrom, parseOptions } from './parse-options.ts';
-import { commandProblems, keyFiles, otherWritersOf } from './key-options.ts';
+import { commandProblems, keyFiles } from './key-options.ts';
 import { presetsWith, type Presets } from './presets.ts';
 import { providerKeys, resolveProviders } from './providers.ts';
 import { retentionRules } from './retention.ts';
 import { resolveAgent } from './resolve-agent.ts';
-import { readYaml, type YamlSource } from './yaml-source.ts';
-
-const CONFIGURATION_FILE = 'holdfast.yaml';
 
 /** Models that are used when a key for them is set and nothing else is said; the newest of the catalogue for agents. */
 const ANTHROPIC_MODEL = 'anthropic/claude-opus-5-5';
@@ -35,7 +29,7 @@ export interface StackAddresses {
 }
 
 export interface LoadOptions {
-  /** Where `holdfast.yaml` is looked for; relative workspaces begin here too. */
+  /** Where `holdfast.yaml` is looked for, then in the folders above; without one, relative workspaces begin here. */
   readonly directory: string;
   readonly environment: Environment;
   readonly stack?: StackAddresses;
@@ -51,9 +45,9 @@ export interface LoadOptions {
  */
 export function loadConfiguration(options: LoadOptions): Configuration {
   const { environment, stack = {} } = options;
-  const directory = resolve(options.directory);
+  const source = readConfigurationSource(environment, options.directory);
+  const directory = source === null ? resolve(options.directory) : dirname(source.file);
   const presets = presetsWith(options.presets ?? []);
-  const source = readSource(directory);
   // An empty file, or one with only comments, says nothing.
   const parsed = parseOptions(source?.yaml.value ?? {});
   const providers = parsed.value.providers ?? {};
@@ -62,9 +56,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const known = { presets, toolNames: options.toolNames, defaultModel };
   const contradictions = notFollowingFrom(parsed.problems, checkConfiguration(parsed.value, known));
   const found = [...parsed.problems, ...contradictions, ...commandProblems(providers, source?.otherWriters ?? null)];
-  const problems = [...found.map((problem) => placed(problem, source)), ...environmentProblems(environment)];
-  const all = [...(source?.yaml.problems ?? []), ...problems].sort(byPlace);
-  if (all.length > 0) throw invalidConfiguration(all);
+  requireNone([...problemsIn(source, found), ...environmentProblems(environment)]);
   const secrets = [...providerKeys(providers, environment)];
   const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl, {
     directory,
@@ -99,69 +91,14 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   };
 }
 
-interface Source {
-  readonly file: string;
-  readonly yaml: YamlSource;
-  /** Who else may write the file, in words; `null`: nobody but root and the user of this process. */
-  readonly otherWriters: string | null;
-}
-
-function readSource(directory: string): Source | null {
-  const file = join(directory, CONFIGURATION_FILE);
-  try {
-    const { text, stats } = readOnce(file);
-    return { file, yaml: readYaml(text, CONFIGURATION_FILE), otherWriters: otherWritersOf(stats) };
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT') {
-      refuseOtherName(directory);
-      return null;
-    }
-    throw new ConfigurationError('configuration_unreadable', `${file} cannot be read (${code ?? String(error)}).`, {
-      cause: error,
-    });
-  }
-}
-
-/** Owner and mode of the very file that is read, whatever is put in its place meanwhile. */
-function readOnce(file: string): { readonly text: string; readonly stats: Stats } {
-  const descriptor = openSync(file, 'r');
-  try {
-    return { stats: fstatSync(descriptor), text: readFileSync(descriptor, 'utf8') };
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** A file that is overlooked because of its ending would leave its owner wondering why nothing of it is in force. */
-function refuseOtherName(directory: string): void {
-  const other = ['holdfast.yml', 'holdfast.json'].find((name) => existsSync(join(directory, name)));
-  if (other === undefined) return;
-  throw new ConfigurationError(
-    'configuration_unreadable',
-    `${join(directory, other)} is not read: Holdfast reads ${CONFIGURATION_FILE}. Rename it, or remove it.`,
-  );
-}
-
-function placed({ code, path, message }: FoundProblem, source: Source | null): ConfigurationProblem {
-  const option = optionPath(path);
-  return { code, option, message, ...(source === null ? {} : { place: source.yaml.place(path) }) };
-}
-
 function workspacePlacesOf(
   agents: NonNullable<ConfigurationOptions['agents']>,
-  source: Source | null,
+  source: ConfigurationSource | null,
 ): Configuration['workspacePlaces'] {
   const named = Object.entries(agents).filter(([, { workspace }]) => workspace !== undefined);
   return source === null
     ? {}
     : Object.fromEntries(named.map(([name]) => [name, source.yaml.place(['agents', name, 'workspace'])]));
-}
-
-function byPlace(a: ConfigurationProblem, b: ConfigurationProblem): number {
-  return (
-    (a.place?.line ?? Infinity) - (b.place?.line ?? Infinity) || (a.place?.column ?? 0) - (b.place?.column ?? 0) || 0
-  );
 }
 
 function modelForKeys(environment: Environment): string {

@@ -1,6 +1,6 @@
 import { describeError, errorLines } from '../cli/describe-error.ts';
 import { EXIT_CODES } from '../cli/exit-codes.ts';
-import { interruptible } from '../cli/interruption.ts';
+import { endOnSignals, untilSignalled } from '../cli/interruption.ts';
 import { endWhenPipeCloses, openOutput, printJson, printRemark } from '../cli/output.ts';
 import { parseOptions } from './options.ts';
 import { runDemo } from './run-demo.ts';
@@ -8,12 +8,13 @@ import { runDemo } from './run-demo.ts';
 /** Runs the demo and sets the exit code. */
 async function main(): Promise<void> {
   endWhenPipeCloses();
+  endOnSignals();
   const json = process.argv.includes('--json');
   try {
     const options = parseOptions(process.argv.slice(2));
     if (options === null) return;
     const output = openOutput({ plain: (process.env['NO_COLOR'] ?? '') !== '' });
-    const { result, interrupted } = await interruptible((signal) => runDemo(options, output, signal));
+    const { result, interrupted } = await untilSignalled((signal) => runDemo(options, output, signal));
     if (result !== null && options.json) output.json(result);
     if (result === null) output.remark('Interrupted; everything of the demo is stopped and removed.');
     process.exitCode = result === null ? EXIT_CODES.interrupted.code : result.ok ? 0 : 1;

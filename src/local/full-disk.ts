@@ -20,7 +20,7 @@ export function diskFullError(directory: string, cause: unknown): StackError {
  * @param directory where the stack keeps its data
  */
 export async function explainFullDisk(error: unknown, directory: string): Promise<unknown> {
-  if (error instanceof StackError && error.code === 'disk_full') return error;
+  if (error instanceof StackError && ['disk_full', 'directory_unusable'].includes(error.code)) return error;
   const { bavail, bsize } = await statfs(directory);
   return isDiskFull(error) || bavail * bsize < LEAST_FREE_BYTES ? diskFullError(directory, error) : error;
 }

@@ -11,6 +11,8 @@ export type StackErrorCode =
   | 'no_permission'
   /** A folder of Holdfast's own outside the project belongs to somebody else. */
   | 'directory_untrusted'
+  /** A folder that cannot be made, or not be written. */
+  | 'directory_unusable'
   | 'disk_full'
   | 'stack_already_running'
   | 'stack_not_started'

@@ -88,16 +88,32 @@ export interface Connections {
   readonly simulatorUrl: string | null;
 }
 
+/** Any address will do where nobody connects to it. */
+export const UNUSED_ADDRESS = 'unused:0';
+
 function given(environment: NodeJS.ProcessEnv, name: string): string | undefined {
   const value = environment[name];
   return value === undefined || value === '' ? undefined : value;
+}
+
+function urlOf({ dataDirectory, port, database }: NonNullable<Stack['postgres']>): string {
+  try {
+    return localDatabaseUrl(dataDirectory, port, database);
+  } catch (error) {
+    throw new StackError(
+      'stack_not_started',
+      `The password of the local Postgres in ${dataDirectory} cannot be read (${errorCode(error) ?? String(error)}).`,
+      'Run `npx holdfast dev` in this folder, as the user who ran it before, or set DATABASE_URL.',
+      { cause: error },
+    );
+  }
 }
 
 /**
  * Addresses from `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `DATABASE_URL` and `HOLDFAST_SIMULATOR_URL`, which always win, else
  * from the local stack.
  *
- * @throws StackError `stack_not_started` when neither names a server.
+ * @throws StackError `stack_not_started` when neither names a server, or the stack is another user's.
  */
 export function resolveConnections(environment: NodeJS.ProcessEnv, stack: Stack | null): Connections {
   const missing = (what: string, variable: string): StackError =>
@@ -109,11 +125,7 @@ export function resolveConnections(environment: NodeJS.ProcessEnv, stack: Stack 
   const temporalAddress = given(environment, 'TEMPORAL_ADDRESS') ?? stack?.temporal?.address;
   if (temporalAddress === undefined) throw missing('Temporal server', 'TEMPORAL_ADDRESS');
   const localPostgres = stack?.postgres ?? null;
-  const databaseUrl =
-    given(environment, 'DATABASE_URL') ??
-    (localPostgres === null
-      ? undefined
-      : localDatabaseUrl(localPostgres.dataDirectory, localPostgres.port, localPostgres.database));
+  const databaseUrl = given(environment, 'DATABASE_URL') ?? (localPostgres === null ? undefined : urlOf(localPostgres));
   if (databaseUrl === undefined) throw missing('database', 'DATABASE_URL');
   return {
     temporalAddress,

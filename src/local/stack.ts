@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { lockHolder, tryLock } from '../../scripts/setup/lock.mjs';
 import type { Lock } from '../../scripts/setup/lock.mjs';
 import { PortPlan } from './choose-ports.ts';
@@ -14,7 +14,7 @@ import type { LocalStackOptions } from './stack-options.ts';
 import { StackRecord } from './stack-record.ts';
 import { startServices, stopServices } from './stack-services.ts';
 import type { StackStart } from './stack-services.ts';
-import { makeDirectory } from './state-directory.ts';
+import { directoryRefused, makeDirectory } from './state-directory.ts';
 import type { ServiceName } from './supervise.ts';
 
 export interface LocalStack {
@@ -32,7 +32,7 @@ export interface LocalStack {
 /** One stack at a time owns a state folder. */
 function takeLock(directory: string): Lock {
   const path = stackLockPath(directory);
-  const lock = tryLock(path);
+  const lock = lockOf(path);
   if (lock !== null) {
     chmodSync(path, 0o700);
     chmodSync(join(path, 'owner.json'), 0o600);
@@ -44,6 +44,15 @@ function takeLock(directory: string): Lock {
     `Holdfast already runs here${holder === null ? '' : ` (process ${holder})`}: ${directory} is in use.`,
     'Use it as it is, or stop it with Ctrl-C in its own terminal first.',
   );
+}
+
+/** The first that is written there. */
+function lockOf(path: string): Lock | null {
+  try {
+    return tryLock(path);
+  } catch (error) {
+    throw directoryRefused(dirname(path), error);
+  }
 }
 
 function stackLockPath(directory: string): string {
@@ -106,6 +115,31 @@ function stopOnce(start: StackStart, lock: Lock): () => Promise<void> {
   return async () => (stopped ??= stop());
 }
 
+/** Milliseconds that a start under way gets to end by itself: a download does not look at the signal. */
+const ABORT_MILLISECONDS = 2_000;
+
+/**
+ * The work's result; soon after the abort its reason is thrown, whatever the work waits for. What it starts after that ends with
+ * this process.
+ */
+async function unlessAborted<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+  signal?.throwIfAborted();
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => {
+      timer = setTimeout(() => reject(signal?.reason), ABORT_MILLISECONDS);
+    };
+  });
+  signal?.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
 /**
  * Starts the local stack: Postgres, Temporal, the simulator, the worker, each one watched and started again when it ends. None
  * of them outlives this process by more than a few seconds, also when it is killed.
@@ -126,14 +160,14 @@ async function startIn(directory: string, options: LocalStackOptions): Promise<L
   const lock = takeLock(directory);
   let start: StackStart;
   try {
-    start = await prepare(options, directory);
+    start = await unlessAborted(options.signal, () => prepare(options, directory));
   } catch (error) {
     lock.release();
-    throw error;
+    throw directoryRefused(directory, error);
   }
   const stop = stopOnce(start, lock);
   try {
-    const connections = await startServices(start);
+    const connections = await unlessAborted(options.signal, () => startServices(start));
     const processIds = (): Partial<Record<ServiceName, number>> =>
       Object.fromEntries(start.running.map((service) => [service.name, service.processId()]));
     return { connections, current: () => start.record.current(), logDirectory: start.logDirectory, processIds, stop };

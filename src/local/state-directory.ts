@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from './error-code.ts';
 import { diskFullError, isDiskFull } from './full-disk.ts';
@@ -12,21 +12,47 @@ import { userForPostgres } from './unprivileged-user.ts';
 /** Passwords, logs and workflows are nobody else's. Root's Postgres runs as another user, who must get through to its data. */
 const STATE_MODE = process.getuid?.() === 0 ? 0o711 : 0o700;
 
-/** Makes a folder that others cannot read; a refusal of the system becomes one clear message. */
+/**
+ * Makes a folder that others cannot read; a refusal of the system becomes one clear message.
+ * @throws StackError `disk_full`, `directory_unusable`
+ */
 export async function makeDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: STATE_MODE });
-    // Of a folder that was there; and the umask may have taken more away.
+    await makeWithParents(path);
+    // A folder that was there for something else keeps its mode.
+    if (existsSync(join(path, 'stack.json'))) await chmod(path, STATE_MODE);
+  } catch (error) {
+    throw directoryRefused(path, error);
+  }
+}
+
+/** Not by `recursive`, with which Node 20 never returns for a path in /proc: `mkdir` says there that a parent is missing. */
+async function makeWithParents(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+    // The umask may have taken more away.
     await chmod(path, STATE_MODE);
   } catch (error) {
-    if (isDiskFull(error)) throw diskFullError(path, error);
     const code = errorCode(error);
-    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR') {
-      const fix = 'Run in a folder that you may write, or set HOLDFAST_DIRECTORY to one.';
-      throw new StackError('no_permission', `${path} cannot be made (${code}).`, fix, { cause: error });
-    }
-    throw error;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    await makeWithParents(dirname(path));
+    await makeWithParents(path);
   }
+}
+
+/** What the system's refusal to write in a folder means for the user; an error that is no refusal comes back as it is. */
+export function directoryRefused(path: string, error: unknown): unknown {
+  const code = errorCode(error);
+  if (error instanceof StackError || code === null) return error;
+  if (isDiskFull(error)) return diskFullError(path, error);
+  const reason = code === 'EEXIST' ? 'it is a file' : code;
+  return new StackError(
+    'directory_unusable',
+    `${path} cannot be the folder of the local stack (${reason}).`,
+    'Name one that you may write, with --directory or HOLDFAST_DIRECTORY, or run in another folder.',
+    { cause: error },
+  );
 }
 
 /**

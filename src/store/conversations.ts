@@ -123,7 +123,6 @@ export async function isConversationOfUser(sql: Queries, conversationId: string,
 }
 
 const DEFAULT_PAGE = 50;
-const LARGEST_PAGE = 500;
 
 /** Newest activity first. */
 export async function listConversations(
@@ -131,7 +130,7 @@ export async function listConversations(
   request: {
     readonly state?: ConversationState;
     readonly agent?: string;
-    /** Default 50, at most 500. */
+    /** Default: 50. */
     readonly limit?: number;
     /** Id of the last conversation of the page before; a later activity of it may repeat rows. */
     readonly beforeId?: string;
@@ -148,7 +147,7 @@ export async function listConversations(
           ? sql``
           : sql`and (c.active_at, c.id) < (select b.active_at, b.id from conversations b where b.id = ${beforeId})`
       }
-    order by c.active_at desc, c.id desc limit ${Math.min(request.limit ?? DEFAULT_PAGE, LARGEST_PAGE)}`;
+    order by c.active_at desc, c.id desc limit ${request.limit ?? DEFAULT_PAGE}`;
   return rows.map(toConversationRow);
 }
 

@@ -70,33 +70,42 @@ function toStoredEntry(row: StoredEntryColumns): StoredEntry {
 
 export interface EntryPageRequest {
   readonly conversationId: string;
-  /** Entries after this sequence. Default: 0. */
+  /** Entries after this sequence, the first ones. Default: the newest ones. */
   readonly after?: number;
-  /** Entries before this sequence; without `after` the newest ones are returned. */
+  /** Entries before this sequence. */
   readonly before?: number;
-  /** At most 1,000. Default: 100. */
+  /** Default: 100. */
   readonly limit?: number;
   readonly kinds?: readonly EntryKind[];
 }
 
 const DEFAULT_PAGE = 100;
-const LARGEST_PAGE = 1_000;
 
 /** A page of the conversation's active branch, oldest first. */
 export async function listEntries(sql: Database, request: EntryPageRequest): Promise<StoredEntry[]> {
   const { conversationId, after, before, kinds } = request;
   const point = isId(conversationId) ? await readCurrentPoint(sql, conversationId) : null;
   if (point === null) return [];
-  const newestFirst = before !== undefined && after === undefined;
+  const newestFirst = after === undefined;
   const rows = await sql<StoredEntryColumns[]>`
     select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id
     where ${onPath(sql, point)} and e.sequence > ${after ?? 0}
       ${before === undefined ? sql`` : sql`and e.sequence < ${before}`}
       ${kinds === undefined ? sql`` : sql`and e.kind = any(${[...kinds]})`}
     order by e.sequence ${newestFirst ? sql`desc` : sql``}
-    limit ${Math.min(request.limit ?? DEFAULT_PAGE, LARGEST_PAGE)}`;
+    limit ${request.limit ?? DEFAULT_PAGE}`;
   const entries = rows.map(toStoredEntry);
   return newestFirst ? entries.reverse() : entries;
+}
+
+/** What a turn said after the last message and the last tool result, in pieces if it was cut; empty when that is nothing. */
+export async function readFinalAnswer(sql: Database, turnId: string): Promise<readonly (readonly ContentPart[])[]> {
+  const rows = await sql<{ content: readonly ContentPart[] }[]>`
+    select content from entries where turn_id = ${turnId} and kind = 'assistant'
+      and sequence > coalesce(
+        (select max(sequence) from entries where turn_id = ${turnId} and kind in ('user', 'tool_result')), 0)
+    order by sequence`;
+  return rows.map(({ content }) => content);
 }
 
 /** Of the entry with a sequence, on whatever branch; `null` when there is none. */

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { withAgents } from '../config/configuration.ts';
-import type { AgentDefinition } from '../config/definitions.ts';
+import type { DefinedAgent } from '../config/definitions.ts';
 import { given } from '../config/environment.ts';
 import { requireWorkspaces } from '../config/check-workspaces.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
-import type { StackAddresses } from '../config/load-configuration.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
+import { findServers } from '../local/find-servers.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
 import { BUILT_IN_TOOL_NAMES } from '../tools/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
@@ -24,7 +24,7 @@ export const DEFAULT_SHUTDOWN_GRACE_MILLISECONDS = 30_000;
 
 export interface CreateWorkerOptions {
   /** Agents defined in code, besides those of `holdfast.yaml`. */
-  readonly agents?: readonly AgentDefinition[];
+  readonly agents?: readonly DefinedAgent[];
   /** Tools of your own, besides the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
   /** Compaction presets of your own, besides the built-in ones; agents and conversations choose them by name. */
@@ -36,12 +36,10 @@ export interface CreateWorkerOptions {
    * Default: none.
    */
   readonly protectedPaths?: readonly string[];
-  /** Where `holdfast.yaml` is looked for. Default: the working directory. */
+  /** Where `holdfast.yaml` and the local stack's `.holdfast/` are looked for, then in the folders above. Default: the working directory. */
   readonly directory?: string;
-  /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, provider keys, …). */
+  /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, `HOLDFAST_CONFIG`, provider keys, …). */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Addresses that count when neither file nor environment name any, for example those of a local stack. */
-  readonly local?: StackAddresses;
   /** Queue of workflows and database activities; that of model calls and tools follows from it. Default: `agent-turn`. */
   readonly taskQueue?: string;
   /** Model calls, summaries and tools at once. Default: 100. */
@@ -63,32 +61,37 @@ export interface CreateWorkerOptions {
 }
 
 /**
- * Starts a worker in this process. Once per process, because Temporal's runtime is: it logs through pino to stderr.
- * @throws ConfigurationError for a wrong option; StoreError when the database is not migrated.
+ * Starts a worker in this process, with the servers of the environment, of `holdfast.yaml` or of the local stack of `holdfast dev`. Once
+ * per process, because Temporal's runtime is: it logs through pino to stderr.
+ * @throws ConfigurationError for a wrong option; StackError `stack_not_started` when no server is known; StoreError when the database is
+ * not migrated.
  */
 export async function createWorker(options: CreateWorkerOptions = {}): Promise<RunningWorker> {
-  const environment = options.environment ?? process.env;
+  const { environment = process.env, directory = process.cwd() } = options;
+  const servers = findServers({ environment, directory });
   const loaded = loadConfiguration({
-    directory: options.directory ?? process.cwd(),
+    directory,
     environment,
     toolNames: [...BUILT_IN_TOOL_NAMES, ...(options.tools ?? []).map(({ name }) => name)],
-    ...(options.local !== undefined && { stack: options.local }),
+    stack: servers,
     ...(options.presets !== undefined && { presets: options.presets }),
   });
-  const protectedPaths = [...loaded.protectedPaths, ...(options.protectedPaths ?? []).map((path) => resolve(path))];
+  const protectedPaths = [
+    ...loaded.protectedPaths,
+    ...(servers.dataDirectory === null ? [] : [servers.dataDirectory]),
+    ...(options.protectedPaths ?? []).map((path) => resolve(path)),
+  ];
   const configuration = withAgents({ ...loaded, protectedPaths }, options.agents ?? []);
   requireWorkspaces(configuration);
-  const { databaseUrl, temporal } = configuration;
-  if (databaseUrl === null) throw missing('database', 'DATABASE_URL');
-  if (temporal.address === null) throw missing('Temporal server', 'TEMPORAL_ADDRESS');
+  const deployment = deploymentOf(options, environment);
   const logger = createLogger(environment['HOLDFAST_LOG_LEVEL'] ?? 'info');
   installRuntimeLogger(logger);
   return startWorker({
     configuration,
-    databaseUrl,
+    databaseUrl: servers.databaseUrl,
     temporal: {
-      address: temporal.address,
-      namespace: temporal.namespace,
+      address: servers.temporalAddress,
+      namespace: servers.temporalNamespace,
       ...(environment['TEMPORAL_API_KEY'] !== undefined && { apiKey: environment['TEMPORAL_API_KEY'] }),
     },
     taskQueue: options.taskQueue ?? environment['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE,
@@ -96,7 +99,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     beforeCompaction: options.beforeCompaction ?? [],
     concurrentWork: options.concurrentWork ?? DEFAULT_CONCURRENT_WORK,
     shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,
-    deployment: deploymentOf(options, environment),
+    deployment,
     environment,
     crashPoints: environment['HOLDFAST_CRASH_POINTS'],
     crashOrders: environment['HOLDFAST_CRASH_ORDERS'],
@@ -126,11 +129,4 @@ function deploymentOf(
     );
   }
   return { name, buildId, versioning: behaviour };
-}
-
-function missing(what: string, variable: string): ConfigurationError {
-  return new ConfigurationError(
-    'configuration_invalid',
-    `no ${what} is known: run \`npx holdfast dev\` or set ${variable}`,
-  );
 }

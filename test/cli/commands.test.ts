@@ -67,6 +67,7 @@ describe('list and show', () => {
     expect(text.stdout).toContain('completed');
     expect(JSON.parse((await cli('list', '--json')).stdout)).toEqual({
       conversations: [expect.objectContaining({ conversationId })],
+      hasMore: false,
     });
   });
 
@@ -248,6 +249,6 @@ describe('what does not exist', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(hint);
     expect(stderr).toContain('next: ');
-    expect(await harness.client.listConversations()).toHaveLength(1);
+    expect((await harness.client.listConversations()).items).toHaveLength(1);
   });
 });

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { newId } from '../../src/store/ids.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { runInProcess } from './run-in-process.ts';
@@ -104,4 +106,51 @@ test('a worker whose versioning is none of the known ones does not start', async
   const { code, stderr } = await runInProcess(['worker', ...SERVERS()], { environment });
   expect(stderr).toContain('versioning (HOLDFAST_VERSIONING) is "sometimes": write pinned or auto-upgrade');
   expect(code).toBe(2);
+});
+
+test('commands that need no agent work beside a faulty holdfast.yaml, and say what is wrong in it; start refuses', async () => {
+  await writeFile(join(folder, 'holdfast.yaml'), 'agents:\n  default:\n    modle: anthropic/x\n');
+  const fault = 'holdfast.yaml:3:5: agents.default.modle';
+  const run = async (...args: string[]) => runInProcess([...args, ...SERVERS()], { directory: folder });
+  const refused = await run('start', 'Say hello.', '--detach');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(fault)]);
+  const started = await run('start', 'Say hello.', '--detach', '--no-check', '--json');
+  const { conversationId } = z.object({ conversationId: z.string() }).parse(JSON.parse(started.stdout));
+  for (const [expected, ...command] of [
+    ['Say hello.', 'list'],
+    ['Say hello.', 'show', conversationId],
+    ['No turn is running', 'stop', conversationId],
+    ['decision_not_found', 'approve', conversationId],
+    ['decision_not_found', 'deny', conversationId],
+    ['Nothing found', 'recall', conversationId, 'nothing of the kind'],
+  ]) {
+    const { stdout, stderr } = await run(...command);
+    expect(stderr, command[0]).toContain(`warning: this command goes on without holdfast.yaml.`);
+    expect(stderr, command[0]).toContain(fault);
+    expect(`${stdout}${stderr}`, command[0]).toContain(expected);
+  }
+});
+
+test('--config names another file than holdfast.yaml, behind the command too', async () => {
+  await writeFile(join(folder, 'holdfast.yaml'), '');
+  await writeFile(join(folder, 'other.yaml'), 'agents: { reviewer: { modle: x } }\n');
+  const { stderr } = await runInProcess(['list', '--config', 'other.yaml', ...SERVERS()], { directory: folder });
+  expect(stderr).toContain('other.yaml:1:23: agents.reviewer.modle');
+});
+
+test('env prints the servers so that a shell takes them over, whatever stands in them', async () => {
+  const url = `postgres://holdfast:p'a$s"s\\&;@127.0.0.1:7432/holdfast`;
+  const environment = { DATABASE_URL: url, TEMPORAL_ADDRESS: 'temporal:7233', HOLDFAST_SIMULATOR_URL: 'http://x:1' };
+  const { code, stdout } = await runInProcess(['env'], { environment });
+  expect(code).toBe(0);
+  const shell = `${stdout}printf '%s\n' "$DATABASE_URL" "$TEMPORAL_ADDRESS" "$TEMPORAL_NAMESPACE" "$HOLDFAST_SIMULATOR_URL"`;
+  const taken = execFileSync('sh', ['-c', shell], { encoding: 'utf8', env: {} });
+  expect(taken.trimEnd().split('\n')).toEqual([url, 'temporal:7233', 'default', 'http://x:1']);
+  const json = await runInProcess(['env', '--json'], { environment });
+  expect(JSON.parse(json.stdout)).toEqual({ ...environment, TEMPORAL_NAMESPACE: 'default' });
+});
+
+test('env says nothing to the shell when no server is known', async () => {
+  const { code, stdout, stderr } = await runInProcess(['env']);
+  expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining('stack_not_started')]);
 });

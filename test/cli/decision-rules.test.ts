@@ -100,7 +100,7 @@ test('an approval that comes too late by the clock of Postgres lets the turn go 
   });
   expect(stderr).toContain('the decision came too late');
   expect((await endOf(waiting)).outcome).toBe('completed');
-  const entries = await harness.client.listEntries({ conversationId: waiting.conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId: waiting.conversationId });
   expect(entries.map(({ content }) => textOf(content))).toContainEqual(
     expect.stringMatching(/^Nobody allowed this call until /),
   );

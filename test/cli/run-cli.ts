@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 
-const EXECUTABLE = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
+export const EXECUTABLE = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
 
 export interface CliOptions {
   /** Added to an environment without any of Holdfast's variables, except the one that names the compiled program. */

@@ -49,7 +49,7 @@ describe('without servers', () => {
     const environment = { ...harness.environment, DATABASE_URL: CLOSED };
     const args = ['list', '--json', '--database-url', harness.databaseUrl];
     const { code, stdout } = await runInProcess(args, { environment, directory: empty });
-    expect([code, JSON.parse(stdout)]).toEqual([0, { conversations: [] }]);
+    expect([code, JSON.parse(stdout)]).toEqual([0, { conversations: [], hasMore: false }]);
   });
 });
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await commitCompaction(sql, commitRequest(turn, summaryId, { summary: { ...SUMMARY, text: TEXT } }));
   await step(sql, turn, 4);
   client = await createClient({ databaseUrl: store.url, temporal: { address: 'unused:0', namespace: 'default' } });
-  const entries = await client.listEntries({ conversationId });
+  const { items: entries } = await client.listEntries({ conversationId });
   marker = entries.find(({ kind }) => kind === 'compaction');
   const cleared = entries.find(({ kind, sequence }) => kind === 'tool_result' && sequence > 4);
   const shortening = planWithCut(4, {

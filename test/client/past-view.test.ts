@@ -9,7 +9,7 @@ const FILES = 12;
 
 let harness: TurnHarness;
 let conversationId: string;
-let calls: PastCall[];
+let calls: readonly PastCall[];
 
 beforeAll(async () => {
   harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k', rules: ['Never touch pump 13.'] } });
@@ -26,7 +26,7 @@ beforeAll(async () => {
   expect(turn.compactions).toBeGreaterThan(0);
   const asked = await harness.client.sendMessage({ conversationId, content: 'Say The second turn is done.' });
   await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-  calls = await harness.client.listModelCalls({ conversationId });
+  ({ items: calls } = await harness.client.listModelCalls({ conversationId }));
 });
 
 afterAll(() => harness.stop());
@@ -81,7 +81,8 @@ test('a call that was never made is refused with its address', async () => {
 test('the list of calls has every try, oldest first, and takes the newest of many', async () => {
   const keys = calls.map((call) => call.turn * 1_000_000 + call.callNumber * 1_000 + call.attempt);
   expect(keys).toEqual([...keys].sort((left, right) => left - right));
-  expect(await harness.client.listModelCalls({ conversationId, limit: 2 })).toEqual(calls.slice(-2));
+  const newest = await harness.client.listModelCalls({ conversationId, limit: 2 });
+  expect(newest).toEqual({ items: calls.slice(-2), hasMore: true });
 });
 
 /** Every string in a JSON value. */

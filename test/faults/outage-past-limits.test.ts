@@ -89,7 +89,7 @@ test(
     await full?.end();
     const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
     expect(turn).toMatchObject({ outcome: 'completed' });
-    const entries = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.listEntries({ conversationId });
     const results = entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
     expect(results).toEqual(['receipt 1']);
     expect(runs).toBe(1);

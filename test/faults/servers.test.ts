@@ -265,7 +265,7 @@ test(
       expect(ended.filter((one) => one?.startsWith('model answered'))).toHaveLength(2);
       expect(ended).toContain('model answered, try 2');
     }
-    const results = await client.listEntries({ conversationId: asking.conversationId });
+    const { items: results } = await client.listEntries({ conversationId: asking.conversationId });
     expect(textOf(results.find(({ kind }) => kind === 'tool_result')?.content ?? [])).toContain('done');
     await nothingIsBroken(harness);
   },

@@ -66,7 +66,7 @@ export async function startSteadyTurn(harness: TurnHarness, steps: number): Prom
       await harness.clearFaults();
       const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
       expect(turn).toMatchObject({ outcome: 'completed', steps: steps + 1 });
-      const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+      const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
       expect(entries.filter(({ kind }) => kind === 'tool_result')).toHaveLength(steps);
       expect(textOf(entries.at(-1)?.content ?? [])).toBe('all done');
       expectEachOnce(await effects(), await toolOutcomes(harness, conversationId), steps);

@@ -190,7 +190,7 @@ record('change-of-branch', {}, async (harness) => {
   await harness.startWorker();
   const turn = await harness.runTask(`${READ} 2 times, one by one`);
   const { conversationId } = turn;
-  const [first] = await client.listEntries({ conversationId });
+  const [first] = (await client.listEntries({ conversationId })).items;
   const forked = await client.fork({ conversationId, entryId: first?.entryId ?? '' });
   await client.waitForOutcome({ ...forked, ...PATIENCE });
   await harness.runTask('Say again', { conversationId });

@@ -38,7 +38,7 @@ describe('a recorded session becomes a conversation', () => {
   test('with every message, answer, call, result and image as it was', async () => {
     const [conversation] = await importFile(fixture('claude-code.jsonl'));
     const { records } = await readRecords(fixture('claude-code.jsonl'));
-    const entries = await harness.client.listEntries({ conversationId: conversation?.conversationId ?? '' });
+    const { items: entries } = await harness.client.listEntries({ conversationId: conversation?.conversationId ?? '' });
     const said = records.flatMap((record) =>
       'content' in record ? [{ kind: record.kind, content: record.content }] : [],
     );
@@ -67,7 +67,7 @@ describe('a recorded session becomes a conversation', () => {
     ];
     await writeFile(file, messages.map((message) => JSON.stringify(message)).join('\n'));
     const [conversation] = await importFile(file);
-    const entries = await harness.client.listEntries({ conversationId: conversation?.conversationId ?? '' });
+    const { items: entries } = await harness.client.listEntries({ conversationId: conversation?.conversationId ?? '' });
     expect(entries.map(({ kind }) => kind)).toEqual(['user', 'assistant', 'tool_result', 'user']);
   });
 
@@ -91,7 +91,7 @@ describe('a recorded session becomes a conversation', () => {
     const before = Date.now();
     const [conversation] = await importFile(file);
     const { conversationId } = conversation ?? { conversationId: '' };
-    const entries = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.listEntries({ conversationId });
     const [first, second] = ['2024-02-06T09:00:00.000Z', '2024-02-06T09:00:01.000Z'];
     expect(entries.map(({ createdAt }) => createdAt)).toEqual([
       first,
@@ -146,9 +146,9 @@ test('an imported session goes on under another preset: it is compacted, and the
 test('import refuses what lab refuses, with the same exit code, and leaves nothing behind', async () => {
   const file = join(directory, 'notes.txt');
   await writeFile(file, 'no session');
-  const before = await harness.client.listConversations();
+  const { items: before } = await harness.client.listConversations();
   const result = await runInProcess(['import', file, '--json'], { environment: harness.environment, directory });
   expect(result.code).toBe(4);
   expect(JSON.parse(result.stdout)).toMatchObject({ error: { code: 'session_format_unknown' } });
-  expect(await harness.client.listConversations()).toHaveLength(before.length);
+  expect((await harness.client.listConversations()).items).toHaveLength(before.length);
 });

@@ -221,33 +221,6 @@ describe('the local stack', { timeout: 120_000 }, () => {
     expect(started.filter(isAlive)).toEqual([]);
   });
 
-  test('without a Temporal CLI, and without a way to get one, says both reasons and what to do', async () => {
-    const environment = {
-      PATH: '/nonexistent',
-      HOLDFAST_CACHE: join(project, 'cache'),
-      HOLDFAST_TEMPORAL_DOWNLOAD: `http://${LOCAL_HOST}:9`,
-    };
-    const progress: string[] = [];
-    const starting = start({ services: ['temporal'], environment, onProgress: (text) => progress.push(text) });
-    await expect(starting).rejects.toMatchObject({
-      code: 'temporal_missing',
-      message: expect.stringMatching(/no Python 3 on PATH[^]*could not be reached/),
-      fix: expect.stringContaining('HOLDFAST_TEMPORAL_CLI'),
-    });
-    expect(progress).toEqual([expect.stringContaining('Downloading the Temporal CLI')]);
-    const named = start({ services: ['temporal'], environment: { HOLDFAST_TEMPORAL_CLI: '/nowhere' } });
-    await expect(named).rejects.toMatchObject({
-      code: 'temporal_missing',
-      message: expect.stringContaining('/nowhere'),
-    });
-  });
-
-  test('a folder that cannot be made is one clear message', async () => {
-    await writeFile(join(project, 'file'), '');
-    const starting = start({ directory: join(project, 'file', '.holdfast') });
-    await expect(starting).rejects.toMatchObject({ code: 'no_permission' });
-  });
-
   test('a port that was asked for is used', async () => {
     const port = await freePort();
     const stack = await start({

@@ -1,49 +1,75 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { z } from 'zod';
+import { DevProcess, makeProject, projectEnvironment, removeProject } from '../support/dev-process.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-let harness: TurnHarness;
+const PROGRAM = 'node_modules/holdfast/bin/holdfast.js';
+/** Versions that a clone has in npm's cache. */
+const pinned = z
+  .object({ dependencies: z.record(z.string(), z.string()), devDependencies: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
+
 let application: string;
 
+/** One command line as a shell of the application's runs it. */
+async function shell(command: string): Promise<string> {
+  const { stdout } = await run('sh', ['-ec', command], {
+    cwd: application,
+    // TMPDIR marks processes; npm and tsx may have theirs there too.
+    env: { ...projectEnvironment(application), npm_config_prefer_offline: 'true', npm_config_audit: 'false' },
+    timeout: 240_000,
+  });
+  return stdout;
+}
+
+/** The commands in the head of the example, in order: how an empty folder comes to run it. */
+async function commandsOfExample(): Promise<string[]> {
+  const example = await readFile(join(ROOT, 'docs/examples/own-tool.ts'), 'utf8');
+  const head = example.slice(0, example.indexOf('import '));
+  return [...head.matchAll(/^\/\/ {3}(\S.*?)(?: {2,}.*)?$/gmu)].map(([, command = '']) => command);
+}
+
+let commands: string[];
+
+/** An empty folder in which the first of them was run, with the packed package in the place of the registry's. */
 beforeAll(async () => {
-  harness = await startTurnHarness();
-  application = await mkdtemp(join(tmpdir(), 'holdfast-application-'));
+  application = await makeProject();
+  commands = await commandsOfExample();
   // The set-up of the run has built these sources; a build now would take dist from under other tests.
   await run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', application], { cwd: ROOT });
   const tarball = (await readdir(application)).find((name) => name.endsWith('.tgz')) ?? '';
-  await writeFile(
-    join(application, 'package.json'),
-    JSON.stringify({
-      name: 'application',
-      private: true,
-      type: 'module',
-      dependencies: { holdfast: `file:${tarball}`, zod: '4.6.7' },
-    }),
-  );
-  await run('npm', ['install', '--omit=optional', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: application });
-  await copyFile(join(ROOT, 'docs/examples/own-tool.ts'), join(application, 'own-tool.ts'));
+  const { zod } = pinned.dependencies;
+  const { tsx } = pinned.devDependencies;
+  const install = (commands[0] ?? '').replace(' holdfast zod tsx', ` ./${tarball} zod@${zod} tsx@${tsx}`);
+  expect(install).toContain(tarball);
+  await shell(install);
 }, 400_000);
 
-afterAll(async () => {
-  await rm(application, { recursive: true, force: true });
-  await harness.stop();
-});
+afterAll(async () => removeProject(application));
 
-test('the packed library starts a worker with a tool of its own and completes a turn', async () => {
-  const { stdout } = await run(process.execPath, ['--import', import.meta.resolve('tsx'), 'own-tool.ts'], {
-    cwd: application,
-    env: { ...process.env, ...harness.environment },
-    timeout: 90_000,
-  });
-  expect(stdout).toMatch(/^completed: Done: 1 tool results?, the last one: 21 °C are 69\.8 °F/m);
+test('in an empty folder the example runs beside `holdfast dev` by the commands in its head', async () => {
+  expect(commands.slice(1)).toEqual([
+    'cp node_modules/holdfast/docs/examples/own-tool.ts .',
+    'npx holdfast dev',
+    'HOLDFAST_LOG_LEVEL=warn npx tsx own-tool.ts',
+  ]);
+  await shell(commands[1] ?? '');
+  const dev = new DevProcess(application, [], projectEnvironment(application), join(application, PROGRAM));
+  try {
+    await dev.running();
+    const printed = await shell(commands[3] ?? '');
+    expect(printed).toMatch(/^completed: Done: 1 tool results?, the last one: 21 °C are 69\.8 °F/mu);
+    expect(printed).toContain('The turn completed.');
+  } finally {
+    dev.pressControlC();
+    expect(await dev.exitCode()).toBe(0);
+  }
 }, 400_000);
 
 test("the packed library's types are what the documentation's example needs", async () => {
@@ -59,16 +85,14 @@ test("the packed library's types are what the documentation's example needs", as
     '--types',
     'node',
   ];
+  await copyFile(join(ROOT, 'docs/examples/own-tool.ts'), join(application, 'typed.ts'));
   await expect(
-    run(compiler, [...options, '--typeRoots', join(ROOT, 'node_modules/@types'), 'own-tool.ts'], { cwd: application }),
+    run(compiler, [...options, '--typeRoots', join(ROOT, 'node_modules/@types'), 'typed.ts'], { cwd: application }),
   ).resolves.toBeDefined();
 }, 400_000);
 
 test('the packed program answers, and contains migrations, the workflow bundle and the list of models', async () => {
   expect(await readdir(join(application, 'node_modules/holdfast/migrations'))).not.toHaveLength(0);
   expect(await readdir(join(application, 'node_modules/holdfast/dist'))).toContain('workflow-bundle.js');
-  const models = await run(process.execPath, ['node_modules/holdfast/bin/holdfast.js', 'models', 'claude-sonnet-5-5'], {
-    cwd: application,
-  });
-  expect(models.stdout).toContain('anthropic/claude-sonnet-5-5');
+  expect(await shell(`node ${PROGRAM} models claude-sonnet-5-5`)).toContain('anthropic/claude-sonnet-5-5');
 });

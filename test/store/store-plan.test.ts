@@ -17,7 +17,7 @@ useTestStore((store) => {
 describe('storePlan', () => {
   it('stores what a plan is and gives it back whole', async () => {
     const turn = await turnWithSteps(sql);
-    const [user] = await listEntries(sql, { conversationId: turn.conversationId, limit: 1 });
+    const [user] = await listEntries(sql, { conversationId: turn.conversationId, after: 0, limit: 1 });
     const head = await headOf(sql, turn.conversationId);
     const given = planWithCut(4, {
       keptUserEntryIds: [user?.id ?? ''],

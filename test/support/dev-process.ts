@@ -50,9 +50,12 @@ export class DevProcess {
   readonly lines: Line[] = [];
   private rest = '';
 
-  /** @param environment default: the project's */
-  constructor(project: string, flags: readonly string[], environment = projectEnvironment(project)) {
-    this.child = spawn(process.execPath, [PROGRAM, 'dev', '--json', ...flags], {
+  /**
+   * @param environment default: the project's
+   * @param program default: this clone's
+   */
+  constructor(project: string, flags: readonly string[], environment = projectEnvironment(project), program = PROGRAM) {
+    this.child = spawn(process.execPath, [program, 'dev', '--json', ...flags], {
       cwd: project,
       env: environment,
       stdio: ['ignore', 'pipe', 'inherit'],

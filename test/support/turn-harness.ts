@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
-import type { HoldfastClient, TurnSummary } from '../../src/client/types.ts';
+import type { HoldfastClient, EndedTurn } from '../../src/client/types.ts';
 import { withAgents } from '../../src/config/configuration.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
@@ -73,7 +73,7 @@ export interface TurnHarness {
   runTask(
     task: string,
     options?: { readonly model?: string; readonly conversationId?: string; readonly timeoutMilliseconds?: number },
-  ): Promise<TurnSummary & { conversationId: string }>;
+  ): Promise<EndedTurn & { conversationId: string }>;
   /** Makes the simulator fail; see `src/simulator/faults/fault.ts`. */
   fault(fault: Record<string, unknown>): Promise<void>;
   clearFaults(): Promise<void>;

@@ -33,12 +33,12 @@ async function openScenario({ options }: Scenario): Promise<TurnHarness> {
 
 /** What stands in the log of a conversation, ids and times left out. */
 async function entriesOf({ client }: TurnHarness, conversationId: string): Promise<unknown> {
-  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
   return entries.map(({ kind, sequence, content }) => ({ kind, sequence, content }));
 }
 
 async function resultsOf({ client }: TurnHarness, conversationId: string): Promise<string[]> {
-  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
   return entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
 }
 

@@ -60,7 +60,7 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     await harness.runTask('Say forgotten', { conversationId });
     expect(await lastRequest()).toMatchObject({ total: total + 2, showsPicture: true });
     await harness.database`delete from learned_windows`;
-    const entries = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.listEntries({ conversationId });
     const asText = { type: 'text', text: '<attached_file name="note.txt">\nthe heron\n</attached_file>' };
     expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);
   },

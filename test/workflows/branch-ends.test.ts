@@ -17,7 +17,7 @@ afterAll(() => harness.stop());
 /** A conversation of two turns, and the answer of the first: a place to fork at with something to summarize behind it. */
 async function twoTurns(): Promise<{ conversationId: string; entryId: string }> {
   const { conversationId } = await harness.runTask('Say The first answer.');
-  const entries = await harness.client.listEntries({ conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId });
   await harness.runTask('Say The second answer.', { conversationId });
   return { conversationId, entryId: entries.find(({ kind }) => kind === 'assistant')?.entryId ?? '' };
 }

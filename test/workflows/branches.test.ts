@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-const entries = async (): Promise<ListedEntry[]> => harness.client.listEntries({ conversationId, limit: 500 });
+const entries = async (): Promise<readonly ListedEntry[]> =>
+  (await harness.client.listEntries({ conversationId, limit: 500 })).items;
 
 /** What was said on the active branch, notes and markers left out. */
 async function said(): Promise<string[]> {

@@ -45,7 +45,7 @@ test('D6 the view holds one summary after several passes, and all originals stay
   const { conversationId } = turn;
   const body = await lastRequestBody();
   expect(body.split('[Summary of the earlier conversation]').length - 1).toBeLessThanOrEqual(1);
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const results = entries.filter((entry) => entry.kind === 'tool_result');
   expect(results).toHaveLength(FILES);
   const newest = /recall_open shows it by its id; the newest that was taken out is ([0-9a-f-]{36})/.exec(body)?.[1];
@@ -76,7 +76,7 @@ test('R30 what is sent while a summary is written enters once and in order, afte
     await harness.database`select from compactions where conversation_id = ${conversationId} and status = 'planned'`,
   ).toHaveLength(1);
   await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const marker = entries.findIndex(({ kind }) => kind === 'compaction');
   const said = entries.flatMap(({ kind, content }, index) =>
     kind === 'user' ? [{ text: textOf(content), isAfter: index > marker }] : [],

@@ -64,7 +64,7 @@ test('a steering message enters at the next step, a queued one starts the next t
   const first = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   const second = await client.waitForOutcome({ ...queued, timeoutMilliseconds: 120_000 });
   expect(first.turnId).not.toBe(second.turnId);
-  const texts = shown(await client.listEntries({ conversationId }));
+  const texts = shown((await client.listEntries({ conversationId })).items);
   const place = (text: string): number => texts.findIndex((entry) => entry === text);
   expect(texts.filter((text) => text.startsWith('user'))).toEqual([
     'user: Call hold with {"name": "steered"}',
@@ -85,7 +85,7 @@ test.each([
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
   expect(held.get(name)?.abortedAt()).not.toBeNull();
-  const entries = await client.listEntries({ conversationId: sent.conversationId });
+  const { items: entries } = await client.listEntries({ conversationId: sent.conversationId });
   expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
   held.get(name)?.release();
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
@@ -101,7 +101,7 @@ test('a stop keeps what a tool call still finishes, though another one of the sa
   });
   await client.stop({ conversationId: sent.conversationId });
   expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({ outcome: 'stopped' });
-  const results = shown(await client.listEntries({ conversationId: sent.conversationId })).filter((entry) =>
+  const results = shown((await client.listEntries({ conversationId: sent.conversationId })).items).filter((entry) =>
     entry.startsWith('tool_result'),
   );
   expect(results).toHaveLength(2);
@@ -120,7 +120,7 @@ test('a steering message that was sent before a stop is not answered until the u
   expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
   const next = await harness.runTask('Say on', { conversationId });
   expect(next.outcome).toBe('completed');
-  const texts = shown(await client.listEntries({ conversationId }));
+  const texts = shown((await client.listEntries({ conversationId })).items);
   expect(texts.slice(-3)).toEqual(['user: Say steered', 'user: Say on', 'assistant: on']);
 });
 
@@ -170,7 +170,7 @@ test('sending the same message id twice enters it once; other content under the 
   const two = await client.sendMessage(message);
   expect([one.duplicate, two.duplicate]).toEqual([false, true]);
   await client.waitForOutcome({ ...one, timeoutMilliseconds: 120_000 });
-  const texts = shown(await client.listEntries({ conversationId }));
+  const texts = shown((await client.listEntries({ conversationId })).items);
   expect(texts.filter((text) => text === 'user: Say twice')).toHaveLength(1);
   await expect(client.sendMessage({ ...message, content: 'Say other' })).rejects.toMatchObject({
     code: 'message_id_reused',

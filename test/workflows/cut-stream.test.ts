@@ -47,7 +47,7 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
   end.abort();
   await watching;
 
-  const tries = await client.listModelCalls({ conversationId });
+  const { items: tries } = await client.listModelCalls({ conversationId });
   expect(tries.map(({ callNumber, attempt, state }) => [callNumber, attempt, state])).toEqual([
     [1, 1, 'failed'],
     [1, 2, 'answered'],
@@ -78,12 +78,12 @@ test.each([
   await harness.fault({ ...fault, times: 1 });
   const turn = await harness.runTask('Write 60 words');
   expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
-  const tries = await harness.client.listModelCalls({ conversationId: turn.conversationId });
+  const { items: tries } = await harness.client.listModelCalls({ conversationId: turn.conversationId });
   expect(tries.map(({ attempt, state }) => [attempt, state])).toEqual([
     [1, 'failed'],
     [2, 'answered'],
   ]);
-  const entries = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
   expect(entries.map(({ kind }) => kind)).toEqual(['user', 'assistant']);
 });
 

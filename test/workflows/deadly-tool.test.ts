@@ -48,7 +48,7 @@ test('a tool that kills its worker does so once with the effect once, then the m
     const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(turn).toMatchObject({ outcome: 'completed' });
     expect(await readFile(join(harness.workspace, 'ran.txt'), 'utf8')).toBe('x');
-    const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+    const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
     const results = entries.filter(({ kind }) => kind === 'tool_result');
     expect(results.map(({ content }) => textOf(content))).toEqual([expect.stringMatching(/^Outcome unknown: /)]);
     await expectAllHolds(harness);

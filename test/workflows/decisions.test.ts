@@ -71,7 +71,7 @@ async function startWaiting(task: string, calls = 1): Promise<Conversation & { m
 
 async function endOf({ conversationId, messageId }: { conversationId: string; messageId: string }) {
   const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
-  const entries = await harness.client.listEntries({ conversationId, limit: 100 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
   return { turn, texts: entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`) };
 }
 
@@ -284,7 +284,7 @@ test('a decision that nobody makes in time counts as a denial that the model rea
     const task = 'Call release with {"version": "2.0.0"} and ask_user with {"question": "Which?"}';
     const { conversationId, outcome } = await hurried.runTask(task);
     expect(outcome).toBe('completed');
-    const texts = (await hurried.client.listEntries({ conversationId })).map((entry) => textOf(entry.content));
+    const texts = (await hurried.client.listEntries({ conversationId })).items.map((entry) => textOf(entry.content));
     expect(texts.some((text) => text.startsWith('Nobody allowed this call until'))).toBe(true);
     expect(texts.some((text) => text.startsWith('Nobody answered until'))).toBe(true);
     expect(released).toEqual([]);

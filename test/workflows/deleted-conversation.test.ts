@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { startCli } from '../cli/run-cli.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
 
@@ -10,6 +12,35 @@ beforeAll(async () => {
   harness = await startTurnHarness();
 });
 afterAll(() => harness.stop());
+
+/** Resolves when nothing more comes. */
+async function readAll(updates: AsyncIterable<unknown>): Promise<void> {
+  for await (const _update of updates);
+}
+
+test('whoever watches or waits for a conversation that is deleted is told so', async () => {
+  const { client } = harness;
+  const sent = await client.startTask({ task: 'Say nothing.' });
+  const { conversationId } = sent;
+  const watching = readAll(client.watch({ conversationId, afterSequence: 7 }));
+  const waiting = client.waitForOutcome(sent);
+  const told = Promise.allSettled([watching, waiting]);
+  const command = startCli(['watch', conversationId], { environment: harness.environment });
+  await waitUntil('client and command listen', async () => {
+    const listening = await harness.database`
+      select from pg_stat_activity
+      where datname = current_database() and application_name = 'holdfast-client' and query ilike 'listen%'`;
+    return listening.length >= 2;
+  });
+  await client.deleteConversation(conversationId);
+  const gone = expect.objectContaining({ code: 'conversation_not_found' }) as unknown;
+  expect(await told).toEqual([
+    { status: 'rejected', reason: gone },
+    { status: 'rejected', reason: gone },
+  ]);
+  const { code, stderr } = await command.ended;
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`there is no conversation "${conversationId}"`)]);
+});
 
 test('a workflow whose conversation was deleted before its first turn ends without a failure, and deleting names it', async () => {
   const { conversationId } = await harness.client.startTask({ task: 'Say nothing.' });

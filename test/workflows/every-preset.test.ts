@@ -69,7 +69,7 @@ test.each(PRESETS)(
     const [message] = await harness.database`select turn_id from messages where id = ${asked.messageId}`;
     expect(message).toEqual({ turn_id: turn.turnId });
     expect(turn.compactions).toBeGreaterThan(0);
-    const entries = await harness.client.listEntries({ conversationId, limit: 400 });
+    const { items: entries } = await harness.client.listEntries({ conversationId, limit: 400 });
     expect(new Set(entries.map(({ turnId }) => turnId))).toEqual(new Set([turn.turnId]));
     const { invariants } = await verify(harness.database, { conversationId });
     expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);

@@ -111,7 +111,7 @@ test(
       const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
       expect(turn).toMatchObject({ outcome: 'completed' });
     }
-    const calls = await harness.client.listModelCalls({ conversationId: answer.conversationId });
+    const { items: calls } = await harness.client.listModelCalls({ conversationId: answer.conversationId });
     expect(calls.map(({ attempt, state }) => [attempt, state])).toEqual([
       [1, 'failed'],
       [2, 'answered'],
@@ -120,7 +120,7 @@ test(
     const wokenAt = Date.now();
     frozen.kill('SIGCONT');
     const results = async () => {
-      const entries = await harness.client.listEntries({ conversationId: command.conversationId });
+      const { items: entries } = await harness.client.listEntries({ conversationId: command.conversationId });
       return entries.filter(({ kind }) => kind === 'tool_result');
     };
     await waitUntil('its report has arrived', async () => (await results())[0]?.lateResults.length === 1);
@@ -162,7 +162,7 @@ test(
     await harness.client.stop({ conversationId });
     const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     expect(turn).toMatchObject({ outcome: 'stopped', reason: null });
-    const entries = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.listEntries({ conversationId });
     expect(textOf(entries.at(-1)?.content ?? [])).toMatch(/^The user stopped the turn during this call .*begun\n$/su);
     dying.kill('SIGKILL');
   },

@@ -65,6 +65,6 @@ test('a message that is kept while a turn waits a day for an approval is rung fo
   expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
-  const entries = await client.listEntries({ conversationId });
+  const { items: entries } = await client.listEntries({ conversationId });
   expect(entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`)).toContain('user: Say kept');
 });

@@ -154,7 +154,7 @@ test('each limit of a turn and of a conversation holds across the death of a wor
     ]),
   ).toEqual(begun.map((each) => [agentOf(each), 'budget_exhausted', each.reason]));
   for (const { conversationId, note, counted, limit } of begun) {
-    const entries = await client.listEntries({ conversationId, limit: 500 });
+    const { items: entries } = await client.listEntries({ conversationId, limit: 500 });
     const notes = entries.filter(({ kind }) => kind === 'note').map(({ content }) => textOf(content));
     // Of the default limit of steps it is told too, so early.
     expect(notes.filter((text) => note.test(text))).toHaveLength(1);

@@ -91,7 +91,7 @@ test('summaries that cost more than a turn may leave the model unasked, and a ra
   await harness.startWorker();
   const ended = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 60_000 });
   expect(ended).toMatchObject({ outcome: 'budget_exhausted', reason: 'cost_limit' });
-  expect(await client.listModelCalls({ conversationId })).toEqual([]);
+  expect((await client.listModelCalls({ conversationId })).items).toEqual([]);
   const resumed = await client.resume({ conversationId, raise: { cost: 100 } });
   expect(await client.waitForOutcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
     outcome: 'completed',

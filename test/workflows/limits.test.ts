@@ -55,7 +55,7 @@ async function start(limits: NonNullable<NonNullable<HarnessOptions['agent']>['l
 }
 
 const textsOf = async (harness: TurnHarness, conversationId: string): Promise<string[]> =>
-  (await harness.client.listEntries({ conversationId, limit: 500 })).map(
+  (await harness.client.listEntries({ conversationId, limit: 500 })).items.map(
     (entry) => `${entry.kind}: ${textOf(entry.content)}`,
   );
 

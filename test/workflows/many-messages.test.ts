@@ -53,7 +53,7 @@ test('hundreds of messages during one tool call add few events to the history of
   expect(await client.waitForOutcome({ ...task, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
-  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
   const said = entries.filter(({ kind }) => kind === 'user').map(({ content }) => textOf(content));
   expect(said).toHaveLength(2 + SENDERS * MESSAGES_OF_EACH);
   for (let sender = 0; sender < SENDERS; sender += 1)

@@ -59,7 +59,7 @@ test('so it does when the turn is stopped there, and recall opens it in another 
   const { conversationId } = await harness.runTask(
     `Call recall_open with {"entry_id":"${kept?.sourceId ?? ''}"}\nSay Opened.`,
   );
-  const entries = await harness.client.listEntries({ conversationId, limit: 100 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
   const result = textOf(entries.find(({ toolName }) => toolName === 'recall_open')?.content ?? []);
   expect(result).toContain(`of conversation ${sent.conversationId}`);
   expect(result).toContain(kept?.text ?? 'nothing');

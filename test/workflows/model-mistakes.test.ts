@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CUT_ANSWER } from '../support/cut-answer.ts';
+import { textOf } from '../../src/context/content.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -14,12 +15,12 @@ afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 async function kinds(conversationId: string): Promise<string[]> {
-  const entries = await harness.client.listEntries({ conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId });
   return entries.map((entry) => entry.kind);
 }
 
 async function results(conversationId: string): Promise<{ text: string; isError: boolean }[]> {
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   return entries
     .filter((entry) => entry.kind === 'tool_result')
     .map((entry) => ({ text: JSON.stringify(entry.content), isError: entry.isError }));
@@ -79,6 +80,10 @@ test('an answer that is cut at the maximum output is continued by the next step'
   const turn = await harness.runTask('Say hello to everybody who reads this sentence');
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   expect(await kinds(turn.conversationId)).toEqual(['user', 'assistant', 'note', 'assistant']);
+  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const pieces = entries.filter(({ kind }) => kind === 'assistant').map(({ content }) => textOf(content));
+  expect(pieces).toHaveLength(2);
+  expect(turn.text).toBe(pieces.join(''));
 });
 
 test('R6 answers that stay cut are continued three times, then the turn completes and says so', async () => {

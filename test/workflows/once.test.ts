@@ -54,7 +54,7 @@ test(
     expect(await successor.exited).toMatchObject({ code: 0 });
     expect(turn.outcome).toBe('completed');
     expect(await readFile(join(harness.workspace, 'journal.txt'), 'utf8')).toBe('ran\n');
-    const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+    const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
     const results = entries.filter((entry) => entry.kind === 'tool_result').map((entry) => textOf(entry.content));
     expect(results).toEqual([
       expect.stringMatching(

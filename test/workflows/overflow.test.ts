@@ -101,7 +101,7 @@ test('an answer that stopped because the window is full is an overflow, compacte
   await harness.fault({ kind: 'window_full', times: 1, skip: 4, match: { purpose: 'agent' } });
   const turn = await harness.runTask(TASK);
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1, steps: 5 });
-  const tries = await harness.client.listModelCalls({ conversationId: turn.conversationId });
+  const { items: tries } = await harness.client.listModelCalls({ conversationId: turn.conversationId });
   expect(tries.filter(({ state }) => state === 'failed')).toMatchObject([{ callNumber: 5 }]);
 });
 

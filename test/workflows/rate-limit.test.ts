@@ -39,7 +39,7 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   const watched = await watching.ended;
   expect(watched).toMatchObject({ code: 0, stderr: '' });
   expect(watched.stdout).toMatch(/no worker is held\.[^]*completed/u);
-  expect((await client.listConversations())[0]?.turn?.state).toBe('ended');
+  expect((await client.listConversations()).items[0]?.turn?.state).toBe('ended');
 });
 
 test('a turn whose call is refused for a few seconds says that it waits, until the call is made again', async () => {

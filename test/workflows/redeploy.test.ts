@@ -97,7 +97,7 @@ function isQueued(sender: number, index: number): boolean {
 async function userTexts(conversationId: string): Promise<string[]> {
   const said: string[] = [];
   for (let after = 0; ;) {
-    const page = await harness.client.listEntries({ conversationId, afterSequence: after, limit: 1_000 });
+    const { items: page } = await harness.client.listEntries({ conversationId, afterSequence: after, limit: 1_000 });
     if (page.length === 0) return said;
     after = page.at(-1)?.sequence ?? after;
     said.push(...page.filter(({ kind }) => kind === 'user').map(({ content }) => textOf(content)));

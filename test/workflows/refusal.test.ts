@@ -17,7 +17,7 @@ test('a model whose provider has no key ends the turn at once, says what to set,
   expect(refused).toMatchObject({ outcome: 'model_failed', reason: 'provider_key_missing', steps: 0, modelCalls: 0 });
   expect(refused.explanation).toContain('ANTHROPIC_API_KEY');
   const { conversationId } = refused;
-  const entries = await harness.client.listEntries({ conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId });
   expect(entries.map(({ kind }) => kind)).toEqual(['user']);
   await harness.database`update conversations set model = null where id = ${conversationId}`;
   const mended = await harness.runTask('Say The key is there.', { conversationId });

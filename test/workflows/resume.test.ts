@@ -47,7 +47,7 @@ test('a task that ended at a limit goes on after a compaction, a fork and a swit
   const turn = await harness.runTask(MANY);
   const { conversationId } = turn;
   expect(turn.reason).toBe('step_limit');
-  const [first] = await client.listEntries({ conversationId });
+  const [first] = (await client.listEntries({ conversationId })).items;
   const commands = [
     () => client.requestCompaction({ conversationId }),
     () => client.fork({ conversationId, entryId: first?.entryId ?? null }),
@@ -211,7 +211,9 @@ describe('on branches', () => {
   const forkAt = async (conversationId: string, kind: 'user' | 'assistant' | null) => {
     const { client } = harness;
     const at =
-      kind === null ? undefined : (await client.listEntries({ conversationId })).find((entry) => entry.kind === kind);
+      kind === null
+        ? undefined
+        : (await client.listEntries({ conversationId })).items.find((entry) => entry.kind === kind);
     await endOf(await client.fork({ conversationId, entryId: at?.entryId ?? null, summarize: false }));
   };
   const switchTo = async (conversationId: string, branch: number) =>

@@ -69,7 +69,7 @@ test('a message that comes within a compaction of several runs is taken after it
   expect(compactions.map(({ status }) => status)).toEqual(['committed']);
   const summarized = await scheduledIn(harness, conversationId, 'summarize');
   expect(summarized.filter((count) => count > 0).length).toBeGreaterThan(1);
-  const entries = await harness.client.listEntries({ conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId });
   const kinds = entries.map(({ kind, content }) => (textOf(content) === 'Say steered' ? 'steered' : kind));
   expect(kinds.indexOf('steered')).toBeGreaterThan(kinds.indexOf('compaction'));
   expect(textOf(entries.at(-1)?.content ?? [])).toContain('steered');

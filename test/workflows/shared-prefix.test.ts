@@ -100,7 +100,7 @@ test('a summary that was asked behind the last request tells what followed its c
   const [summary] = await harness.client.listSummaries({ conversationId });
   expect(summary).toMatchObject({ request: 'shared_prefix' });
   expect(summary?.text).toContain(said);
-  const newest = (await harness.client.listEntries({ conversationId, limit: 500 })).findLast(
+  const newest = (await harness.client.listEntries({ conversationId, limit: 500 })).items.findLast(
     ({ kind }) => kind === 'user',
   );
   const entryId = newest?.entryId ?? '';
@@ -117,7 +117,7 @@ test('a summary that was asked behind the last request tells what followed its c
   expect(JSON.stringify(own)).toContain('Back again.');
   expect(JSON.stringify(own)).toContain(said);
   const [lineage] = await harness.client.readLineage(conversationId);
-  const entries = await harness.client.listEntries({ conversationId, limit: 500 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 500 });
   const answer = entries.findLast(({ content }) => JSON.stringify(content).includes(said));
   expect(lineage?.readThroughSequence).toBeGreaterThanOrEqual(answer?.sequence ?? Infinity);
   const [row] = await harness.database<{ through: number }[]>`

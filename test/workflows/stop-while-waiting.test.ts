@@ -46,7 +46,7 @@ async function expectStop(sent: SentMessage): Promise<void> {
   expect((await harness.asked()).total).toBe(asked);
   await recover();
   expect((await harness.runTask('Say on', { conversationId })).outcome).toBe('completed');
-  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
   expect(textOf(entries.at(-1)?.content ?? [])).toBe('on');
 }
 

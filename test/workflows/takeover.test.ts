@@ -58,7 +58,7 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
     const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(outcome).toMatchObject({ outcome: 'completed', turnId: turn?.turnId, overflows: 0 });
     expect((await highestAttempts(sent.conversationId))[activity]).toBe(2);
-    const entries = await harness.client.listEntries({ conversationId: sent.conversationId, limit: 1_000 });
+    const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId, limit: 1_000 });
     expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
     const results = entries.filter((entry) => entry.kind === 'tool_result');
     expect(results).toHaveLength(FILES);

@@ -77,7 +77,7 @@ test("a steering message that was sent before Temporal's own cancel is not answe
   expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
   const next = await harness.runTask('Say on', { conversationId });
   expect(next.outcome).toBe('completed');
-  const texts = shown(await client.listEntries({ conversationId }));
+  const texts = shown((await client.listEntries({ conversationId })).items);
   expect(texts.slice(-3)).toEqual(['user: Say steered', 'user: Say on', 'assistant: on']);
 });
 
@@ -90,7 +90,7 @@ test('after a terminate the running tool is aborted, and the next message repair
   expect(next.outcome).toBe('completed');
   const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
   expect(dead.outcome).toBe('interrupted');
-  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
   expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
 });
 
@@ -130,7 +130,7 @@ test('resume is refused while a turn runs; after a terminate it repairs the conv
 test('a fork is refused while a turn runs; after a terminate it ends the dead turn, and goes on with the new branch', async () => {
   const { client, temporal } = harness;
   const { conversationId } = await harness.runTask('Say first');
-  const entries = await client.listEntries({ conversationId });
+  const { items: entries } = await client.listEntries({ conversationId });
   const entryId = entries.find(({ kind }) => kind === 'assistant')?.entryId ?? '';
   const sent = await client.sendMessage({
     conversationId,

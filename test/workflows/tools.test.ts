@@ -97,7 +97,7 @@ test('an exclusive tool runs alone and in order', async () => {
 
 test('output of any size is stored whole and byte for byte, shown clipped with how to open the rest', async () => {
   const turn = await harness.runTask('Call noisy with {}');
-  const entries = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
   const result = entries.find((entry) => entry.kind === 'tool_result');
   const shown = textOf(result?.content ?? []);
   expect(shown.length).toBeLessThan(13_000);
@@ -118,7 +118,7 @@ test('live text arrives while the model writes, without a gap, and is what the s
     if (update.type === 'live_text' && update.text.kind === 'text') pieces.push(update.text);
     if (update.type === 'event' && update.event.kind === 'turn_ended') break;
   }
-  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+  const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
   answered = textOf(entries.at(-1)?.content ?? []);
   expect(pieces.length).toBeGreaterThan(0);
   let length = 0;

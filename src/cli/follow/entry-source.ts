@@ -26,7 +26,7 @@ export function createEntrySource(
       for (;;) {
         const found = taken(fits);
         if (found !== null) return found;
-        const page = await client.listEntries({ conversationId, afterSequence: read, limit: PAGE });
+        const { items: page } = await client.listEntries({ conversationId, afterSequence: read, limit: PAGE });
         read = page.at(-1)?.sequence ?? read;
         // Notes and markers are not shown: no event asks for them.
         waiting.push(...page.filter(({ kind }) => kind === 'user' || kind === 'assistant' || kind === 'tool_result'));
@@ -47,11 +47,12 @@ export async function lastSequenceBefore(
   let notBefore = conversation.entryCount + 1;
   while (notBefore - before > 1) {
     const middle = Math.floor((before + notBefore) / 2);
-    const [entry] = await client.listEntries({
+    const { items } = await client.listEntries({
       conversationId: conversation.conversationId,
       afterSequence: middle - 1,
       limit: 1,
     });
+    const [entry] = items;
     if (entry !== undefined && Date.parse(entry.createdAt) < time) before = Math.max(middle, entry.sequence);
     else notBefore = middle;
   }

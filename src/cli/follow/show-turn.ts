@@ -49,7 +49,6 @@ export async function showTurn(client: HoldfastClient, output: Output, options: 
 }
 
 function leave(output: Output, conversationId: string, json: boolean): void {
-  process.exitCode = EXIT_CODES.interrupted.code;
   const conversation = shortId(conversationId);
   if (json) output.json({ conversationId, outcome: null, interrupted: true });
   else

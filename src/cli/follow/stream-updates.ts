@@ -13,7 +13,7 @@ export async function streamUpdates(
   output: Output,
   target: TurnTarget & { readonly conversationId: string },
 ): Promise<void> {
-  const { result: outcome } = await interruptible(async (signal) => {
+  const { result: outcome, interrupted } = await interruptible(async (signal) => {
     const choice = chooseTurn(target);
     const patience = createPatience(client, signal, () => output.remark('! Postgres does not answer; trying again.'));
     for await (const update of patience.watch({ conversationId: target.conversationId })) {
@@ -24,6 +24,5 @@ export async function streamUpdates(
     }
     return null;
   });
-  if (outcome === null) process.exitCode = EXIT_CODES.interrupted.code;
-  else if (outcome !== 'completed') process.exitCode = EXIT_CODES.turnNotCompleted.code;
+  if (!interrupted && outcome !== 'completed') process.exitCode = EXIT_CODES.turnNotCompleted.code;
 }

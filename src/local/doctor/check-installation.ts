@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { findTemporalCli, isAtLeast, temporalCliVersion, versions } from '../../
 import { needsInstallation } from '../../../scripts/setup/node-modules.mjs';
 import { errorCode } from '../error-code.ts';
 import { isDiskFull } from '../full-disk.ts';
+import { makeDirectory } from '../state-directory.ts';
 import { broken, ok, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 
@@ -88,7 +89,7 @@ export async function checkWritable(directory: string): Promise<Finding> {
   const check = 'workspace';
   const probe = join(directory, `.holdfast-probe-${process.pid}`);
   try {
-    await mkdir(directory, { recursive: true });
+    await makeDirectory(directory);
     await writeFile(probe, 'probe');
     return ok(check, `${directory} is writable`);
   } catch (error) {

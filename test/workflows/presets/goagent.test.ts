@@ -56,7 +56,7 @@ test('G10, G11, G14 five passes merge into one summary and lose nothing, also wh
     summaries.map(({ tokensBefore, tokensAfter }) => [tokensBefore, tokensAfter]),
   );
   const covered = summaries.at(-1)?.coveredThroughSequence ?? 0;
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const spoken = entries.filter((entry) => entry.sequence <= covered && entry.kind !== 'compaction');
   const removed = committed.reduce((sum, { data }) => sum + Number(data['messagesRemoved']), 0);
   // The newest message of the user stays word for word: it is covered, but not removed.
@@ -104,7 +104,7 @@ test('from the newest summary the lineage leads over every generation to the exa
     at = lineage.get(at.previousCompactionId ?? '');
   }
   expect(generations).toEqual(Array.from({ length: lineage.size }, (_, index) => lineage.size - index));
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const through = newest?.coveredThroughSequence ?? 0;
   const spoken = entries.filter(
     ({ sequence, kind }) => sequence <= through && ['user', 'assistant', 'tool_result'].includes(kind),

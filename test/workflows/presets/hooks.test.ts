@@ -59,7 +59,7 @@ async function newestOf(conversationId: string): Promise<Committed> {
 test('P28 a hook is told first kept entry, messages, tokens and files', async () => {
   const conversationId = await compacted();
   const preparation = asked.at(-1);
-  const entries = await harness.client.listEntries({ conversationId, limit: 100 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
   const kept = entries.find((entry) => entry.entryId === preparation?.firstKeptEntryId);
   expect(kept).toBeDefined();
   expect(preparation?.entriesToSummarize.at(-1)?.sequence).toBe((kept?.sequence ?? 0) - 1);
@@ -86,7 +86,7 @@ test('P25 P28 a hook that cancels changes nothing', async () => {
   hooks = [() => ({ cancel: true })];
   const conversationId = await compacted();
   expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
-  const entries = await harness.client.listEntries({ conversationId, limit: 100 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
   expect(entries.some((entry) => entry.kind === 'compaction')).toBe(false);
   const kinds = (await eventsOf(harness, conversationId)).map(({ kind }) => kind);
   expect(kinds).toContain('compaction_cancelled');

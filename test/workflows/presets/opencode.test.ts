@@ -39,7 +39,7 @@ test('O7 O8 O14 a marker is queued as a task, served before the next call, and t
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   await expectAllHolds(harness);
   const [clearing, compaction] = await harness.client.listSummaries({ conversationId });
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const [row] = await harness.database<
     { head_entry_id: string; marker_entry_id: string; first_kept_sequence: number }[]
   >`
@@ -80,7 +80,7 @@ test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more
 
 test('O2 the log has roles and typed parts, tool calls with input, output and times, the marker, the summary and what was cleared', async () => {
   const { conversationId, pivot: pass } = pivoted;
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const kinds = new Set(entries.map(({ kind }) => kind));
   expect([...kinds].toSorted()).toEqual(['assistant', 'compaction', 'note', 'tool_result', 'user']);
   const answer = entries.find(({ kind, content }) => kind === 'assistant' && content.some(isCall));
@@ -128,7 +128,7 @@ test('O10 a model of its own summarizes, when one is set', async () => {
     const models = requests.filter((request) => request.purpose === 'summary').map((request) => request.body);
     expect(JSON.stringify(models[0])).toContain('sim-128k');
     // A manual pass is not followed by a request to continue.
-    const entries = await own.client.listEntries({ conversationId: turn.conversationId });
+    const { items: entries } = await own.client.listEntries({ conversationId: turn.conversationId });
     expect(entries.at(-1)?.kind).toBe('compaction');
   } finally {
     await own.stop();
@@ -151,7 +151,7 @@ test('a stop during the check after the last step leaves the turn answered', asy
   await harness.client.stop({ conversationId });
   const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
   expect(entries.findLast(({ kind }) => kind === 'assistant')?.content.some(isCall)).toBe(false);
   expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
 }, 400_000);

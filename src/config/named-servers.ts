@@ -1,0 +1,48 @@
+import { definedOf } from '../context/defined-of.ts';
+import { problemsIn, readConfigurationSource, requireNone } from './configuration-source.ts';
+import { environmentProblems, given, type Environment } from './environment.ts';
+import { ConfigurationError, invalidConfiguration } from './errors.ts';
+import { parseOptions } from './parse-options.ts';
+
+export interface NamedServers {
+  /** `DATABASE_URL`, `TEMPORAL_ADDRESS` and `TEMPORAL_NAMESPACE` as the environment or the file has them; the rest as it was. */
+  readonly environment: Environment;
+  /** The file cannot be read: it may name servers that are not known therefore. */
+  readonly problem: ConfigurationError | null;
+}
+
+const SERVER_VARIABLES = new Set(['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'HOLDFAST_SIMULATOR_URL']);
+
+/**
+ * The environment with the servers that `holdfast.yaml` names added, where the environment itself names none. What else is wrong in the
+ * file does not matter here.
+ * @throws ConfigurationError for a wrong address
+ */
+export function readNamedServers(environment: Environment, directory: string): NamedServers {
+  requireNone(environmentProblems(environment).filter(({ option }) => SERVER_VARIABLES.has(option)));
+  const { database, temporal, problem } = readServerOptions(environment, directory);
+  const address = given(environment, 'TEMPORAL_ADDRESS') ?? temporal?.address;
+  const servers = definedOf({
+    DATABASE_URL: given(environment, 'DATABASE_URL') ?? database?.url,
+    TEMPORAL_ADDRESS: address,
+    // The local stack has one namespace: the file's is of the file's server.
+    TEMPORAL_NAMESPACE: given(environment, 'TEMPORAL_NAMESPACE') ?? (address && temporal?.namespace),
+  });
+  const allNamed = servers.DATABASE_URL !== undefined && servers.TEMPORAL_ADDRESS !== undefined;
+  return { environment: { ...environment, ...servers }, problem: allNamed ? null : problem };
+}
+
+function readServerOptions(environment: Environment, directory: string) {
+  try {
+    const source = readConfigurationSource(environment, directory);
+    if (source !== null && source.yaml.problems.length > 0)
+      return { problem: invalidConfiguration(source.yaml.problems) };
+    const { value, problems } = parseOptions(source?.yaml.value ?? {});
+    const ofServers = problems.filter(({ path }) => path[0] === 'database' || path[0] === 'temporal');
+    requireNone(problemsIn(source, ofServers));
+    return { database: value.database, temporal: value.temporal, problem: null };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) || error.code !== 'configuration_unreadable') throw error;
+    return { problem: error };
+  }
+}

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { EXECUTABLE, startCli } from './run-cli.ts';
+import type { RunningCli } from './run-cli.ts';
+
+/** Far below the minutes for which a silent server is waited for; a loaded machine needs more than the second that a user does. */
+const SOON_MILLISECONDS = 10_000;
+
+let harness: TurnHarness;
+/** Takes connections and says nothing. */
+let silent: Server;
+let connections = 0;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+  silent = createServer(() => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => {
+    silent.listen(0, '127.0.0.1', resolve);
+  });
+});
+
+afterAll(async () => {
+  silent.close();
+  await harness.stop();
+});
+
+const silentAddress = (): string => `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+
+/** Sends the signal, and fails when the command is still there after a while. */
+async function leave(running: RunningCli, signal: NodeJS.Signals): Promise<{ code: number | null; stdout: string }> {
+  running.process.kill(signal);
+  try {
+    await waitUntil('the command is gone', () => running.process.exitCode !== null, SOON_MILLISECONDS);
+  } finally {
+    running.process.kill('SIGKILL');
+  }
+  return running.ended;
+}
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('a watcher whose Postgres has fallen silent leaves by %s', async (signal, code) => {
+  const proxy = await startTcpProxy(harness.databaseUrl);
+  await harness.fault({ kind: 'hang', times: null });
+  const { conversationId } = await harness.client.startTask({ task: 'Say never.' });
+  const watching = startCli(['watch', conversationId], {
+    environment: { ...harness.environment, DATABASE_URL: proxy.url(harness.databaseUrl) },
+  });
+  await waitUntil('the turn is shown', () => watching.stdout().includes('> Say never.'));
+  await proxy.blackHole();
+  // It asks on, and waits for an answer.
+  await harness.client.sendMessage({ conversationId, content: 'Say more.' });
+  const left = await leave(watching, signal);
+  await harness.clearFaults();
+  await proxy.close();
+  expect(left.code).toBe(code);
+  expect(left.stdout).toContain('You left; the turn goes on.');
+});
+
+test.each([['list'], ['compact', 'last'], ['reindex', 'last'], ['worker']])(
+  'Ctrl-C leaves %s while Postgres is silent',
+  async (...command) => {
+    const before = connections;
+    const running = startCli(command, {
+      environment: { ...harness.environment, DATABASE_URL: `postgres://holdfast@${silentAddress()}/holdfast` },
+    });
+    await waitUntil('it asks Postgres', () => connections > before);
+    expect((await leave(running, 'SIGINT')).code).toBe(130);
+  },
+);
+
+test('SIGTERM to the shell of npx ends the command, which the shell does not tell', async () => {
+  const before = connections;
+  const databaseUrl = `postgres://holdfast@${silentAddress()}/holdfast`;
+  const shell = spawn('sh', ['-c', '"$@"; true', 'sh', process.execPath, EXECUTABLE, 'list'], {
+    env: { ...process.env, ...harness.environment, DATABASE_URL: databaseUrl, npm_command: 'exec' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // Its end is that of the last process that could write to it.
+  const ended = once(shell.stdout, 'close');
+  await waitUntil('it asks Postgres', () => connections > before);
+  shell.kill('SIGTERM');
+  shell.stdout.resume();
+  await ended;
+}, 30_000);
+
+test.each([['start', 'Say never.'], ['worker']])('Ctrl-C leaves %s while Temporal is silent', async (...command) => {
+  const before = connections;
+  const running = startCli(command, { environment: { ...harness.environment, TEMPORAL_ADDRESS: silentAddress() } });
+  await waitUntil('it asks Temporal', () => connections > before);
+  expect((await leave(running, 'SIGINT')).code).toBe(130);
+});

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../src/client/create-client.ts';
+import type { HoldfastClient } from '../../src/client/types.ts';
+import { newId } from '../../src/store/ids.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import type { TcpProxy } from '../support/tcp-proxy.ts';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let proxy: TcpProxy;
+let client: HoldfastClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startTcpProxy(database.url);
+  client = await createClient({
+    databaseUrl: proxy.url(database.url),
+    temporal: { address: '127.0.0.1:1', namespace: 'default' },
+  });
+  await proxy.blackHole();
+});
+afterAll(async () => {
+  await client.close();
+  await proxy.close();
+  await database.drop();
+});
+
+/** Aborts once the question has been written, which nothing will answer. */
+function abortSoon(): AbortSignal {
+  const abort = new AbortController();
+  setImmediate(() => setImmediate(() => abort.abort(new Error('enough'))));
+  return abort.signal;
+}
+
+test('an abort ends a watch of a Postgres that has fallen silent', async () => {
+  const updates: unknown[] = [];
+  for await (const update of client.watch({ conversationId: newId(), signal: abortSoon() })) updates.push(update);
+  expect(updates).toEqual([]);
+}, 20_000);
+
+test('an abort and a time-out end a wait for an outcome that a silent Postgres never tells', async () => {
+  const message = { conversationId: newId(), messageId: 'first' };
+  await expect(client.waitForOutcome({ ...message, signal: abortSoon() })).rejects.toThrow('enough');
+  await expect(client.waitForOutcome({ ...message, timeoutMilliseconds: 10 })).rejects.toMatchObject({
+    code: 'timeout',
+  });
+}, 20_000);
