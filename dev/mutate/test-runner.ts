@@ -59,6 +59,8 @@ export class TestRunner {
     const timer = setTimeout(() => {
       isLate = true;
       isStuck = Date.now() - this.lastResult > STUCK_MILLISECONDS;
+      // Without the cancel another worker would go on with the next file.
+      void this.vitest.cancelCurrentRun('keyboard-input');
       killWorkers();
     }, LIMIT_MILLISECONDS);
     const { testModules, unhandledErrors } = await this.vitest.runTestSpecifications(specifications, false);
