@@ -11,7 +11,7 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 
 /** Anywhere in a workspace: some command of Holdfast may be run in any folder. */
-const NAMES: ReadonlySet<string> = new Set(['.holdfast', 'holdfast.yaml']);
+const NAMES: ReadonlySet<string> = new Set(['.holdfast', 'holdfast.yaml', 'holdfast.yml', 'holdfast.json']);
 
 /** In a repository's own folder: hooks are run, and the configuration names programs that are. It may hold passwords too. */
 const RUN_BY_GIT = /^(?:hooks|config(?:\..*)?)$/;

@@ -52,6 +52,7 @@ const NAMED = [
   '.holdfast/stack.json',
   'below/.holdfast/logs/worker.log',
   'holdfast.yaml',
+  'holdfast.json',
   'below/holdfast.yaml',
   '.git/hooks/pre-commit',
   '.git/config',
