@@ -20,7 +20,7 @@ export function exportCommand(): Command {
     holdfastCommand('export', {
       summary: 'write a whole conversation to a file that `holdfast import` reads',
       description:
-        'Writes everything that is stored of an idle conversation, a JSON object on each line: originals byte for byte, all branches, every summary with its tries, the timeline. `holdfast import` makes the same conversation of it, in another database or after `holdfast delete`. Memories that were learned in it go with it; the search index is made anew.',
+        'Writes what was said in an idle conversation, a JSON object on each line: originals byte for byte, all branches, the summaries in force and those before them. `holdfast import` makes the same conversation of it, in another database or after `holdfast delete`. Memories that were learned in it go with it. Settings, limits, decisions, costs and the timeline stay here.',
       examples: [
         'npx holdfast export last > conversation.jsonl',
         'npx holdfast export 4f1c22ab --output 4f1c22ab.jsonl',

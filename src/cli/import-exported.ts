@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
+import { LONGEST_LINE_BYTES, readLines } from '../lab/read/read-lines.ts';
 import { isConversationFile } from '../store/conversation-file/read-file.ts';
+import { StoreError } from '../store/errors.ts';
 import { withReader } from './connect.ts';
 import { shortId } from './find-conversation.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -9,6 +11,15 @@ import { safeLine } from './render/safe-text.ts';
 
 /** The header of such a file is a short line; a recorded session may begin with a very long one. */
 const HEADER_BYTES = 1_024;
+
+/** What an imported conversation is to be here. */
+export interface NewConversationFlags {
+  readonly agent?: string;
+  readonly model?: string;
+  readonly preset?: string;
+  /** Absolute path. */
+  readonly workspace?: string;
+}
 
 /** Whether `holdfast export` wrote the file. What cannot be read is none; who reads it next says why. */
 export async function isExported(file: string): Promise<boolean> {
@@ -22,11 +33,18 @@ export async function isExported(file: string): Promise<boolean> {
   }
 }
 
-/** The same conversation again, as it was exported. */
-export async function importExported(file: string, flags: ConnectionFlags): Promise<void> {
+/** The same conversation again, as it was exported, with the settings that are given here. */
+export async function importExported(
+  file: string,
+  flags: ConnectionFlags,
+  chosen: NewConversationFlags,
+): Promise<void> {
   const output = openOutput();
-  await withReader(flags, async (client) => {
-    const imported = await client.importConversation({ lines: linesOf(file) });
+  const { selectAgent } = await import('../config/configuration.ts');
+  await withReader(flags, async (client, { configuration }) => {
+    const { workspace, memory } = selectAgent(configuration, chosen.agent ?? 'default', chosen);
+    const memoriesOf = { workspace, ...(memory !== undefined && { user: memory.user }) };
+    const imported = await client.importConversation({ lines: linesOf(file), memoriesOf, ...chosen });
     if (flags.json === true) {
       output.json({ conversations: [imported] });
       return;
@@ -43,16 +61,13 @@ export async function importExported(file: string, flags: ConnectionFlags): Prom
   });
 }
 
-/** The lines of a file. Inside a string of JSON may stand what other readers of lines take for an end of one (U+2028). */
+/** The lines of a file, one held at a time. */
 async function* linesOf(file: string): AsyncGenerator<string> {
-  let begun = '';
-  for await (const chunk of createReadStream(file, 'utf8')) {
-    const [first = '', ...rest] = String(chunk).split('\n');
-    begun += first;
-    for (const next of rest) {
-      yield begun;
-      begun = next;
+  for await (const line of readLines(file)) {
+    if (line.kind === 'line') yield line.bytes.toString('utf8');
+    else {
+      const most = `${LONGEST_LINE_BYTES / 1024 / 1024} MB`;
+      throw new StoreError('conversation_file_invalid', `line ${line.number} of the file: it is longer than ${most}`);
     }
   }
-  if (begun !== '') yield begun;
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { definedOf } from '../context/defined-of.ts';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from './connect.ts';
 import { shortId } from './find-conversation.ts';
@@ -8,7 +9,6 @@ import { openOutput } from './output.ts';
 import { importExported, isExported } from './import-exported.ts';
 import { importLines } from './render/lab-report.ts';
 import { plural } from './render/numbers.ts';
-import { UsageError } from './usage-error.ts';
 
 interface ImportFlags extends ConnectionFlags {
   readonly agent?: string;
@@ -23,7 +23,7 @@ export function importCommand(): Command {
     holdfastCommand('import', {
       summary: 'make a recorded session, or an exported conversation, a conversation that can go on',
       description:
-        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id.',
+        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that are named here.',
       examples: [
         'npx holdfast import session.jsonl',
         'npx holdfast import conversation.jsonl',
@@ -40,9 +40,10 @@ export function importCommand(): Command {
 }
 
 async function importFile(file: string, flags: ImportFlags): Promise<void> {
+  const { agent, model, preset } = flags;
+  const workspace = flags.workspace === undefined ? undefined : resolve(flags.workspace);
   if (await isExported(file)) {
-    refuseChanges(flags);
-    return importExported(file, flags);
+    return importExported(file, flags, definedOf({ agent, model, preset, workspace }));
   }
   const output = openOutput();
   const [{ importSessions }, { loadConfiguration }, { connectDatabase }, { requireCurrentSchema }] = await Promise.all([
@@ -58,13 +59,8 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
     const { conversations, report } = await importSessions(database, {
       file,
       configuration,
-      agent: flags.agent ?? 'default',
-      settings: {
-        model: flags.model ?? null,
-        preset: flags.preset ?? null,
-        workspace: flags.workspace === undefined ? null : resolve(flags.workspace),
-        user: null,
-      },
+      agent: agent ?? 'default',
+      settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null, user: null },
     });
     if (flags.json === true) {
       output.json({ conversations, report });
@@ -80,15 +76,4 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
   } finally {
     await database.end({ timeout: 1 });
   }
-}
-
-/** An exported conversation comes back as it was. */
-function refuseChanges({ agent, model, preset, workspace }: ImportFlags): void {
-  const given = Object.entries({ agent, model, preset, workspace }).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return;
-  throw new UsageError(
-    'usage',
-    `The file is an exported conversation, which keeps its own agent, model, preset and workspace: ${given.map(([name]) => `--${name}`).join(', ')} cannot apply.`,
-    'Leave the options out.',
-  );
 }

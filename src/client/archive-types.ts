@@ -1,10 +1,23 @@
-import type { ListedEntry } from './types.ts';
+import type { ListedEntry, StartTaskOptions } from './types.ts';
 
 /** A run whose history Temporal keeps after its conversation was deleted: ids and counts, no text. */
 export interface WorkflowRun {
   readonly workflowId: string;
   /** `null` for one that began no turn: it may be there, or not. */
   readonly runId: string | null;
+}
+
+export interface ImportConversationOptions extends Pick<
+  StartTaskOptions,
+  'agent' | 'model' | 'preset' | 'workspace' | 'user'
+> {
+  /** Lines of the file, separated by line feeds only: Node's `readline` also takes U+2028 for the end of one. */
+  readonly lines: AsyncIterable<string>;
+  /**
+   * Whom memories of the file are kept for, where the conversation has neither workspace nor user of its own: those of its agent.
+   * Default: nobody, and memories of a workspace or a user are left out.
+   */
+  readonly memoriesOf?: { readonly workspace?: string; readonly user?: string };
 }
 
 export interface ImportedConversation {
@@ -42,7 +55,7 @@ export interface EntryPage {
 /** Conversations as a whole: out of the database, in again, and away. */
 export interface ConversationArchive {
   /**
-   * Writes everything of an idle conversation as lines of JSON: originals byte for byte, all branches, all summaries.
+   * Writes what was said in an idle conversation as lines of JSON: originals byte for byte, all branches, summaries, memories.
    * @param options.write awaited line by line; what it throws ends the export and comes back as it is
    * @throws HoldfastClientError `conversation_not_found`, `conversation_busy` (also while a message waits)
    */
@@ -51,11 +64,11 @@ export interface ConversationArchive {
     readonly write: (line: string) => Promise<void> | void;
   }): Promise<void>;
   /**
-   * Stores what `exportConversation` wrote, under the same ids; whole or not at all.
-   * @param options.lines its lines, separated by line feeds only: Node's `readline` also takes U+2028 for the end of one
+   * Stores what `exportConversation` wrote, under the same ids; whole or not at all. A file is data: agent, model, preset, workspace,
+   * user and limits are of who imports it, as for a new conversation.
    * @throws HoldfastClientError `conversation_exists`, `conversation_file_invalid`
    */
-  importConversation(options: { readonly lines: AsyncIterable<string> }): Promise<ImportedConversation>;
+  importConversation(options: ImportConversationOptions): Promise<ImportedConversation>;
   /**
    * Deletes an idle conversation for good: rows, search index, memories learned in it.
    * @returns the runs whose histories Temporal still keeps

@@ -1,10 +1,11 @@
 import { exportConversation } from '../store/conversation-file/export-conversation.ts';
 import { importExportedConversation } from '../store/conversation-file/import-exported.ts';
+import type { ImportExportedRequest } from '../store/conversation-file/file-importer.ts';
 import type { Database } from '../store/database.ts';
 import { deleteConversation } from '../store/delete-conversation.ts';
 import { countEntries, findEntryId, listEntriesAround } from '../store/entries.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
-import type { ConversationArchive } from './archive-types.ts';
+import type { ConversationArchive, ImportConversationOptions } from './archive-types.ts';
 import { requireConversation } from './conversation.ts';
 import { clientError, guarded, HoldfastClientError } from './errors.ts';
 import { withLateResults } from './memory.ts';
@@ -28,7 +29,7 @@ export function archiveOf(database: Database): ConversationArchive {
         throw failures.length > 0 ? failures[0] : clientError(error);
       }
     },
-    importConversation: ({ lines }) => guarded(() => importExportedConversation(database, lines)),
+    importConversation: (options) => guarded(() => importExportedConversation(database, importRequest(options))),
     deleteConversation: (id) =>
       guarded(async () => {
         const { runs, isRungFor } = await deleteConversation(database, id);
@@ -56,5 +57,27 @@ export function archiveOf(database: Database): ConversationArchive {
         if (count === 0) await requireConversation(database, conversationId);
         return count;
       }),
+  };
+}
+
+/** A file says nothing of what its conversation is to be here. */
+function importRequest({
+  lines,
+  agent = 'default',
+  model,
+  preset,
+  workspace,
+  user,
+  memoriesOf,
+}: ImportConversationOptions): ImportExportedRequest {
+  return {
+    lines,
+    agent,
+    settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null, user: user ?? null },
+    memoryScopes: {
+      agent,
+      workspace: workspace ?? memoriesOf?.workspace ?? null,
+      user: user ?? memoriesOf?.user ?? null,
+    },
   };
 }

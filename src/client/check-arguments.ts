@@ -68,15 +68,21 @@ const search = z
     error: 'must name a conversationId or an agent, and not both',
   });
 
+const absolutePath = text.refine(isAbsolute, { error: 'must be an absolute path' });
+
+const ofNewConversation = {
+  agent: named.optional(),
+  model: named.optional(),
+  preset: named.optional(),
+  workspace: absolutePath.optional(),
+  user: userName.optional(),
+};
+
 /** What each method takes. Types say it too, but not every caller has a compiler, and numbers come from outside. */
 const ARGUMENTS = {
   startTask: z.object({
     task: content,
-    agent: named.optional(),
-    model: named.optional(),
-    preset: named.optional(),
-    workspace: text.refine(isAbsolute, { error: 'must be an absolute path' }).optional(),
-    user: userName.optional(),
+    ...ofNewConversation,
     conversationId: uuid.optional(),
     messageId: text.optional(),
   }),
@@ -124,6 +130,8 @@ const ARGUMENTS = {
   listLearnedWindows: z.object({ days: z.number({ error: 'must be a number of days' }).min(0) }),
   exportConversation: z.object({ ...ofConversation, write: work }),
   importConversation: z.object({
+    ...ofNewConversation,
+    memoriesOf: z.object({ workspace: absolutePath.optional(), user: userName.optional() }).optional(),
     lines: z.custom((value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value, {
       error: 'must be an AsyncIterable',
     }),

@@ -1,5 +1,5 @@
 import type { Queries } from './database.ts';
-import { IMPORTER } from './import-conversation.ts';
+import { IMPORTER } from './record-log.ts';
 
 /** What costs are added up by; a step is a model call with its tries and the summaries made before it. */
 export type CostGroup = 'agent' | 'model' | 'conversation' | 'turn' | 'step';

@@ -1,7 +1,7 @@
 import type { Database, Fragment, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
-import { IMPORTER } from './import-conversation.ts';
+import { IMPORTER } from './record-log.ts';
 import { transaction } from './transaction.ts';
 
 /** A run whose history Temporal still keeps. */

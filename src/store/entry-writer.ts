@@ -14,8 +14,8 @@ interface AnyNewEntry extends NewContent {
   readonly turn: TurnReference;
   /** Refused as `head_moved` when another entry is the head; left out, the head is the parent. */
   readonly parentId?: string;
-  /** When it was said, where that was elsewhere and before. Default: now. */
-  readonly createdAt?: Date;
+  /** When it was said, where that was elsewhere and before; ISO 8601. Default: now. */
+  readonly createdAt?: string;
 }
 
 export type NewEntry = AnyNewEntry &
@@ -74,7 +74,7 @@ export async function insertEntry(
       ${columns.toolName === null ? null : plainText(columns.toolName)}, ${columns.isError},
       ${columns.messageId}, ${columns.compactionId}, ${jsonText(entry.content)}::text::json,
       ${entry.original?.contentId ?? null}, ${measurementsText(entry.measurements)}::measurements,
-      coalesce(${entry.createdAt?.toISOString() ?? null}::timestamptz, holdfast_now()))
+      coalesce(${entry.createdAt ?? null}::text::timestamptz, holdfast_now()))
     returning sequence`;
   if (row === undefined) throw new TypeError('an insert returns its row or raises');
   return { id, sequence: row.sequence };

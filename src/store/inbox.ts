@@ -90,8 +90,10 @@ export interface WaitingMessage {
   readonly position: string;
   readonly content: readonly ContentPart[];
   readonly measurements: string;
-  /** Of the entry. Default: now. */
-  readonly createdAt?: Date;
+  /** Of the entry, ISO 8601. Default: now. */
+  readonly createdAt?: string;
+  /** Of the entry. Default: a new one. */
+  readonly entryId?: string;
 }
 
 /** Makes each message an entry of the turn, consumed in the same transaction. */
@@ -104,6 +106,7 @@ export async function appendMessages({ sql, turn, event }: Writer, messages: rea
       content: message.content,
       measurements: parseMeasurements(message.measurements),
       ...(message.createdAt !== undefined && { createdAt: message.createdAt }),
+      ...(message.entryId !== undefined && { id: message.entryId }),
     });
     await event('message_taken', { messageId: message.id, entryId: entry.id, sequence: entry.sequence });
   }

@@ -103,12 +103,14 @@ test('a conversation goes out, away and in again; what surrounds an entry is lis
   expect((await cli('show', conversationId)).code).toBe(2);
   const file = join(harness.workspace, 'conversation.jsonl');
   await writeFile(file, before);
-  expect((await cli('import', file, '--preset', 'pi')).stderr).toContain('--preset cannot apply');
-  expect(await cli('import', file)).toMatchObject({
+  expect((await cli('import', file, '--agent', 'nobody')).code).not.toBe(0);
+  expect(await cli('import', file, '--preset', 'pi', '--workspace', 'ours')).toMatchObject({
     stderr: '',
     stdout: expect.stringMatching(new RegExp(`conversation ${conversationId}: \\d+ turns?, \\d+ entries`, 'u')),
   });
   expect((await cli('export', conversationId)).stdout).toBe(before);
+  const [row] = await harness.database`select preset, workspace from conversations where id = ${conversationId}`;
+  expect(row).toEqual({ preset: 'pi', workspace: join(harness.workspace, 'ours') });
 });
 
 test('an import says whom the memories that came with it are shown to; what a delete prints is one word of the shell', async () => {
@@ -117,7 +119,7 @@ test('an import says whom the memories that came with it are shown to; what a de
   await insertMemory(harness.database, {
     id: newId(),
     scope: 'workspace',
-    scopeName: '/work/\u001b[31mred',
+    scopeName: '/work/of/another',
     kind: 'fact',
     text: 'It rains.',
     origin: 'user',
@@ -126,7 +128,7 @@ test('an import says whom the memories that came with it are shown to; what a de
   const file = join(harness.workspace, 'memories.jsonl');
   await cli('export', id, '--output', file);
   await cli('delete', id, '--yes');
-  expect((await cli('import', file)).stdout).toContain(
+  expect((await cli('import', file, '--workspace', '/work/\u001b[31mred')).stdout).toContain(
     "\n  with 1 memory for the workspace /work/red, shown as data, not as the user's words\n",
   );
   const odd = `x'; echo "pwned" \\ $(echo pwned) '`;

@@ -1,59 +1,53 @@
-import { describe, expect, it } from 'vitest';
-import { importExportedConversation } from '../../src/store/conversation-file/import-exported.ts';
-import {
-  DERIVED_TABLES,
-  FENCED_TABLES,
-  TABLES_AFTER,
-  TABLES_BEFORE,
-} from '../../src/store/conversation-file/tables.ts';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { EXPORTED_TABLES } from '../../src/store/conversation-file/format.ts';
+import { ConversationFileReader } from '../../src/store/conversation-file/read-file.ts';
 import type { Database } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory, listMemories, renewMemory } from '../../src/store/memories.ts';
 import { readSaidWords } from '../../src/store/said-words.ts';
-import { ODD, RAW, each, exported, richConversation, rowsOf } from './support/conversation-files.ts';
-import { continueConversation, useTestStore, said, send, startTurn, step, text } from './support/store-builders.ts';
+import { verify } from '../../src/verify/verify.ts';
+import {
+  changed,
+  exported,
+  fileOf,
+  importLines,
+  ODD,
+  RAW,
+  richConversation,
+  rowsOf,
+  sealed,
+} from './support/conversation-files.ts';
+import { continueConversation, useTestStore, said, send, step, text } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
 });
 
-function isEvent(line: string, number: number): boolean {
-  return line.startsWith('{"table" : "events"') && line.includes(`"number":${number},`);
-}
-
-/** As an older version wrote them: 1 had no end, 2 no checksum in it. */
-function ofVersion(version: number, lines: readonly string[]): string[] {
-  const header = (lines[0] ?? '').replace(/"version":\d+/, `"version":${version}`);
-  const end = version === 1 ? [] : [JSON.stringify({ rows: lines.length - 2 })];
-  return [header, ...lines.slice(1, -1), ...end];
-}
+const INVALID = { code: 'conversation_file_invalid', message: expect.stringMatching(/^line \d+ of the file: /u) };
 
 describe('a conversation file', () => {
   it('comes back equal: originals byte for byte, NUL, lone surrogates, summaries, memories', async () => {
     const conversationId = await richConversation(sql);
-    const lines = await exported(sql, conversationId);
-    expect(lines[1]).toContain('"user_name":"ada"');
-    expect(lines.every((line) => !line.includes('\n'))).toBe(true);
     const before = await said(sql, conversationId);
+    const lines = await fileOf(sql, conversationId);
+    expect(lines.every((line) => !line.includes('\n'))).toBe(true);
     expect(before.join()).toContain(ODD);
-    await deleteConversation(sql, conversationId);
-    const imported = await importExportedConversation(sql, each(lines));
-    expect(imported).toEqual({
-      conversationId,
-      turns: 2,
-      entries: before.length,
-      memories: [{ scope: 'user', scopeName: conversationId, count: 1 }],
-    });
+    const imported = await importLines(sql, lines);
+    const memories = [{ scope: 'user', scopeName: 'ada', count: 1 }];
+    expect(imported).toEqual({ conversationId, turns: 2, entries: before.length, memories });
     expect(await exported(sql, conversationId)).toEqual(lines);
     expect(await said(sql, conversationId)).toEqual(before);
     const [raw] = await sql<{ bytes: Uint8Array }[]>`
       select string_agg(p.data, '' order by p.number) as bytes from content_pieces p join contents o on o.id = p.content_id
       join entries e on e.original_id = o.id where o.conversation_id = ${conversationId}`;
     expect(Buffer.compare(Buffer.from(raw?.bytes ?? []), RAW)).toBe(0);
-    const [memory] = await listMemories(sql, { scopes: [{ scope: 'user', scopeName: conversationId }] });
+    const [memory] = await listMemories(sql, { scopes: [{ scope: 'user', scopeName: 'ada' }] });
     expect(memory?.text).toBe(ODD);
+    const { invariants } = await verify(sql, { conversationId });
+    expect(invariants.filter(({ breaches }) => breaches.length > 0)).toEqual([]);
     // It goes on as any other: the fences know where it stands.
     await send(sql, { conversationId });
     await step(sql, await continueConversation(sql, conversationId), 1);
@@ -63,13 +57,11 @@ describe('a conversation file', () => {
     const conversationId = await richConversation(sql);
     const wordsOf = async (whose: 'user' | 'tools'): Promise<readonly string[]> => {
       const words: string[] = [];
-      for await (const page of readSaidWords(sql, conversationId, whose)) words.push(...page.map((said) => said.text));
+      for await (const page of readSaidWords(sql, conversationId, whose)) words.push(...page.map((one) => one.text));
       return words;
     };
     const before = await wordsOf('user');
-    const lines = await exported(sql, conversationId);
-    await deleteConversation(sql, conversationId);
-    await importExportedConversation(sql, each(lines));
+    await importLines(sql, await fileOf(sql, conversationId));
     await send(sql, { conversationId, ...text('said here') });
     await continueConversation(sql, conversationId);
     expect(await wordsOf('user')).toEqual(['said here']);
@@ -80,7 +72,7 @@ describe('a conversation file', () => {
   it('leaves out memories whose place one of another conversation took, by whatever chain, and comes back equal', async () => {
     const conversationId = await richConversation(sql);
     const other = await richConversation(sql);
-    const workspace = { scope: 'workspace', scopeName: conversationId } as const;
+    const workspace = { scope: 'workspace', scopeName: '/memories' } as const;
     const remember = async (of: string, supersedes: readonly string[] = []): Promise<string> => {
       const what = { id: newId(), kind: 'fact', text: 'a fact', origin: 'tool', conversationId: of } as const;
       await insertMemory(sql, { ...workspace, ...what, supersedes });
@@ -91,71 +83,28 @@ describe('a conversation file', () => {
     const newer = await remember(other, [second]);
     const older = await remember(conversationId);
     const inForce = await remember(conversationId, [older]);
-    const lines = await exported(sql, conversationId);
-    await deleteConversation(sql, conversationId);
-    await importExportedConversation(sql, each(lines));
+    const lines = await fileOf(sql, conversationId);
+    await importLines(sql, lines, { memoryScopes: { agent: 'reader', workspace: '/memories', user: 'ada' } });
     expect(await exported(sql, conversationId)).toEqual(lines);
-    const scopes = [workspace];
-    const all = await listMemories(sql, { scopes, all: true });
+    const all = await listMemories(sql, { scopes: [workspace], all: true });
     expect(all.map(({ id }) => id).toSorted()).toEqual([newer, older, inForce].toSorted());
-    const standing = await listMemories(sql, { scopes });
+    const standing = await listMemories(sql, { scopes: [workspace] });
     expect(standing.map(({ id }) => id).toSorted()).toEqual([newer, inForce].toSorted());
-    // A file of an older version names a successor that it does not hold.
-    await deleteConversation(sql, conversationId);
-    const dangling = lines.map((line) =>
-      line.includes(`"id":"${inForce}"`) ? line.replace('"superseded_by":null', `"superseded_by":"${newId()}"`) : line,
-    );
-    expect(dangling).not.toEqual(lines);
-    await importExportedConversation(sql, each(ofVersion(2, dangling)));
-    expect((await listMemories(sql, { scopes, all: true })).map(({ id }) => id)).toEqual([newer]);
   });
 
   it('leaves a memory as it is that another conversation has taken over since', async () => {
     const conversationId = await richConversation(sql);
     const other = await richConversation(sql);
-    const scope = { scope: 'workspace', scopeName: conversationId } as const;
+    const scope = { scope: 'workspace', scopeName: '/taken' } as const;
     const memory = { ...scope, id: newId(), kind: 'fact', text: 'a fact', origin: 'model', conversationId } as const;
     await insertMemory(sql, memory);
     const lines = await exported(sql, conversationId);
     await sql.begin((open) => renewMemory(open, { ...memory, origin: 'user', conversationId: other }));
     await deleteConversation(sql, conversationId);
-    await importExportedConversation(sql, each(lines));
+    await importLines(sql, lines);
     expect(await listMemories(sql, { scopes: [scope] })).toMatchObject([
       { id: memory.id, origin: 'user', conversationId: other },
     ]);
-  });
-
-  it('is refused when the conversation is here, when it was tampered with, and leaves nothing behind', async () => {
-    const conversationId = await richConversation(sql);
-    const lines = await exported(sql, conversationId);
-    await expect(importExportedConversation(sql, each(lines))).rejects.toMatchObject({ code: 'conversation_exists' });
-    await deleteConversation(sql, conversationId);
-    const other = await startTurn(sql);
-    const reaching = lines.map((line) =>
-      line.startsWith('{"table" : "events"') ? line.replaceAll(conversationId, other.conversationId) : line,
-    );
-    expect(reaching).not.toEqual(lines);
-    await expect(importExportedConversation(sql, each(reaching))).rejects.toMatchObject({
-      code: 'conversation_file_invalid',
-      message: expect.stringMatching(/line \d+ of the file: a row of events belongs to another conversation/),
-    });
-    const cut = [...lines.slice(0, 5), lines[5]?.slice(0, 40) ?? ''];
-    await expect(importExportedConversation(sql, each(cut))).rejects.toThrow('may have been cut off');
-    const short = lines.slice(0, -2);
-    await expect(importExportedConversation(sql, each(short))).rejects.toThrow('its end is missing');
-    const lost = lines.filter((_, index) => index !== lines.length - 2);
-    await expect(importExportedConversation(sql, each(lost))).rejects.toThrow(/it has \d+ rows, of \d+/);
-    const untimed = lines.map((line) => line.replace(/"created_at":"[^"]*"/, '"created_at":"secret"'));
-    const refusal = await importExportedConversation(sql, each(untimed)).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ code: 'conversation_file_invalid', message: expect.stringContaining('22007') });
-    expect(String(refusal)).not.toContain('secret');
-    const gap = lines.filter((line) => !line.includes('"sequence":3,'));
-    await expect(importExportedConversation(sql, each(gap))).rejects.toMatchObject({
-      code: 'conversation_file_invalid',
-      message: expect.stringMatching(/^line \d+ of the file: .*\(the next sequence is 3, not 4\): one is missing/),
-    });
-    await expect(importExportedConversation(sql, each(['{"a":1}']))).rejects.toThrow('`holdfast export`');
-    expect(await rowsOf(sql, conversationId)).toEqual({});
   });
 
   it('is looked through before the conversation that is here is named: one that is cut or changed is no reason to delete it', async () => {
@@ -169,67 +118,14 @@ describe('a conversation file', () => {
     };
     for (const [how, given] of Object.entries(damaged)) {
       expect(given, how).not.toEqual(lines);
-      await expect(importExportedConversation(sql, each(given)), how).rejects.toMatchObject({
-        code: 'conversation_file_invalid',
-      });
+      await expect(importLines(sql, given), how).rejects.toMatchObject({ code: 'conversation_file_invalid' });
     }
-    const whole = importExportedConversation(sql, each(lines));
+    const whole = importLines(sql, lines);
     await expect(whole).rejects.toMatchObject({ code: 'conversation_exists' });
     await expect(whole).rejects.not.toThrow('delete');
   });
 
-  it.each([
-    ['a missing entry', (line: string) => (line.includes('"sequence":4,') ? [] : [line]), 'next sequence is 4, not 5'],
-    [
-      'a doubled entry',
-      (line: string) => (line.includes('"sequence":4,') ? [line, line] : [line]),
-      'next sequence is 5',
-    ],
-    ['a missing event', (line: string) => (isEvent(line, 3) ? [] : [line]), 'not follow from the lines before'],
-    [
-      'a doubled event',
-      (line: string) => (isEvent(line, 3) ? [line, line] : [line]),
-      'not follow from the lines before',
-    ],
-    ['a changed text', (line: string) => [line.replaceAll('the heron of Utrecht', 'the heron of Arnhem')], 'SHA-256'],
-  ])('%s is the fault of the file, in its line', async (_, change, said) => {
-    const conversationId = await richConversation(sql);
-    const lines = await exported(sql, conversationId);
-    await deleteConversation(sql, conversationId);
-    const changed = lines.flatMap(change);
-    expect(changed).not.toEqual(lines);
-    await expect(importExportedConversation(sql, each(changed))).rejects.toMatchObject({
-      code: 'conversation_file_invalid',
-      message: expect.stringMatching(new RegExp(`^line \\d+ of the file: .*${said}`)),
-    });
-    expect(await rowsOf(sql, conversationId)).toEqual({});
-  });
-
-  it('refuses JSON of another shape than Holdfast writes, also in a file without a checksum', async () => {
-    const conversationId = await richConversation(sql);
-    const older = ofVersion(2, await exported(sql, conversationId));
-    await deleteConversation(sql, conversationId);
-    const misshapen = older.map((line) => line.replace('"type":"text"', '"type":7'));
-    expect(misshapen).not.toEqual(older);
-    await expect(importExportedConversation(sql, each(misshapen))).rejects.toThrow(
-      /line \d+ of the file: messages\.content is not what/,
-    );
-  });
-
-  it('of older versions is read too: without an end, and without a checksum', async () => {
-    const conversationId = await richConversation(sql);
-    const lines = await exported(sql, conversationId);
-    for (const version of [1, 2]) {
-      await deleteConversation(sql, conversationId);
-      await importExportedConversation(sql, each(ofVersion(version, lines)));
-      expect(await exported(sql, conversationId)).toEqual(lines);
-    }
-    await deleteConversation(sql, conversationId);
-    const withoutChecksum = [...lines.slice(0, -1), JSON.stringify({ rows: lines.length - 2 })];
-    await expect(importExportedConversation(sql, each(withoutChecksum))).rejects.toThrow('SHA-256');
-  });
-
-  it('is not written while a message waits: it would be answered here and where the file is imported', async () => {
+  it('is not written while a message waits: it would be answered here and be missing in the file', async () => {
     const conversationId = await richConversation(sql);
     await send(sql, { conversationId });
     await expect(exported(sql, conversationId)).rejects.toMatchObject({
@@ -238,8 +134,11 @@ describe('a conversation file', () => {
     });
   });
 
-  it('holds every table that names a conversation or something of it, or says that the table is derived', async () => {
-    const known = new Set([...TABLES_BEFORE, ...FENCED_TABLES, ...TABLES_AFTER].map(({ name }) => name));
+  it('holds every table that names a conversation or something of it, or is known to leave it out', async () => {
+    const known = new Set(EXPORTED_TABLES.map(({ name }) => name));
+    const derived = ['search_progress', 'passages', 'packed_outlines', 'conversation_sizes'];
+    const madeByWhoImports = ['messages', 'turns', 'model_calls', 'tool_calls', 'events'];
+    const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'late_tool_results', 'provider_calls', 'idle_runs'];
     // By a column of that name, or by a reference to what is in the file.
     const rows = await sql<{ name: string }[]>`
       select distinct c.relname as name from pg_class c
@@ -249,8 +148,152 @@ describe('a conversation file', () => {
         and r.confrelid in (select f.oid from pg_class f where f.relname = any(${[...known]}::text[]))
       where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and (a.attname is not null or r.oid is not null)`;
     const others = rows.map(({ name }) => name).filter((name) => !known.has(name));
-    // What was decided for an agent outlasts the conversation, and does not go with it.
-    expect(others.toSorted()).toEqual([...DERIVED_TABLES, 'standing_decisions'].toSorted());
-    expect(rows.map(({ name }) => name)).toContain('late_tool_results');
+    expect(others.toSorted()).toEqual([...derived, ...madeByWhoImports, ...ofWhoRunsTheTurns].toSorted());
   });
+});
+
+describe('a damaged file is refused with its line, and leaves nothing behind', () => {
+  let conversationId = '';
+  let lines: readonly string[] = [];
+  beforeAll(async () => {
+    conversationId = await richConversation(sql);
+    lines = await fileOf(sql, conversationId);
+  });
+
+  const isEntry = (line: string, sequence: number): boolean =>
+    line.startsWith('{"table" : "entries"') && line.includes(`"sequence":${sequence},`);
+
+  it.each<[string, (line: string) => string[], string]>([
+    ['a missing entry', (line) => (isEntry(line, 4) ? [] : [line]), 'entry 4 comes next, and not 5'],
+    ['a doubled entry', (line) => (isEntry(line, 4) ? [line, line] : [line]), 'entry 5 comes next, and not 4'],
+    ['a missing result', (line) => (isEntry(line, 9) ? [] : [line]), 'entry 9 comes next'],
+    [
+      'a missing original',
+      (line) => (line.startsWith('{"table" : "contents"') ? [] : [line]),
+      'does not stand before it',
+    ],
+    [
+      'a missing conversation',
+      (line) => (line.startsWith('{"table" : "conversations"') ? [] : [line]),
+      'itself is missing',
+    ],
+    ['a missing compaction', (line) => (line.startsWith('{"table" : "compactions"') ? [] : [line]), 'Postgres refuses'],
+    [
+      'a doubled compaction',
+      (line) => (line.startsWith('{"table" : "compactions"') ? [line, line] : [line]),
+      'compaction 2 comes next',
+    ],
+    [
+      'a huge number',
+      (line) => [line.replace('"tokens_before":1000', '"tokens_before":1e400')],
+      'compactions.tokens_before is not',
+    ],
+    [
+      'a huge measurement',
+      (line) => [line.replace(/"view_after":"\(\d+/u, '"view_after":"(9000000000000000000')],
+      'compactions.view_after is not',
+    ],
+    ['a time that is none', (line) => [line.replace(/"created_at":"[^"]*"/u, '"created_at":"secret"')], '22007'],
+    [
+      'deep nesting',
+      (line) => [
+        line.replace('"droppedMessages":0', `"droppedMessages":0,"x":${'['.repeat(50_000)}${']'.repeat(50_000)}`),
+      ],
+      'nested too deeply',
+    ],
+    [
+      'nesting that Postgres refuses',
+      (line) => [
+        line.replace('"droppedMessages":0', `"droppedMessages":0,"x":${'['.repeat(6_500)}${']'.repeat(6_500)}`),
+      ],
+      'nested too deeply|SQLSTATE 54001',
+    ],
+    [
+      'a list in place of a row',
+      (line) => [line.replace('"row" : {', '"row" : [{').replace(/\}\}$/u, '}]}')],
+      'it is no row of a table',
+    ],
+  ])('%s', async (_, change, refusal) => {
+    const rows = lines.slice(1, -1);
+    const made = rows.flatMap(change);
+    expect(made).not.toEqual(rows);
+    const error = await importLines(sql, sealed(lines[0] ?? '', made)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject(INVALID);
+    expect(String(error)).toMatch(new RegExp(refusal, 'u'));
+    expect(String(error)).not.toContain('secret');
+    expect(await rowsOf(sql, conversationId)).toEqual({});
+  });
+
+  it.each([
+    ['another format', ['{"a":1}'], '`holdfast export`'],
+    ['another version', ['{"format":"holdfast-conversation","version":3}'], 'version 3'],
+    ['nothing', [], 'the file is empty'],
+  ])('%s', async (_, lines, refusal) => {
+    await expect(importLines(sql, lines)).rejects.toThrow(refusal);
+  });
+
+  it('whatever is damaged: it is refused, or nothing that is checked is amiss', async () => {
+    const [header = '', ...rest] = lines;
+    const rows = rest.slice(0, -1);
+    const damages: Readonly<
+      Record<string, (all: readonly string[], at: number, share: number, byte: number) => string[]>
+    > = {
+      cut: (all, at, share) =>
+        all.map((line, index) => (index === at ? line.slice(0, Math.floor(share * line.length)) : line)),
+      flipped: (all, at, share, byte) =>
+        all.map((line, index) => {
+          if (index !== at) return line;
+          const where = Math.floor(share * line.length);
+          return `${line.slice(0, where)}${String.fromCharCode(byte)}${line.slice(where + 1)}`;
+        }),
+      lost: (all, at) => all.toSpliced(at, 1),
+      doubled: (all, at) => all.toSpliced(at, 0, all[at] ?? ''),
+      moved: (all, at, share) => all.toSpliced(at, 1).toSpliced(Math.floor(share * all.length), 0, all[at] ?? ''),
+      'a number changed': (all, at, _, byte) =>
+        all.map((line, index) => (index === at ? line.replace(/:\d+(?=[,}])/u, `:${byte - 100}`) : line)),
+    };
+    const how = fc.constantFrom(...Object.keys(damages));
+    const share = fc.double({ min: 0, max: 0.999, noNaN: true });
+    await fc.assert(
+      fc.asyncProperty(
+        how,
+        fc.nat(rows.length - 1),
+        share,
+        fc.integer({ min: 1, max: 255 }),
+        async (name, at, where, byte) => {
+          const damaged = sealed(header, damages[name]?.(rows, at, where, byte) ?? rows);
+          const result = await importLines(sql, damaged).catch((error: unknown) => error);
+          if (result instanceof Error) {
+            expect(result).toMatchObject(INVALID);
+            expect(await sql`select from conversations where id = ${conversationId}`).toHaveLength(0);
+            return;
+          }
+          const { invariants } = await verify(sql, { conversationId });
+          const breached = invariants.filter(({ breaches }) => breaches.length > 0).map((invariant) => invariant.name);
+          await deleteConversation(sql, conversationId);
+          expect(breached).toEqual([]);
+        },
+      ),
+      { numRuns: 50, endOnFailure: true },
+    );
+  });
+});
+
+it('a line that is longer than any that Holdfast writes is refused before it is looked at', async () => {
+  async function* lines(): AsyncGenerator<string> {
+    yield 'x'.repeat(101);
+  }
+  const refusal = new ConversationFileReader(lines(), 100).readHeader();
+  await expect(refusal).rejects.toMatchObject({
+    code: 'conversation_file_invalid',
+    message: expect.stringContaining('101 characters'),
+  });
+});
+
+it('a file that was changed is refused although every line of it is right', async () => {
+  const conversationId = await richConversation(sql);
+  const lines = await fileOf(sql, conversationId);
+  const made = changed(lines, (line) => line.replaceAll('the heron of Utrecht', 'the heron of Arnhem'));
+  await expect(importLines(sql, [...made.slice(0, -1), lines.at(-1) ?? ''])).rejects.toThrow('SHA-256');
+  expect(await rowsOf(sql, conversationId)).toEqual({});
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import { writePieces } from '../../src/store/content-pieces.ts';
-import { importExportedConversation } from '../../src/store/conversation-file/import-exported.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
@@ -10,7 +9,7 @@ import { applyRetention, takeUp } from '../../src/store/retention.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { end } from './support/branch-builders.ts';
-import { RAW, each, exported } from './support/conversation-files.ts';
+import { RAW, exported, importLines } from './support/conversation-files.ts';
 import { continueConversation, send, startTurn, text, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
@@ -111,7 +110,7 @@ describe('retention', () => {
     const conversationId = await idle('scratch', 400);
     const lines = await exported(sql, conversationId);
     await deleteConversation(sql, conversationId);
-    await importExportedConversation(sql, each(lines));
+    await importLines(sql, lines, { agent: 'scratch' });
     const rules = [{ agent: 'scratch', days: 365, megabytes: null }];
     expect(await applyRetention(sql, rules, never)).toBe(0);
     expect(await exported(sql, conversationId)).toEqual(lines);

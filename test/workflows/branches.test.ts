@@ -3,9 +3,9 @@ import { BRANCH_PREAMBLE } from '../../src/context/branch-summary.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { ListedEntry, SentMessage } from '../../src/client/types.ts';
 import { exportConversation } from '../../src/store/conversation-file/export-conversation.ts';
-import { importExportedConversation } from '../../src/store/conversation-file/import-exported.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';
+import { importLines } from '../store/support/conversation-files.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -140,12 +140,11 @@ describe('branches', () => {
     const lines: string[] = [];
     await exportConversation(harness.database, conversationId, (line) => void lines.push(line));
     await deleteConversation(harness.database, conversationId);
-    const file = (async function* () {
-      yield* lines;
-    })();
-    await importExportedConversation(harness.database, file);
+    await importLines(harness.database, lines);
     const again: string[] = [];
     await exportConversation(harness.database, conversationId, (line) => void again.push(line));
     expect(again).toEqual(lines);
+    const imported = await verify(harness.database, { conversationId });
+    expect(imported.invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
   });
 });

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { StoreError } from '../errors.ts';
 import { isId } from '../ids.ts';
-import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './tables.ts';
-import type { ConversationFileHeader, ConversationFileRow } from './tables.ts';
-import { isObject } from './row-shapes.ts';
+import { isRecord, parseJson } from '../../models/json.ts';
+import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './format.ts';
+import type { ConversationFileHeader, ConversationFileRow } from './format.ts';
 
-/** From this version on the last line holds the checksum of the others. */
-const VERSION_WITH_CHECKSUM = 3;
-/** From this version on there is a last line. */
-const VERSION_WITH_END = 2;
+/** Characters: the longest entry, an output of 64 MB beside its pieces, is far from it, and a string of Node too. */
+const LONGEST_LINE = 256 * 1024 * 1024;
 
 export interface FileRow extends ConversationFileRow {
   /** Number of its line. */
@@ -17,7 +15,7 @@ export interface FileRow extends ConversationFileRow {
 
 /** Whether a file begins as `exportConversation` begins one. */
 export function isConversationFile(firstLine: string): boolean {
-  return parseObject(firstLine)?.['format'] === CONVERSATION_FORMAT;
+  return parseObject(firstLine.replace(/^\uFEFF/u, ''))?.['format'] === CONVERSATION_FORMAT;
 }
 
 /** The line's number, never its text. */
@@ -31,13 +29,15 @@ export function invalid(line: number, problem: string): StoreError {
  */
 export class ConversationFileReader {
   private readonly lines: AsyncIterator<string>;
+  private readonly longest: number;
   private readonly checksum = createHash('sha256');
-  private version = CONVERSATION_FORMAT_VERSION;
   private rowCount = 0;
   private number = 0;
 
-  constructor(lines: AsyncIterable<string>) {
+  /** @param longest characters of a line */
+  constructor(lines: AsyncIterable<string>, longest = LONGEST_LINE) {
     this.lines = lines[Symbol.asyncIterator]();
+    this.longest = longest;
   }
 
   /** Number of the line that was read last. */
@@ -45,13 +45,12 @@ export class ConversationFileReader {
     return this.number;
   }
 
-  /** @param newestSchema of the database that is to take it. @throws StoreError `conversation_file_invalid` */
-  async readHeader(newestSchema: number): Promise<ConversationFileHeader> {
+  /** @throws StoreError `conversation_file_invalid` */
+  async readHeader(): Promise<ConversationFileHeader> {
     try {
       const line = await this.nextLine();
       if (line === null) throw invalid(1, 'the file is empty');
-      const header = headerOf(line, newestSchema);
-      this.version = header.version;
+      const header = headerOf(line);
       this.checksum.update(`${line}\n`);
       return header;
     } catch (error) {
@@ -71,7 +70,7 @@ export class ConversationFileReader {
         this.rowCount += 1;
         yield { ...rowOf(parsed, this.number), line: this.number };
       }
-      if (this.version >= VERSION_WITH_END) throw invalid(this.number, 'its end is missing; the file was cut off');
+      throw invalid(this.number, 'its end is missing; the file was cut off');
     } finally {
       await this.lines.return?.();
     }
@@ -82,7 +81,7 @@ export class ConversationFileReader {
     if (rows !== this.rowCount) {
       throw invalid(line, `it has ${this.rowCount} rows, of ${String(rows)} that were written`);
     }
-    if (this.version >= VERSION_WITH_CHECKSUM && sha256 !== this.checksum.digest('hex')) {
+    if (sha256 !== this.checksum.digest('hex')) {
       throw invalid(
         line,
         'the SHA-256 of the lines before is not the one that was written: a line was changed or moved',
@@ -97,39 +96,35 @@ export class ConversationFileReader {
       const { done, value } = await this.lines.next();
       if (done === true) return null;
       this.number += 1;
-      const line = value.replace(/\r$/u, '');
+      if (value.length > this.longest) {
+        throw invalid(this.number, `it has ${value.length} characters, more than ${this.longest}`);
+      }
+      const line = value.replace(/\r$/u, '').replace(/^\uFEFF/u, '');
       if (line.trim() !== '') return line;
     }
   }
 }
 
-function headerOf(line: string, newestSchema: number): ConversationFileHeader {
+function headerOf(line: string): ConversationFileHeader {
   const header = parseObject(line);
   if (header === null || header['format'] !== CONVERSATION_FORMAT) {
     throw invalid(1, 'it does not begin as `holdfast export` begins a file');
   }
-  const { version, schema, conversationId } = header;
-  if (typeof version !== 'number' || version < 1 || version > CONVERSATION_FORMAT_VERSION) {
-    throw invalid(1, `version ${String(version)} of the format is not known here`);
-  }
-  if (typeof schema !== 'number' || schema > newestSchema) {
-    throw invalid(1, `it was written with schema ${String(schema)}, newer than this version's: update Holdfast`);
+  const { version, conversationId } = header;
+  if (version !== CONVERSATION_FORMAT_VERSION) {
+    throw invalid(1, `version ${JSON.stringify(version)} of the format is not known here: update Holdfast`);
   }
   if (typeof conversationId !== 'string' || !isId(conversationId)) throw invalid(1, 'it names no conversation');
-  return { format: CONVERSATION_FORMAT, version, schema, conversationId };
+  return { format: CONVERSATION_FORMAT, version: CONVERSATION_FORMAT_VERSION, conversationId };
 }
 
 function rowOf(parsed: Readonly<Record<string, unknown>>, line: number): ConversationFileRow {
   const { table, row } = parsed;
-  if (typeof table !== 'string' || !isObject(row)) throw invalid(line, 'it is no row of a table');
+  if (typeof table !== 'string' || !isRecord(row)) throw invalid(line, 'it is no row of a table');
   return { table, row };
 }
 
 function parseObject(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(line);
+  return isRecord(value) ? value : null;
 }

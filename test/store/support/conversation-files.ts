@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
 import { commitCompaction } from '../../../src/store/compactions.ts';
 import { writePieces } from '../../../src/store/content-pieces.ts';
 import { exportConversation } from '../../../src/store/conversation-file/export-conversation.ts';
+import { importExportedConversation } from '../../../src/store/conversation-file/import-exported.ts';
+import type { ImportedFile, ImportExportedRequest } from '../../../src/store/conversation-file/file-importer.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { deleteConversation } from '../../../src/store/delete-conversation.ts';
 import { newId } from '../../../src/store/ids.ts';
 import { claimToolCall, reclaimToolCall, storeToolResult } from '../../../src/store/tool-calls.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
@@ -19,6 +23,9 @@ export async function richConversation(sql: Database): Promise<string> {
   const { conversationId } = turn;
   await sql`update conversations set user_name = 'ada' where id = ${conversationId}`;
   const { compaction } = await plan(sql, turn);
+  await sql`
+    update compaction_parts set state = 'written', text = '"what was read"', epoch = ${turn.epoch}
+    where compaction_id = ${compaction.compactionId}`;
   await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
   await answer(sql, turn, 3, { calls: 2, said: ODD, thinking: 'hm \uDC00' });
   const original = await writePieces(sql, conversationId, [RAW]);
@@ -63,8 +70,46 @@ export async function exported(sql: Database, conversationId: string): Promise<s
   return lines;
 }
 
-export async function* each(lines: readonly string[]): AsyncGenerator<string> {
-  yield* lines;
+/** The lines of a file as a conversation of `reader`; who imports says what it is, by `of`. */
+export function importLines(
+  sql: Database,
+  lines: readonly string[],
+  of: Partial<ImportExportedRequest> = {},
+): Promise<ImportedFile> {
+  async function* each(): AsyncGenerator<string> {
+    yield* lines;
+  }
+  return importExportedConversation(sql, {
+    lines: each(),
+    agent: 'reader',
+    settings: { model: null, preset: null, workspace: null, user: null },
+    memoryScopes: { agent: 'reader', workspace: '/work', user: 'ada' },
+    ...of,
+  });
+}
+
+/** A file with these lines between its first and its last, whose number and checksum are right. */
+export function sealed(header: string, rows: readonly string[]): string[] {
+  const lines = [header, ...rows];
+  const sha256 = createHash('sha256')
+    .update(lines.map((line) => `${line}\n`).join(''))
+    .digest('hex');
+  return [...lines, JSON.stringify({ rows: rows.length, sha256 })];
+}
+
+/** A file, and its conversation deleted. */
+export async function fileOf(sql: Database, conversationId: string): Promise<string[]> {
+  const lines = await exported(sql, conversationId);
+  await deleteConversation(sql, conversationId);
+  return lines;
+}
+
+/** Each row that `change` has something for changed by it; throws when there is none. */
+export function changed(lines: readonly string[], change: (line: string) => string): string[] {
+  const rows = lines.slice(1, -1);
+  const made = rows.map(change);
+  if (made.every((line, index) => line === rows[index])) throw new Error('the change finds no line');
+  return sealed(lines[0] ?? '', made);
 }
 
 /** By which rows may name a conversation: itself, its turns, originals and compactions. */
