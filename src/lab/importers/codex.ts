@@ -1,4 +1,5 @@
 import type { ContentPart } from '../../context/content.ts';
+import { jsonOf } from '../../context/nested-json.ts';
 import { numberOf, property } from '../../models/json.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { Update } from '../read/update-log.ts';
@@ -81,7 +82,7 @@ class CodexImporter implements SessionImporter {
       return [];
     }
     const found = property(payload, 'tools');
-    const output = property(payload, 'output') ?? (found === undefined ? '' : JSON.stringify(found));
+    const output = property(payload, 'output') ?? (found === undefined ? '' : jsonOf(found));
     const result: SessionRecord = {
       kind: 'tool_result',
       callId: textFrom(property(payload, 'call_id')),
@@ -174,7 +175,7 @@ function callFrom(payload: unknown, type: string): ContentPart {
     id: stringOf(property(payload, 'call_id')) ?? textFrom(property(payload, 'id')),
     name: stringOf(property(payload, 'name')) ?? type.replace(/_call$/, ''),
     // A tool of free text has no JSON: it gets the form that the Responses API knows.
-    arguments: type === 'custom_tool_call' ? JSON.stringify({ input: given }) : textFrom(given),
+    arguments: type === 'custom_tool_call' ? jsonOf({ input: given }) : textFrom(given),
   };
 }
 

@@ -10,8 +10,6 @@ export type ImportProblemCode =
   | 'line_cut_off'
   /** A line that is larger than 128 MB. */
   | 'line_too_long'
-  /** A value that is nested so deeply that it has no text. */
-  | 'value_too_deep'
   /** The document ends in the middle, or stops being JSON; what stood before was imported. */
   | 'document_cut_off'
   /** A tool result whose call is nowhere before it; imported as a message. */

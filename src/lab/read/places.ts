@@ -45,10 +45,7 @@ export function listedMessages(value: unknown): readonly unknown[] | null {
 }
 
 /** The values at some places, holding those of one line. */
-export async function* readPlaces(
-  handle: FileHandle,
-  places: readonly Place[],
-): AsyncGenerator<{ readonly value: unknown; readonly place: Place }> {
+export async function* readPlaces(handle: FileHandle, places: readonly Place[]): AsyncGenerator<unknown> {
   let offset = -1;
   let values: readonly unknown[] = [];
   for (const place of places) {
@@ -58,6 +55,6 @@ export async function* readPlaces(
       values = valuesOfLine(buffer).values.map(({ value }) => value);
     }
     const value = values[place.index];
-    yield { place, value: place.element === undefined ? value : listedMessages(value)?.[place.element] };
+    yield place.element === undefined ? value : listedMessages(value)?.[place.element];
   }
 }

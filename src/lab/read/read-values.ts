@@ -12,13 +12,7 @@ import { readDocument } from './read-document.ts';
 import { readLines } from './read-lines.ts';
 
 /** What an importer takes, or the beginning of the next conversation of a document. */
-export type Value =
-  | {
-      readonly value: unknown;
-      /** Number of its line; absent in a document. */
-      readonly line?: number;
-    }
-  | { readonly session: string | null };
+type Value = { readonly value: unknown } | { readonly session: string | null };
 
 export interface ReadValues {
   readonly format: SessionFormat;
@@ -51,7 +45,7 @@ async function valuesOfLines(file: string, counter: ImportCounter): Promise<Read
     async *values() {
       const handle = await open(file, 'r');
       try {
-        for await (const { value, place } of readPlaces(handle, places)) yield { value, line: place.line };
+        for await (const value of readPlaces(handle, places)) yield { value };
       } finally {
         await handle.close();
       }

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { LabError } from '../lab-error.ts';
-import type { SessionImporter, SessionRecord } from '../session-record.ts';
+import type { SessionRecord } from '../session-record.ts';
 import { FORMATS } from '../importers/formats.ts';
 import { recordedTime, withTime } from '../importers/recorded-time.ts';
 import type { SessionFormat } from './detect-format.ts';
@@ -9,7 +9,6 @@ import type { ImportReport } from './import-report.ts';
 import { layoutOf } from './layout.ts';
 import type { Layout } from './layout.ts';
 import { readValues } from './read-values.ts';
-import type { Value } from './read-values.ts';
 
 /** Read to tell layout and kind of a file. Bytes. */
 const HEAD_BYTES = 1024 * 1024;
@@ -127,22 +126,7 @@ async function* readRecords(
   };
   for await (const next of read.values()) {
     if ('session' in next) yield* started([...importer.end(), { kind: 'session', id: next.session }]);
-    else yield* started(recordsOf(importer, next, counter));
+    else yield* started(withTime(importer.read(next.value), recordedTime(next.value)));
   }
   yield* started(importer.end());
-}
-
-/** A value that is nested too deeply to be written out as text is one bad line, and not the end of the file. */
-function recordsOf(
-  importer: SessionImporter,
-  { value, line }: Extract<Value, { value: unknown }>,
-  counter: ImportCounter,
-): readonly SessionRecord[] {
-  try {
-    return withTime(importer.read(value), recordedTime(value));
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    counter.problem('value_too_deep', line);
-    return [];
-  }
 }
