@@ -40,10 +40,14 @@ export async function importExported(
   chosen: NewConversationFlags,
 ): Promise<void> {
   const output = openOutput();
-  const { selectAgent } = await import('../config/configuration.ts');
-  await withReader(flags, async (client, { configuration }) => {
-    const { workspace, memory } = selectAgent(configuration, chosen.agent ?? 'default', chosen);
-    const memoriesOf = { workspace, ...(memory !== undefined && { user: memory.user }) };
+  const [{ selectAgent }, { loadConfiguration }] = await Promise.all([
+    import('../config/configuration.ts'),
+    import('../config/load-configuration.ts'),
+  ]);
+  const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+  const { workspace, memory } = selectAgent(configuration, chosen.agent ?? 'default', chosen);
+  const memoriesOf = { workspace, ...(memory !== undefined && { user: memory.user }) };
+  await withReader(flags, async (client) => {
     const imported = await client.importConversation({ lines: linesOf(file), memoriesOf, ...chosen });
     if (flags.json === true) {
       output.json({ conversations: [imported] });

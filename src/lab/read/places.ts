@@ -45,7 +45,7 @@ export function listedMessages(value: unknown): readonly unknown[] | null {
 }
 
 /** The values at some places, holding those of one line. */
-export async function* readPlaces(handle: FileHandle, places: readonly Place[]): AsyncGenerator<unknown> {
+export async function* readPlaces(handle: FileHandle, places: readonly Place[]): AsyncGenerator {
   let offset = -1;
   let values: readonly unknown[] = [];
   for (const place of places) {
