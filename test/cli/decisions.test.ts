@@ -77,7 +77,7 @@ test('approve says what was approved, on one line and safe to print, and that th
       code: 0,
       stderr: '',
       lines: [
-        'Approved call 1.1.0: deploy 1.0 rm -rf notes=‹1,000 characters›',
+        'Approved call 1.1.0: deploy 1.0  rm -rf notes=‹1,000 characters›',
         expect.stringMatching(GOES_ON),
         `  watch it: npx holdfast watch ${waiting.short}`,
       ],

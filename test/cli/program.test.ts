@@ -48,6 +48,7 @@ describe('help', () => {
         'doctor',
         'edit',
         'entry',
+        'env',
         'explain-error',
         'export',
         'fork',
