@@ -43,6 +43,7 @@ const wipe = defineTool({
 
 beforeAll(async () => {
   harness = await startTurnHarness({
+    upkeep: true,
     tools: [release, wipe],
     agent: {
       tools: ['release', 'wipe', 'ask_user'],
