@@ -42,7 +42,7 @@ export type ClientErrorCode =
   | 'database_connections_used_up'
   /** Postgres answers, and could not do it now: others were in the way, or it is short of memory. */
   | 'database_busy'
-  /** Postgres answered and refused the login: user, password or name of the database. */
+  /** Postgres answered and refused: user, password, name of the database, or TLS. */
   | 'database_refused'
   | 'database_schema';
 
@@ -73,6 +73,12 @@ export function clientError(error: unknown): unknown {
     return new HoldfastClientError('database_refused', `Postgres refuses the login (${code})`, {
       cause: error,
       advice: 'check user, password and name of the database in its address',
+    });
+  }
+  if (TLS.test(code)) {
+    return new HoldfastClientError('database_refused', `TLS with Postgres failed (${code})`, {
+      cause: error,
+      advice: 'check sslmode, sslrootcert, sslcert and sslkey in its address',
     });
   }
   const outage = outageOf(error) ?? (NO_SOCKET.test(code) && !isFileError(error) ? 'unreachable' : null);
@@ -157,6 +163,10 @@ function isFileError(error: Error): boolean {
 
 /** SQLSTATE class 28, and a database that does not exist. */
 const REFUSED = /^(?:28\w{3}|3D000)$/u;
+
+/** The server has no TLS, or its certificate or ours was refused: codes of OpenSSL by way of Node. */
+const TLS =
+  /^(?:SSL_NOT_SUPPORTED|ERR_(?:TLS|SSL|OSSL)_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH)$/u;
 
 function fromStore(error: StoreError): HoldfastClientError {
   switch (error.code) {

@@ -73,17 +73,18 @@ describe.each(['disable', 'verify-full'])('connections with sslmode=%s', (sslmod
     return sql;
   };
 
-  test('a server that ends 300 connections under load costs each caller an outage at most, and no half transaction', async () => {
+  test('a server that ends connections under load costs each caller an outage at most, and no half transaction', async () => {
     const sql = open();
     await admin`truncate pairs`;
     const progress = { ended: 0 };
     const outcomes: unknown[] = [];
     const work = async (caller: number): Promise<void> => {
-      for (let round = 0; progress.ended < 300; round += 1)
+      for (let round = 0; progress.ended < 60; round += 1)
         outcomes.push(await writePair(sql, caller * 100_000 + round));
     };
+    expect(await writePair(sql, 0)).toBe('done');
     const callers = Promise.all([1, 2, 3, 4, 5, 6].map(work));
-    while (progress.ended < 300) {
+    while (progress.ended < 60) {
       const [row] = await admin<{ ended: number }[]>`
         select count(pg_terminate_backend(pid))::int as ended from (
           select pid from pg_stat_activity where application_name = 'victim' order by random() limit 1) as victim`;
@@ -92,7 +93,7 @@ describe.each(['disable', 'verify-full'])('connections with sslmode=%s', (sslmod
     await callers;
     const errors = outcomes.filter((outcome) => outcome !== 'done');
     expect(errors.filter((error) => outageOf(error) !== 'unreachable')).toEqual([]);
-    expect(errors.length).toBeGreaterThan(10);
+    expect(errors.length).toBeGreaterThan(0);
     expect(outcomes.length).toBeGreaterThan(errors.length);
     expect(await halfTransactions()).toEqual([]);
     expect(await sql`select ${'after'}::text as value`).toEqual([{ value: 'after' }]);
