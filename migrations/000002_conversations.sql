@@ -75,7 +75,7 @@ comment on column conversations.imported_through
 comment on column conversations.is_unindexed is 'The search index may lack something of it.';
 
 create table turns (
-  id uuid not null,
+  id uuid primary key,
   conversation_id uuid not null references conversations deferrable,
   epoch integer not null,
   workflow_id text not null,
@@ -121,8 +121,8 @@ create table turns (
   lost_branch_cost numeric,
   withdrawn_branch_try integer not null default 0,
   begin_scheduled_at timestamptz,
-  primary key (id, conversation_id),
   unique (conversation_id, epoch),
+  unique (conversation_id, id),
   check ((outcome is null) = (ended_at is null))
 );
 create unique index turns_by_run on turns (workflow_id, begun_by_run_id);

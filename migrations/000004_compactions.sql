@@ -1,7 +1,7 @@
 -- How views were made smaller: plans, summaries and their parts.
 
 create table compactions (
-  id uuid not null,
+  id uuid primary key,
   conversation_id uuid not null references conversations deferrable,
   turn_id uuid not null,
   epoch integer not null,
@@ -36,10 +36,13 @@ create table compactions (
   details json,
   context_lines json,
   read_through_sequence integer,
-  primary key (id, conversation_id),
+  unique (conversation_id, id),
   unique (conversation_id, number),
   foreign key (conversation_id, first_kept_sequence) references entries (conversation_id, sequence) deferrable,
+  foreign key (conversation_id, covered_through_sequence) references entries (conversation_id, sequence) deferrable,
+  foreign key (conversation_id, read_through_sequence) references entries (conversation_id, sequence) deferrable,
   foreign key (conversation_id, head_entry_id) references entries (conversation_id, id) deferrable,
+  foreign key (conversation_id, committed_head_entry_id) references entries (conversation_id, id) deferrable,
   foreign key (conversation_id, marker_entry_id) references entries (conversation_id, id) deferrable,
   foreign key (conversation_id, previous_id) references compactions (conversation_id, id) deferrable,
   foreign key (conversation_id, replaces_id) references compactions (conversation_id, id) deferrable,
@@ -62,6 +65,12 @@ create index compactions_by_head on compactions (head_entry_id);
 create index compactions_by_marker on compactions (marker_entry_id) where marker_entry_id is not null;
 create index compactions_by_cut on compactions (conversation_id, first_kept_sequence)
   where first_kept_sequence is not null;
+create index compactions_by_coverage on compactions (conversation_id, covered_through_sequence)
+  where covered_through_sequence is not null;
+create index compactions_by_reading on compactions (conversation_id, read_through_sequence)
+  where read_through_sequence is not null;
+create index compactions_by_committed_head on compactions (committed_head_entry_id)
+  where committed_head_entry_id is not null;
 create unique index compactions_open on compactions (conversation_id) where status = 'planned';
 comment on table compactions is 'One way of making a view smaller: planned, then committed or not.';
 comment on column compactions.id is 'UUIDv7.';
@@ -135,10 +144,14 @@ create table compaction_parts (
   withdrawn_attempt integer not null default 0,
   primary key (compaction_id, number),
   foreign key (conversation_id, compaction_id) references compactions (conversation_id, id) deferrable,
+  foreign key (conversation_id, from_sequence) references entries (conversation_id, sequence) deferrable,
+  foreign key (conversation_id, to_sequence) references entries (conversation_id, sequence) deferrable,
   check (((kind = 'merge') = (from_sequence is null)) and ((from_sequence is null) = (to_sequence is null))),
   check (from_sequence <= to_sequence),
   check ((state = 'written') = (text is not null))
 );
+create index compaction_parts_from on compaction_parts (conversation_id, from_sequence) where from_sequence is not null;
+create index compaction_parts_to on compaction_parts (conversation_id, to_sequence) where to_sequence is not null;
 comment on table compaction_parts is 'What each summarizing call reads, and its text.';
 comment on column compaction_parts.compaction_id is 'The compaction.';
 comment on column compaction_parts.number is 'From 1.';

@@ -35,6 +35,7 @@ create trigger refuse_stale_epoch before insert or update on compaction_parts fo
 create function append_entry() returns trigger language plpgsql as $$
 declare
   conversation conversations := require_epoch(new.conversation_id, new.epoch);
+  before measurements := no_measurements();
 begin
   if conversation.head_entry_id = new.id then
     -- The writer moved the head itself, to change the conversation's row once.
@@ -57,7 +58,15 @@ begin
     raise exception using errcode = 'unique_violation', message = format('entry %s exists', new.id);
   end if;
   new.branch := conversation.branch;
-  new.sums := new.measurements + coalesce((select e.sums from entries e where e.id = new.parent_id), no_measurements());
+  if new.parent_id is not null then
+    select e.sums into before from entries e
+    where e.id = new.parent_id and e.conversation_id = new.conversation_id;
+    if not found then
+      raise exception using errcode = 'foreign_key_violation', message = format(
+        'conversation %s has no entry %s, which is to be the parent of %s', conversation.id, new.parent_id, new.id);
+    end if;
+  end if;
+  new.sums := new.measurements + before;
   -- The view shows the newest rules only; notes of other slots stay visible until a compaction clears them.
   if new.slot = 'rules' then
     new.sums := new.sums - coalesce((
@@ -180,7 +189,7 @@ end $$;
 comment on function record_read_through is
   'Trigger: how far a summary read, by itself, by the one before it, or behind the last request.';
 
-create trigger record_read_through before update on compactions for each row
+create trigger record_read_through before insert or update on compactions for each row
   when (new.status = 'committed' and new.summary is not null and new.read_through_sequence is null)
   execute function record_read_through();
 
