@@ -8,7 +8,6 @@ export const BENCHMARK_NAMES = [
   'history',
   'growth',
   'append',
-  'step-writes',
   'planning',
   'live-text',
   'stop',

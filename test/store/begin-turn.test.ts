@@ -27,9 +27,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 
 let sql: Database;
-let owner: Database;
 useTestStore((store) => {
-  ({ sql, owner } = store);
+  ({ sql } = store);
 });
 
 function end(turn: TurnReference, outcome: 'completed' | 'stopped' | 'budget_exhausted' = 'completed') {
@@ -199,7 +198,7 @@ describe('commands', () => {
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId });
     let beginning: ReturnType<typeof begin> | undefined;
-    await owner.begin(async (other) => {
+    await sql.begin(async (other) => {
       await other`lock table messages in share mode`;
       beginning = begin(sql, conversationId);
       await waitUntil('it has read what waits, and is to consume it', async () => {

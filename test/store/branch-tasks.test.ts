@@ -10,10 +10,9 @@ import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
 let sql: Database;
-let owner: Database;
 beforeAll(async () => {
   store = await openTestStore(1);
-  ({ sql, owner } = store);
+  ({ sql } = store);
 });
 afterAll(() => store.close());
 
@@ -28,7 +27,7 @@ async function withBranches(count: number): Promise<string> {
 
 /** Entries that Postgres reads for the limits of a turn that resumes. */
 async function entriesRead(conversationId: string): Promise<number> {
-  await owner`vacuum (analyze)`;
+  await sql`vacuum (analyze)`;
   const begin = { conversationId, snapshot: SNAPSHOT, resumes: ['one that goes on'] };
   const work = () => withoutTableScans(sql, (open) => limitsOfNewTurn(open, begin));
   const reads = await readsDuring(sql, work, { isAlone: true });

@@ -23,9 +23,8 @@ import {
 } from './support/store-builders.ts';
 
 let sql: Database;
-let owner: Database;
 useTestStore((store) => {
-  ({ sql, owner } = store);
+  ({ sql } = store);
 });
 
 const end = (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => endedAs(sql, turn, ended);
@@ -118,7 +117,7 @@ describe('a stop that comes as the turn ends by itself', () => {
     const { conversationId } = turn;
     await sendStop(conversationId);
     let ending: ReturnType<typeof end> | undefined;
-    await owner.begin(async (other) => {
+    await sql.begin(async (other) => {
       await other`lock table messages in share mode`;
       ending = end(turn);
       await waitUntil('it has read what waits, and is to consume it', async () => {

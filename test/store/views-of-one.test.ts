@@ -11,7 +11,6 @@ import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
 let sql: Database;
-let owner: Database;
 let turns: TurnReference[];
 
 /** More than the rows that one of them has in any table, counted once for each part of a view that reads them. */
@@ -39,9 +38,9 @@ async function converse(): Promise<TurnReference> {
 
 beforeAll(async () => {
   store = await openTestStore();
-  ({ sql, owner } = store);
+  ({ sql } = store);
   turns = await Promise.all(Array.from({ length: CONVERSATIONS }, converse));
-  await owner`analyze`;
+  await sql`analyze`;
 });
 afterAll(() => store.close());
 
