@@ -2,6 +2,7 @@
 FROM node:22.21.1-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY vendor ./vendor
 # With optional packages: the compilers' binaries for this platform are such.
 RUN npm ci
 COPY . .
@@ -15,10 +16,13 @@ WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
+# node_modules/postgres is a link to it.
+COPY --from=build /app/vendor ./vendor
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/migrations ./migrations
 COPY --from=build /app/data ./data
+COPY --from=build /app/docs ./docs
 # Not the set-up itself: the program reads the Node version that it needs from here.
 COPY --from=build /app/scripts/setup ./scripts/setup
 COPY --from=build /app/scripts/versions.json ./scripts/versions.json
