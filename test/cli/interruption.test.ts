@@ -8,7 +8,7 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { EXECUTABLE, startCli } from './run-cli.ts';
-import type { RunningCli } from './run-cli.ts';
+import type { CliResult, RunningCli } from './run-cli.ts';
 
 /** Far below the minutes for which a silent server is waited for; a loaded machine needs more than the second that a user does. */
 const SOON_MILLISECONDS = 10_000;
@@ -37,7 +37,7 @@ afterAll(async () => {
 const silentAddress = (): string => `127.0.0.1:${(silent.address() as AddressInfo).port}`;
 
 /** Sends the signal, and fails when the command is still there after a while. */
-async function leave(running: RunningCli, signal: NodeJS.Signals): Promise<{ code: number | null; stdout: string }> {
+async function leave(running: RunningCli, signal: NodeJS.Signals): Promise<CliResult> {
   running.process.kill(signal);
   try {
     await waitUntil('the command is gone', () => running.process.exitCode !== null, SOON_MILLISECONDS);
@@ -95,9 +95,20 @@ test('SIGTERM to the shell of npx ends the command, which the shell does not tel
   await ended;
 }, 30_000);
 
-test.each([['start', 'Say never.'], ['worker']])('Ctrl-C leaves %s while Temporal is silent', async (...command) => {
+test('Ctrl-C leaves a start whose Temporal is silent, and does not wait for its doorbell', async () => {
   const before = connections;
-  const running = startCli(command, { environment: { ...harness.environment, TEMPORAL_ADDRESS: silentAddress() } });
+  const environment = { ...harness.environment, TEMPORAL_ADDRESS: silentAddress() };
+  const running = startCli(['start', 'Say never.'], { environment });
+  await waitUntil('it asks Temporal', () => connections > before && running.stdout().includes('conversation '));
+  const { code, stderr } = await leave(running, 'SIGINT');
+  // What it says when a doorbell had no answer within two seconds.
+  expect([code, stderr]).toEqual([130, expect.not.stringContaining('has not answered yet')]);
+});
+
+test('Ctrl-C leaves a worker that starts while Temporal is silent', async () => {
+  const before = connections;
+  const environment = { ...harness.environment, TEMPORAL_ADDRESS: silentAddress() };
+  const running = startCli(['worker'], { environment });
   await waitUntil('it asks Temporal', () => connections > before);
   expect((await leave(running, 'SIGINT')).code).toBe(130);
 });
