@@ -131,6 +131,21 @@ describe('Claude Code: of a tree the newest branch is imported, and the rest cou
     }
   });
 
+  test('a compaction follows the line that it names, past a branch that was left', async () => {
+    const boundary = {
+      type: 'system',
+      subtype: 'compact_boundary',
+      uuid: 'b1',
+      parentUuid: null,
+      logicalParentUuid: 'a1',
+      timestamp: at(4),
+    };
+    const { records } = await readContent(
+      lines(user('u1', null, 1), answer('a1', 'u1', 2), user('u2', 'a1', 3), boundary, user('u3', 'b1', 5)),
+    );
+    expect(brief(records)).toEqual(['user: u1', 'assistant: a1', 'compacted', 'user: u3']);
+  });
+
   test('a sub-agent is no branch, however new, and lines may follow one of its', async () => {
     const aside = { ...user('x1', null, 9), isSidechain: true };
     const { records, report } = await readContent(

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ConversationFileReader } from '../../src/store/conversation-file/read-file.ts';
 import type { Database } from '../../src/store/database.ts';
 import { insertEntry } from '../../src/store/entry-writer.ts';
 import { newId } from '../../src/store/ids.ts';
@@ -170,4 +171,31 @@ it('memories of a file are data of whoever imports it, without secrets; those of
   expect(stored).toMatchObject({ origin: 'tool', conversationId });
   expect(stored?.text).toContain('Run it for the agent');
   expect(stored?.text).not.toContain(secret);
+});
+
+it.each([
+  ['another format', ['{"a":1}'], '`holdfast export`'],
+  ['another version', ['{"format":"holdfast-conversation","version":3}'], 'version 3'],
+  ['nothing', [], 'the file is empty'],
+])('%s is no conversation file', async (_, lines, refusal) => {
+  await expect(importLines(sql, lines)).rejects.toThrow(refusal);
+});
+
+it('a line that is longer than any that Holdfast writes is refused before it is looked at', async () => {
+  async function* lines(): AsyncGenerator<string> {
+    yield 'x'.repeat(101);
+  }
+  const refusal = new ConversationFileReader(lines(), 100).readHeader();
+  await expect(refusal).rejects.toMatchObject({
+    code: 'conversation_file_invalid',
+    message: expect.stringContaining('101 characters'),
+  });
+});
+
+it('a file that was changed is refused although every line of it is right', async () => {
+  const conversationId = await richConversation(sql);
+  const lines = await fileOf(sql, conversationId);
+  const made = changed(lines, (line) => line.replaceAll('the heron of Utrecht', 'the heron of Arnhem'));
+  await expect(importLines(sql, [...made.slice(0, -1), lines.at(-1) ?? ''])).rejects.toThrow('SHA-256');
+  expect(await rowsOf(sql, conversationId)).toEqual({});
 });

@@ -48,6 +48,8 @@ export class FileImporter {
   private head: string | null = null;
   private branch = 0;
   private readonly compactions: RowOf<'compactions'>[] = [];
+  /** By compaction and number. */
+  private readonly parts = new Set<string>();
   /** How many, by compaction. */
   private readonly operations = new Map<string, number>();
   private state: RowOf<'conversations'> | null = null;
@@ -86,13 +88,10 @@ export class FileImporter {
       case 'compactions':
         return this.addCompaction(rowOf(FILE_ROWS[table], file), line);
       case 'compaction_parts': {
+        const part = rowOf(FILE_ROWS[table], file);
+        this.parts.add(`${part.compaction_id} ${part.number}`);
         const { epoch } = this.recorder;
-        return this.rows.insert(table, {
-          ...rowOf(FILE_ROWS[table], file),
-          ...this.ofConversation,
-          epoch,
-          state: 'written',
-        });
+        return this.rows.insert(table, { ...part, ...this.ofConversation, epoch, state: 'written' });
       }
       case 'compaction_operations': {
         const operation = rowOf(FILE_ROWS[table], file);
@@ -224,6 +223,9 @@ export class FileImporter {
   }
 
   private async tellCompaction(row: RowOf<'compactions'>): Promise<void> {
+    if (row.plan.parts.some(({ number }) => !this.parts.has(`${row.id} ${number}`))) {
+      throw new RecordingError(`a part of compaction ${row.number} is missing`);
+    }
     const writer = await this.recorder.writerFor(row.turn);
     await writer.event('compaction_committed', {
       compactionId: row.id,

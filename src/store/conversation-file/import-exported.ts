@@ -59,7 +59,7 @@ function faultOfFile(error: unknown, line: number): unknown {
     const what = message.replace(/^conversation \S+: /u, '');
     return invalid(line, `it does not follow from the lines before (${what}): one is missing, doubled or changed`);
   }
-  if (!/^(?:2[23]|54)/u.test(code)) return error;
+  if (!/^2[23]/u.test(code)) return error;
   const place = [table, column].filter((each) => each !== undefined).join('.');
   return invalid(line, `Postgres refuses a value${place === '' ? '' : ` of ${place}`} (SQLSTATE ${code})`);
 }
