@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { createClient } from '../src/client/create-client.ts';
 import type { HoldfastClient } from '../src/client/types.ts';
 import { freePort } from '../src/local/ports.ts';
+import { AS_APPLICATION } from '../src/local/postgres-login.ts';
 import { STATE_FOLDER, readStack } from '../src/local/stack-file.ts';
 import type { Connections } from '../src/local/stack-file.ts';
 import { isStackRunning, startLocalStack } from '../src/local/stack.ts';
@@ -30,6 +31,8 @@ export interface BenchStack {
   readonly temporal: Client;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** State of the servers, their logs included. */
+  readonly directory: string;
   /** An empty folder, of the workers' agents. */
   readonly workspace: string;
   /** A worker that ends with the stack, if not before. */
@@ -82,7 +85,8 @@ async function connect(
 ): Promise<Omit<BenchStack, 'signal' | 'stop'>> {
   const { databaseUrl } = connections;
   const temporalAddress = { address: connections.temporalAddress, namespace: connections.temporalNamespace };
-  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-bench' });
+  // As the superuser: it fills tables past their triggers, vacuums and measures.
+  const database = connectDatabase({ url: databaseUrl.replace(AS_APPLICATION, ''), applicationName: 'holdfast-bench' });
   closers.push(async () => database.end({ timeout: 5 }));
   const client = await createClient({ databaseUrl, temporal: temporalAddress, taskQueue: TASK_QUEUES.holdfast });
   closers.push(async () => client.close());
@@ -94,6 +98,7 @@ async function connect(
     database,
     client,
     temporal,
+    directory,
     workspace,
     async startWorker(kind, { heapMebibytes, concurrentWork = 100 } = {}) {
       const settings = {

@@ -47,6 +47,7 @@ export async function cloneConversations(
   for (let first = 1; first <= request.copies; first += BATCH) {
     const last = Math.min(first + BATCH - 1, request.copies);
     await sql.begin(async (open) => {
+      await open`set local role none`;
       await open`set local session_replication_role = replica`;
       for (const [table, found] of columns) {
         const names = found.map(({ name }) => `"${name}"`).join(', ');

@@ -38,6 +38,7 @@ export async function fillConversation(
 ): Promise<{ readonly conversationId: string; readonly turn: TurnReference }> {
   const filling = { ...request, conversationId: newId(), turnId: newId(), compactionId: newId() };
   await sql.begin(async (open) => {
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await insertOwners(open, filling);
     await insertMessage(open, filling);
@@ -195,9 +196,9 @@ async function insertPartsOfCompaction(sql: Transaction, filling: Filling): Prom
     where conversation_id = ${conversationId} and kind = 'tool_result' and sequence <= ${covered}`;
 }
 
-async function moveHead(sql: Transaction, { conversationId, compactionId, steps }: Filling): Promise<void> {
+async function moveHead(sql: Transaction, { conversationId, compactionId }: Filling): Promise<void> {
   await sql`
-    update conversations c set head_entry_id = e.id, last_sequence = e.sequence, last_event = ${steps}, compactions = 1,
+    update conversations c set head_entry_id = e.id, last_sequence = e.sequence, compactions = 1,
       compaction_id = ${compactionId}, view_offset = k.view_after - e.sums
     from entries e, compactions k
     where c.id = ${conversationId} and k.id = ${compactionId} and e.id = k.marker_entry_id`;

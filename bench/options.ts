@@ -8,6 +8,7 @@ export const BENCHMARK_NAMES = [
   'history',
   'growth',
   'append',
+  'step-writes',
   'planning',
   'live-text',
   'stop',

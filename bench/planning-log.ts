@@ -145,6 +145,7 @@ export async function storeLog(sql: Database, log: PlanningLog, template: string
   const conversationId = newId();
   const { turnId } = log;
   await sql.begin(async (open) => {
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await insertOwners(open, { template, conversationId, turnId });
     let sums = NO_MEASUREMENTS;

@@ -10,6 +10,7 @@ import { measureRecall } from './benchmarks/recall.ts';
 import { measureMemory } from './benchmarks/memory.ts';
 import { measureWorkerMemory } from './benchmarks/worker-memory.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
+import { measureStepWrites } from './benchmarks/step-writes.ts';
 import { measureSteps } from './benchmarks/steps.ts';
 import { measureStop } from './benchmarks/stop.ts';
 import { measureThroughput } from './benchmarks/throughput.ts';
@@ -107,5 +108,7 @@ async function measure(
       return measureStop(stack, rounds);
     case 'append':
       return measureAppend(stack, rounds);
+    case 'step-writes':
+      return measureStepWrites(stack);
   }
 }

@@ -102,5 +102,5 @@ async function look(sql: Database): Promise<readonly TableCounts[]> {
     select relname as table, seq_tup_read::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as fetched,
       (seq_scan + coalesce(idx_scan, 0))::float8 as scans, (n_tup_ins + n_tup_upd + n_tup_del)::float8 as written,
       coalesce((select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid), 0)::float8 as entries
-    from pg_stat_user_tables t where schemaname = 'public' order by relname`;
+    from pg_stat_user_tables t where schemaname = 'holdfast' order by relname`;
 }

@@ -51,6 +51,7 @@ export async function measureCheck(
 
 async function widenWindows({ database }: BenchStack, turns: readonly TurnReference[]): Promise<void> {
   await database.begin(async (open) => {
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await open`
       update turns set model_limits = '{"window": 100000000, "maximumOutput": 1000}'

@@ -125,6 +125,7 @@ const PASSAGE_HEAD = /\n\n(?=entry [0-9a-f-]{36} · )/u;
 /** As commits of compactions leave them, with triggers and foreign keys off: the replay has judged them already. */
 async function storeSummaries(sql: Database, conversationId: string, summaries: readonly string[]): Promise<void> {
   await sql.begin(async (open) => {
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await open`
       insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,

@@ -30,6 +30,7 @@ export async function loadEntries(
     const contents = indexes.map((index) => JSON.stringify([{ type: 'text', text: textOf(index) }]));
     const parents = [entryIds.at(-1) ?? null, ...ids.slice(0, -1)];
     await sql.begin(async (open) => {
+      await open`set local role none`;
       await open`set local session_replication_role = replica`;
       await open`
         insert into entries (id, conversation_id, sequence, branch, parent_id, kind, turn_id, epoch, call_number, model_attempt,
@@ -54,7 +55,7 @@ export async function loadEntries(
           'finished', now(), 'succeeded', e.id
         from entries e
         where e.conversation_id = ${conversationId} and e.kind = 'tool_result' and e.id = any(${ids}::uuid[])`;
-      await open`update conversations set last_sequence = ${first + indexes.length} where id = ${conversationId}`;
+      await open`update conversations set last_sequence = ${first + indexes.length}, is_unindexed = true where id = ${conversationId}`;
     });
     entryIds.push(...ids);
   }

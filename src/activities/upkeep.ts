@@ -186,7 +186,7 @@ async function indexWords(
 async function embedPassages({ database, embedder, logger }: ActivityDependencies, ending: AbortSignal): Promise<void> {
   if (embedder === null) return;
   try {
-    await embedBehind(database, embedder, { signal: ending, isAnew: false });
+    await embedBehind(database, embedder, ending);
   } catch (error) {
     if (!ending.aborted) logger.warn(describeError(error), 'passages could not be embedded; upkeep tries again');
   }

@@ -87,6 +87,8 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
 
 const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   database_behind: 'Run `npx holdfast migrate`.',
+  database_unsupported: 'Name an empty database, for example with DATABASE_URL.',
+  pgvector_missing: 'Install pgvector on the server of Postgres.',
   database_newer: 'Use the version of Holdfast that migrated this database, or a newer one.',
   migration_changed: 'Use the version of Holdfast that migrated this database, or another database.',
 };

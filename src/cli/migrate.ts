@@ -1,3 +1,4 @@
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { MigrationResult } from '../store/migrate.ts';
 import { findDatabaseUrl } from './connect.ts';
@@ -7,6 +8,7 @@ import { openOutput } from './output.ts';
 import { plural } from './render/numbers.ts';
 
 interface MigrateFlags extends JsonOption {
+  readonly embeddings?: number;
   readonly databaseUrl?: string;
 }
 
@@ -21,7 +23,19 @@ export function migrateCommand(): Command {
     }),
   )
     .addOption(databaseUrlOption())
+    .addOption(
+      new Option(
+        '--embeddings <dimensions>',
+        'also make the tables of vectors, for search by meaning; needs pgvector',
+      ).argParser(parseDimensions),
+    )
     .action(applyMigrations);
+}
+
+function parseDimensions(text: string): number {
+  const dimensions = Number(text);
+  if (Number.isInteger(dimensions) && dimensions >= 1 && dimensions <= 2_000) return dimensions;
+  throw new InvalidArgumentError('Dimensions are a whole number from 1 to 2,000, as embeddings.dimensions names it.');
 }
 
 function migrateLines({ applied, newer }: MigrationResult): string[] {
@@ -38,13 +52,14 @@ function migrateLines({ applied, newer }: MigrationResult): string[] {
 async function applyMigrations(flags: MigrateFlags): Promise<void> {
   const output = openOutput();
   const url = await findDatabaseUrl(flags);
-  const [{ connectDatabase }, { migrate }] = await Promise.all([
+  const [{ connectDatabase }, { migrate, migrateEmbeddings }] = await Promise.all([
     import('../store/database.ts'),
     import('../store/migrate.ts'),
   ]);
   const database = connectDatabase({ url, applicationName: 'holdfast-migrate', maximumConnections: 1 });
   try {
     const result = await migrate(database);
+    if (flags.embeddings !== undefined) await migrateEmbeddings(database, flags.embeddings);
     if (flags.json === true) output.json(result);
     else output.lines(migrateLines(result));
   } finally {

@@ -188,6 +188,7 @@ function fromStore(error: StoreError): HoldfastClientError {
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':
     case 'database_newer':
+    case 'database_unsupported':
     case 'migration_changed':
       return new HoldfastClientError('database_schema', error.message, { cause: error });
     default:

@@ -194,8 +194,7 @@ export async function reindexConversations(
   }
   if (meaning === null) return { ...done, interrupted: done.conversations < wanted.length };
   const embedding = signal ?? new AbortController().signal;
-  if (!embedding.aborted)
-    done.embedded = await embedBehind(database, meaning.embedder, { signal: embedding, isAnew: true });
+  if (!embedding.aborted) done.embedded = await embedBehind(database, meaning.embedder, embedding);
   return { ...done, interrupted: embedding.aborted };
 }
 

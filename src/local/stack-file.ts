@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from './error-code.ts';
-import { localDatabaseUrl } from './postgres-login.ts';
+import { AS_APPLICATION, localDatabaseUrl } from './postgres-login.ts';
 import { StackError } from './stack-error.ts';
 
 const rememberedProcess = z.object({ processId: z.number().int().positive(), start: z.string() });
@@ -98,7 +98,7 @@ function given(environment: NodeJS.ProcessEnv, name: string): string | undefined
 
 function urlOf({ dataDirectory, port, database }: NonNullable<Stack['postgres']>): string {
   try {
-    return localDatabaseUrl(dataDirectory, port, database);
+    return `${localDatabaseUrl(dataDirectory, port, database)}${AS_APPLICATION}`;
   } catch (error) {
     throw new StackError(
       'stack_not_started',

@@ -4,6 +4,7 @@ import { migrate } from '../store/migrate.ts';
 import type { PortPlan, StackPorts } from './choose-ports.ts';
 import { explainFullDisk } from './full-disk.ts';
 import { releaseDataDirectory } from './leftovers.ts';
+import { localDatabaseUrl } from './postgres-login.ts';
 import { LOCAL_HOST } from './ports.ts';
 import { ensureDatabase, startPostgres } from './postgres.ts';
 import { startSimulatorProcess } from './services.ts';
@@ -168,6 +169,12 @@ async function runWorker(start: StackStart, connections: Connections): Promise<v
   }));
 }
 
+/** As the superuser of a Postgres of its own: before the first migration there is no role of the application. */
+function migrationUrl({ record }: StackStart, { databaseUrl }: Connections): string {
+  const { postgres } = record.current();
+  return postgres === null ? databaseUrl : localDatabaseUrl(postgres.dataDirectory, postgres.port, postgres.database);
+}
+
 async function applyMigrations(databaseUrl: string): Promise<void> {
   const sql = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-migrate' });
   try {
@@ -190,7 +197,7 @@ export async function startServices(start: StackStart): Promise<Connections> {
   signal?.throwIfAborted();
   await runSimulator(start);
   const connections = resolveConnections(start.environment, start.record.current());
-  await applyMigrations(connections.databaseUrl);
+  await applyMigrations(migrationUrl(start, connections));
   signal?.throwIfAborted();
   await runWorker(start, connections);
   signal?.throwIfAborted();

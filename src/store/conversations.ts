@@ -56,7 +56,8 @@ interface ConversationColumns extends UsageColumns, ConversationSettings {
 
 function conversationColumns(sql: Queries) {
   return sql`c.id, c.agent, c.model, c.preset, c.workspace, c.user_name as "user", c.created_at, c.active_at, c.active_turn_id, c.epoch,
-    c.head_entry_id, c.last_sequence, c.last_event, c.compactions, c.model_calls, c.input_tokens, c.cache_read_tokens,
+    c.head_entry_id, c.last_sequence, c.compactions,
+    (select coalesce(max(v.number), 0) from events v where v.conversation_id = c.id) as last_event, c.model_calls, c.input_tokens, c.cache_read_tokens,
     c.cache_write_tokens, c.output_tokens, c.cost, c.calls_of_unknown_cost,
     (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as waiting,
     (select coalesce(sum((v.data ->> 'count')::int), 0) from events v

@@ -31,8 +31,9 @@ export interface DatabaseOptions {
 /**
  * Time limits that the server keeps for each connection. A worker that is frozen inside a transaction (SIGSTOP, a paused machine) holds
  * the lock on its conversation; the server ends the transaction after 5 s, below the 8 s that a takeover may last.
+ * Extensions that were there before lie in `public`.
  */
-const CONNECTION_SETTINGS = `set idle_in_transaction_session_timeout = 5000; set lock_timeout = 15000`;
+const CONNECTION_SETTINGS = `set search_path = holdfast, public; set idle_in_transaction_session_timeout = 5000; set lock_timeout = 15000`;
 
 /** Seconds, at most: a second after the server is back, every connection may be. */
 const LONGEST_PAUSE = 1;

@@ -51,8 +51,6 @@ export type StoreErrorCode =
   | 'memory_not_found'
   /** It is what another user said, and only his conversations forget or supersede it. */
   | 'memory_of_another_user'
-  /** The vectors of the database are of another model, and cannot be compared with those of this one. */
-  | 'vectors_differ'
   /** Nothing waits for a person there, or not for that kind of decision. */
   | 'decision_not_found'
   /** Several calls wait and none was named. */
@@ -70,8 +68,12 @@ export type StoreErrorCode =
   | 'database_url_invalid'
   /** A newer version of Holdfast migrated the database to what this one cannot work with, or cannot go on from. */
   | 'database_newer'
+  /** The tables of a version before the first release lie in the schema `public`. */
+  | 'database_unsupported'
   /** Migrations of this version were not applied yet. */
   | 'database_behind'
+  /** Vectors are wanted, and this Postgres has no pgvector. */
+  | 'pgvector_missing'
   /** An applied migration file differs from the one of this version. */
   | 'migration_changed';
 

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Database, Queries, Transaction } from './database.ts';
+import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
+import { becomeOwner, createBookkeeping, refuseUnversioned, takeLock } from './migration-ledger.ts';
 
 export interface MigrationResult {
   /** Names of the files applied now, in order; empty when the database was current. */
@@ -35,9 +36,6 @@ interface SchemaDifference {
   readonly newer: readonly string[];
 }
 
-/** Any number, the same in all versions: two migrators wait for each other. */
-const MIGRATION_LOCK = 4_702_361_985;
-
 /** Files are numbered so that their names sort in order of application. */
 const MIGRATION_NAME = /^\d{6}_[a-z0-9_]+\.sql$/u;
 
@@ -50,7 +48,7 @@ const NEEDS_THIS_VERSION = 'needs-this-version';
  * advisory lock, so that any number of processes may call it at once. Of an older version than the
  * database's it applies nothing.
  * @param directory Default: the `migrations` folder of this package.
- * @throws StoreError `database_newer`, `migration_changed`
+ * @throws StoreError `database_newer`, `database_unsupported`, `migration_changed`
  */
 export async function migrate(sql: Database, directory = packageMigrations()): Promise<MigrationResult> {
   const files = await readMigrations(directory);
@@ -60,13 +58,6 @@ export async function migrate(sql: Database, directory = packageMigrations()): P
   return { applied, newer: compareSchema(await readApplied(sql), files).newer };
 }
 
-/** Waits as long as another migrator needs, whatever time limits the connection has. */
-async function takeLock(transaction: Transaction): Promise<void> {
-  await transaction`set local lock_timeout = 0`;
-  await transaction`set local statement_timeout = 0`;
-  await transaction`select pg_advisory_xact_lock(${String(MIGRATION_LOCK)}::bigint)`;
-}
-
 /** True when this call applied the file; the lock ends with the transaction, whatever happens. */
 async function applyOnce(sql: Database, file: MigrationFile, files: readonly MigrationFile[]): Promise<boolean> {
   let applied = false;
@@ -74,26 +65,61 @@ async function applyOnce(sql: Database, file: MigrationFile, files: readonly Mig
     await takeLock(transaction);
     const { missing } = compareSchema(await readApplied(transaction), files);
     if (!missing.some(({ name }) => name === file.name)) return;
+    await becomeOwner(transaction);
     await transaction.unsafe(file.text);
     await transaction`
-      insert into migrations (name, checksum, is_required) values (${file.name}, ${file.checksum}, ${file.isRequired})`;
+      insert into holdfast.migrations (name, checksum, is_required) values (${file.name}, ${file.checksum}, ${file.isRequired})`;
     applied = true;
   });
   return applied;
 }
 
 /**
+ * Makes the tables of vectors and an index for vectors of so many dimensions; those that are there stay. Apart from the numbered
+ * files, because Holdfast works without pgvector.
+ * @param dimensions of the vectors of the configured model, from 1 to 2,000, the most that pgvector indexes.
+ * @throws StoreError `pgvector_missing`, `database_behind`, `database_newer`, `database_unsupported`, `migration_changed`
+ */
+export async function migrateEmbeddings(
+  sql: Database,
+  dimensions: number,
+  directory = packageMigrations(),
+): Promise<void> {
+  await requireCurrentSchema(sql, directory);
+  const text = await readFile(join(directory, 'embeddings.sql'), 'utf8');
+  await sql.begin(async (transaction) => {
+    await takeLock(transaction);
+    const [extension] = await transaction`select from pg_available_extensions where name = 'vector'`;
+    if (extension === undefined) {
+      throw new StoreError(
+        'pgvector_missing',
+        'this Postgres has no extension `vector`: install pgvector on its server, then run the command again',
+      );
+    }
+    await transaction`create extension if not exists vector with schema holdfast`;
+    await becomeOwner(transaction);
+    await transaction.unsafe(text);
+    await transaction.unsafe(`
+      create index if not exists embeddings_by_meaning_${dimensions} on embeddings
+        using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops) where vector_dims(embedding) = ${dimensions}`);
+  });
+}
+
+/**
  * Checks without writing that this version can work with the database: it has all of this version's
  * migrations, and none of a newer version that says that older code cannot work with it.
  * @returns names of what a newer version applied; almost always empty
- * @throws StoreError `database_behind`, `database_newer`, `migration_changed`
+ * @throws StoreError `database_behind`, `database_newer`, `database_unsupported`, `migration_changed`
  */
 export async function requireCurrentSchema(
   sql: Queries,
   directory = packageMigrations(),
 ): Promise<{ readonly newer: readonly string[] }> {
   const files = await readMigrations(directory);
-  const [bookkeeping] = await sql<{ exists: boolean }[]>`select to_regclass('migrations') is not null as exists`;
+  await refuseUnversioned(sql);
+  const [bookkeeping] = await sql<
+    { exists: boolean }[]
+  >`select to_regclass('holdfast.migrations') is not null as exists`;
   const { missing, newer } = compareSchema(bookkeeping?.exists === true ? await readApplied(sql) : [], files);
   if (missing.length === 0) return { newer };
   throw new StoreError(
@@ -115,11 +141,10 @@ export async function requireOwnSchema(sql: Queries): Promise<void> {
   );
 }
 
-/** In the order of application. A database that was last migrated before `is_required` has no such column yet. */
+/** In the order of application. */
 async function readApplied(sql: Queries): Promise<readonly AppliedMigration[]> {
   return sql<AppliedMigration[]>`
-    select name, checksum, coalesce((to_jsonb(m) ->> 'is_required')::boolean, false) as "isRequired"
-    from migrations m order by name`;
+    select name, checksum, is_required as "isRequired" from holdfast.migrations order by name`;
 }
 
 /** @throws StoreError when this version can neither work with what is applied nor go on from it */
@@ -161,33 +186,6 @@ function refuseNewer(unknown: readonly AppliedMigration[], missing: readonly Mig
 
 function namesOf(migrations: readonly { readonly name: string }[]): string {
   return migrations.map(({ name }) => name).join(', ');
-}
-
-async function createBookkeeping(sql: Database): Promise<void> {
-  await sql.begin(async (transaction) => {
-    // `if not exists` alone is not safe against a simultaneous creation.
-    await takeLock(transaction);
-    await transaction.unsafe(`
-      create table if not exists migrations (
-        name text primary key,
-        checksum text not null,
-        applied_at timestamptz not null default clock_timestamp()
-      );
-      -- Not in a migration: the column must be there before the first file is applied. Not "if not exists": that
-      -- takes an exclusive lock also when it has nothing to add, and behind a backup all that starts would wait for it.
-      do $$ begin
-        if not exists (
-          select from pg_attribute where attrelid = 'migrations'::regclass and attname = 'is_required' and not attisdropped
-        ) then
-          alter table migrations add column is_required boolean not null default false;
-        end if;
-      end $$;
-      comment on table migrations is 'Files of migrations/ that were applied to this database.';
-      comment on column migrations.name is 'File name; the order of names is the order of application.';
-      comment on column migrations.checksum is 'SHA-256 of the file, hexadecimal: an applied file must never change.';
-      comment on column migrations.applied_at is 'When it was applied.';
-      comment on column migrations.is_required is 'Code that does not know the file cannot work with the schema: its workers and clients refuse to start.';`);
-  });
 }
 
 async function readMigrations(directory: string): Promise<readonly MigrationFile[]> {

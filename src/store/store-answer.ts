@@ -116,7 +116,14 @@ async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<
   const calls = content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
   const entryId = newId();
   await countLostTries(writer, answer);
-  const [, , , turnCost] = await Promise.all([
+  if (writer.conversation.head_entry_id !== headEntryId) {
+    throw new StoreError(
+      'head_moved',
+      `conversation ${turn.conversationId}: the head is entry ${writer.conversation.head_entry_id ?? 'none'}, not ${headEntryId}`,
+    );
+  }
+  const [turnCost] = await Promise.all([
+    addUsage(sql, turn, usage, answer.cost, { toolCalls: calls.length, entryId }),
     insertEntry(sql, {
       kind: 'assistant',
       id: entryId,
@@ -133,8 +140,6 @@ async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<
         response_id = ${answer.responseId === null ? null : plainText(answer.responseId)}, ${endColumns(sql, answer)}
       where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt}`,
     insertToolCalls(sql, answer, entryId, calls),
-    addUsage(sql, turn, usage, answer.cost, { toolCalls: calls.length }),
-    usage !== null && sql`update conversations set usage_entry_id = ${entryId} where id = ${turn.conversationId}`,
     writer.event('model_call_answered', {
       callNumber,
       attempt,

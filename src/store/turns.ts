@@ -107,8 +107,10 @@ const QUEUE_LOOK_SECONDS = 3;
  */
 function waitsForProvider(sql: Queries) {
   return sql`exists (
-    select from conversations w join events v on v.conversation_id = w.id and v.number > w.last_event - ${EVENTS_BEHIND_WAIT}::integer
-    where w.id = t.conversation_id and v.turn_id = t.id and v.kind = 'turn_waiting'
+    select from events v
+    where v.conversation_id = t.conversation_id and v.number > ${EVENTS_BEHIND_WAIT}::integer * -1 + (
+      select max(n.number) from events n where n.conversation_id = t.conversation_id)
+      and v.turn_id = t.id and v.kind = 'turn_waiting'
       and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000
         + case when v.data ->> 'reason' not in ('rate_limit', 'outage') then ${QUEUE_LOOK_SECONDS}::integer else 0 end)
         > holdfast_now()

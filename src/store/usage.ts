@@ -49,22 +49,28 @@ export function usageSums(sql: Queries, usage: ReportedUsage | null, cost: numbe
 
 /**
  * Adds a call to its turn and conversation. Returns the turn's cost so far in dollars, `null` when a price is unknown.
- * @param step present when the call was answered: the tool calls that it asks for
+ * @param step present when the call was answered: the tool calls that it asks for, and the answer's entry, which becomes the head
  */
 export async function addUsage(
   sql: Queries,
   turn: TurnReference,
   usage: ReportedUsage | null,
   cost: number | null,
-  step?: { readonly toolCalls: number },
+  step?: { readonly toolCalls: number; readonly entryId: string },
 ): Promise<number | null> {
+  // One version of the row for sums and head: the entry that is inserted next finds itself the head.
+  const head =
+    step === undefined
+      ? sql``
+      : sql`, head_entry_id = ${step.entryId}, last_sequence = last_sequence + 1, is_unindexed = true
+          ${usage === null ? sql`` : sql`, usage_entry_id = ${step.entryId}`}`;
   const sums = sql`${usageSums(sql, usage, cost)},
     steps = steps + ${step === undefined ? 0 : 1}, tool_calls = tool_calls + ${step?.toolCalls ?? 0}`;
   const [[row]] = await Promise.all([
     sql<{ cost: number | null }[]>`
       update turns set ${sums} where id = ${turn.turnId}
       returning case when calls_of_unknown_cost = 0 then cost::float8 end as cost`,
-    sql`update conversations set ${sums} where id = ${turn.conversationId}`,
+    sql`update conversations set ${sums} ${head} where id = ${turn.conversationId}`,
   ]);
   return row?.cost ?? null;
 }

@@ -50,7 +50,7 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
         and not exists (
           select from compaction_parts p
           where p.compaction_id = k.id and e.sequence between p.from_sequence and p.to_sequence)
-      group by k.id)
+      group by k.id, k.conversation_id)
       union all
       (select s.conversation_id, format('branch summary, entry %s', n.sequence),
         format('of %s entries of branch %s, %s are neither shared with branch %s nor in %s to %s, or both; %s said to be read',
@@ -65,7 +65,7 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
         select from branches b where b.conversation_id = s.conversation_id and b.branch = n.branch and b.ancestor = e.branch
           and e.sequence <= b.through_sequence) as is_shared) f on true
       where ${inScope(sql, sql`s.conversation_id`, scope)}
-      group by s.entry_id, n.id
+      group by s.entry_id, n.conversation_id, n.sequence
       having count(*) filter (where f.is_shared = f.is_covered) > 0
         or s.entries_read not between 0 and count(*) filter (where f.is_covered))
       limit ${scope.limit}`,

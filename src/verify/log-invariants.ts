@@ -122,7 +122,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       left join entries r on r.id = t.result_entry_id and r.kind = 'tool_result'
         and (r.turn_id, r.call_number, r.call_index) = (t.turn_id, t.call_number, t.call_index)
       where ${inScope(sql, sql`e.conversation_id`, scope)} and e.kind = 'assistant'
-      group by e.id, u.id
+      group by e.conversation_id, e.sequence, u.id, u.conversation_id
       having count(t.turn_id) <> e.tool_call_count
         or count(r.id) <> count(*) filter (where t.state = 'finished')
         or (u.outcome is not null and count(r.id) <> e.tool_call_count)
@@ -163,14 +163,14 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'events_without_gaps',
-    holds: 'the events of a conversation are numbered from 1 without a gap, and the conversation knows the last one',
+    holds: 'the events of a conversation are numbered from 1 without a gap',
     find: (sql, scope) => sql<Breach[]>`
       select c.id as "conversationId", 'events' as subject,
-        format('%s events, the last number %s, the conversation says %s', count(e.number), coalesce(max(e.number), 0), c.last_event) as found
-      from conversations c left join events e on e.conversation_id = c.id
+        format('%s events, numbered %s to %s', count(*), min(e.number), max(e.number)) as found
+      from conversations c join events e on e.conversation_id = c.id
       where ${inScope(sql, sql`c.id`, scope)}
       group by c.id
-      having count(e.number) <> c.last_event or coalesce(max(e.number), 0) <> c.last_event
+      having count(*) <> max(e.number) or min(e.number) <> 1
       limit ${scope.limit}`,
   },
   {

@@ -102,7 +102,7 @@ function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]
         union all
         select s.lost_calls from branch_summaries s where s.turn_id = t.id) lost on true
       where ${inScope(sql, sql`t.conversation_id`, scope)}
-      group by t.id having sum(lost.calls) > 0) r
+      group by t.id, t.conversation_id having sum(lost.calls) > 0) r
     join turns t on t.id = r."turnId"
     order by r."conversationId", t.epoch, r."callNumber"`;
 }

@@ -39,7 +39,6 @@ import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
-import { renewVectors } from './renew-vectors.ts';
 import { endStrayCommands } from './stray-commands.ts';
 import { keepUpkeepSchedule } from './upkeep-schedule.ts';
 
@@ -126,7 +125,6 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
         { migrations: newer },
         'the database has migrations of a newer version, which this one can work with',
       );
-    await renewVectors(database, embedderOf(setup.configuration), logger);
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
     const client = await connectClient(setup.temporal);

@@ -97,6 +97,7 @@ test('a result that a worker of an older version stored is compared with that of
   const turn = await turnCalling(tool, 2);
   const fresh = await told(turn, tool, 2);
   await sql.begin(async (open) => {
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await open`update tool_calls set fingerprint = null where turn_id = ${turn.turnId}`;
   });
@@ -108,9 +109,9 @@ test('calls that nobody decided on in time have the same result, whatever time i
   const tool = toolThat();
   const turn = await turnCalling(tool, 3);
   const decided = async (callIndex: number, state: string, text: string | null) => sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, state,
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, state,
       scope, content, decided_at, expires_at)
-    values (${turn.turnId}, 1, ${callIndex}, ${turn.conversationId}, ${turn.epoch}, 'approval', 'default', 'act', 'act',
+    values (${turn.turnId}, 1, ${callIndex}, ${turn.conversationId}, ${turn.epoch}, 'approval', 'default', 'act', 'act', '{act}',
       ${state}, ${state === 'denied' ? 'call' : null}, ${text === null ? null : JSON.stringify(text)}::text::json, now(), now() + make_interval(days => ${callIndex}))`;
   await decided(0, 'expired', null);
   await decided(1, 'expired', null);

@@ -32,9 +32,10 @@ import { activityDependencies, execution } from './support/activity-dependencies
 import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 
 let sql: Database;
+let owner: Database;
 let url: string;
 useTestStore((store) => {
-  ({ sql, url } = store);
+  ({ sql, url, owner } = store);
 });
 
 /** A turn that is to leave a branch, with a summary of it. */
@@ -273,7 +274,7 @@ test('P23 going back and forth where nothing was said asks no model and piles up
 test('a fork that was refused by an attempt whose result was lost is refused still, not told as done', async () => {
   const turn = await turnToFork();
   // As if a turn had begun behind it.
-  await sql`update messages set sent_epoch = 0 where conversation_id = ${turn.conversationId} and consumed_at is null`;
+  await owner`update messages set sent_epoch = 0 where conversation_id = ${turn.conversationId} and consumed_at is null`;
   const dependencies = activityDependencies(sql);
   const refused = { kind: 'refused', reason: 'conversation_busy' };
   expect(await changeBranch(dependencies, { turn }, execution())).toEqual(refused);

@@ -87,6 +87,7 @@ async function giveUp(turn: TurnReference, compactionId: string): Promise<void> 
 /** Of a conversation whose passes are finished, which nothing but a replica may change. */
 async function hoursLater({ conversationId }: TurnReference): Promise<void> {
   await sql.begin(async (transaction) => {
+    await transaction`set local role none`;
     await transaction`set local session_replication_role = replica`;
     await transaction`update compactions set created_at = created_at - interval '2 hours' where conversation_id = ${conversationId}`;
   });

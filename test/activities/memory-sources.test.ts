@@ -138,6 +138,7 @@ describe('stated again by the model, a memory', () => {
     const { conversationId } = rememberer.turn;
     for (const unknown of [null, newId()]) {
       await sql.begin(async (open) => {
+        await open`set local role none`;
         await open`set local session_replication_role = replica`;
         await open`update memories set source_id = ${unknown} where id = ${id}`;
       });

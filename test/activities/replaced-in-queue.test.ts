@@ -160,6 +160,7 @@ test('an attempt that finds the answer stored gives back the place that the one 
 /** Runs while nobody can read what messages say. */
 async function withoutContents(run: () => Promise<unknown>): Promise<unknown> {
   return sql.begin(async (open) => {
+    await open`set local role none`;
     await open`lock table contents in access exclusive mode`;
     let result: unknown;
     void run().then(

@@ -10,9 +10,10 @@ import { parseOutput, startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let sql: Database;
+let owner: Database;
 let url: string;
 useTestStore((store) => {
-  ({ sql, url } = store);
+  ({ sql, url, owner } = store);
 });
 
 const cli = (...args: string[]) => runInProcess(args, { environment: { DATABASE_URL: url } });
@@ -55,7 +56,7 @@ test('reindex of a conversation that is not there is refused', async () => {
 
 test('reindex of several tells of each one that is done, and of texts that Postgres takes no index of', async () => {
   const { conversationId } = await conversationOf(sql, 'The quoll digs.', 'Unindexable.');
-  await sql.unsafe(`
+  await owner.unsafe(`
     create function refuse_passage() returns trigger language plpgsql as $$
     begin
       if new.text like '%Unindexable%' then raise exception 'refused' using errcode = '22023'; end if;

@@ -55,10 +55,11 @@ describe('without servers', () => {
 
 describe('migrate', () => {
   test('prints what it applied, then that nothing is left, then what is newer; before it, other commands name it', async () => {
-    const admin = connectDatabase({ url: harness.databaseUrl, maximumConnections: 1 });
+    const url = new URL(harness.databaseUrl);
+    url.search = '';
+    const admin = connectDatabase({ url: url.href, maximumConnections: 1 });
     const name = `holdfast_migrate_${process.pid}`;
     await admin`create database ${admin(name)} template template0`;
-    const url = new URL(harness.databaseUrl);
     url.pathname = `/${name}`;
     const environment = { DATABASE_URL: url.href };
     try {

@@ -16,7 +16,7 @@ let conversationId: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  sql = connectDatabase({ url: database.url });
+  sql = connectDatabase({ url: database.ownerUrl });
   const client = await createClient({ databaseUrl: database.url, temporal });
   ({ conversationId } = await client.startTask({ task: 'Say hello.' }));
   await client.close();

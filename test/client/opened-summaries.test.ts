@@ -95,6 +95,7 @@ it('holdfast entry prints a summary that recall found, and with --context where 
 it('lists summaries however many there are', async () => {
   const { sql } = store;
   await sql.begin(async (open) => {
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await open`
       insert into compactions

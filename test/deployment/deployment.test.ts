@@ -114,9 +114,9 @@ describe('docker-compose.yml', () => {
     const { POSTGRES_USER: user, POSTGRES_PASSWORD: password } = serviceNamed('postgres').environment;
     expect(serviceNamed('temporal').environment).toMatchObject({ POSTGRES_USER: user, POSTGRES_PWD: password });
     expect(serviceNamed('temporal-schema').environment).toEqual({ POSTGRES_USER: user, POSTGRES_PASSWORD: password });
-    expect(serviceNamed('worker').environment['DATABASE_URL']).toBe(
-      `postgres://${user}:${password}@postgres:5432/holdfast`,
-    );
+    const url = `postgres://${user}:${password}@postgres:5432/holdfast`;
+    expect(serviceNamed('migrate').environment['DATABASE_URL']).toBe(url);
+    expect(serviceNamed('worker').environment['DATABASE_URL']).toBe(`${url}?options=-c%20role%3Dholdfast_app`);
   });
 
   test('lets a worker finish its running calls before it is killed', () => {

@@ -17,6 +17,8 @@ async function moveClock(offset: string): Promise<void> {
   const url = new URL(harness.databaseUrl);
   const name = url.pathname.slice(1);
   url.pathname = '/postgres';
+  // As the superuser of the address, not in the role of the application.
+  url.search = '';
   const admin = postgres(url.href, { max: 1, fetch_types: false, onnotice: () => undefined });
   await admin.unsafe(`alter database ${name} set holdfast.clock_offset = '${offset}'`);
   // A setting of the database counts from the next connection on.

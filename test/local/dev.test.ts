@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
 import { isAlive, signalProcess } from '../../src/local/process-signals.ts';
 import { readStack, resolveConnections } from '../../src/local/stack-file.ts';
 import {
@@ -48,7 +49,7 @@ function connections(): ReturnType<typeof resolveConnections> {
 /** One row and one open workflow: what a stack has to keep. */
 async function leaveWork(): Promise<void> {
   const { databaseUrl, temporalAddress } = connections();
-  const sql = postgres(databaseUrl, { max: 1 });
+  const sql = postgres(databaseUrl.replace(AS_APPLICATION, ''), { max: 1 });
   await sql`create table kept as select 42 as answer`;
   await sql.end();
   const connection = await Connection.connect({ address: temporalAddress });
@@ -58,7 +59,7 @@ async function leaveWork(): Promise<void> {
 
 async function expectWorkKept(when: string): Promise<void> {
   const { databaseUrl, temporalAddress } = connections();
-  const sql = postgres(databaseUrl, { max: 1 });
+  const sql = postgres(databaseUrl.replace(AS_APPLICATION, ''), { max: 1 });
   expect([...(await sql`select answer from kept`)], when).toEqual([{ answer: 42 }]);
   await sql.end();
   const connection = await Connection.connect({ address: temporalAddress });

@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterAll(async () => Promise.all(made.map(async (folder) => rm(folder, { recursive: true, force: true }))));
 
 const LOCAL = {
-  databaseUrl: 'postgresql://holdfast:secret@127.0.0.1:7432/holdfast',
+  databaseUrl: 'postgresql://holdfast:secret@127.0.0.1:7432/holdfast?options=-c%20role%3Dholdfast_app',
   temporalAddress: '127.0.0.1:7233',
   temporalNamespace: 'default',
   simulatorUrl: 'http://127.0.0.1:8787',

@@ -33,7 +33,8 @@ async function holdfast(...commandArguments: string[]): Promise<void> {
 async function waitForOutcome(what: string, outcome: string | null): Promise<void> {
   const { databaseUrl } = resolveConnections({}, readStack(join(project, '.holdfast')));
   const sql = postgres(databaseUrl, { max: 1 });
-  const outcomes = async (): Promise<unknown> => (await sql`select outcome from turns`).map((turn) => turn['outcome']);
+  const outcomes = async (): Promise<unknown> =>
+    (await sql`select outcome from holdfast.turns`).map((turn) => turn['outcome']);
   try {
     await waitUntil(what, async () => isDeepStrictEqual(await outcomes(), [outcome]), 60_000);
   } finally {

@@ -176,7 +176,7 @@ describe('databases for tests', () => {
   test('are cloned, used and dropped', async () => {
     const database = await createTestDatabase();
     const sql = postgres(database.url, { max: 1 });
-    const [row] = await sql<{ found: boolean }[]>`select to_regclass('entries') is not null as found`;
+    const [row] = await sql<{ found: boolean }[]>`select to_regclass('holdfast.entries') is not null as found`;
     expect(row?.found).toBe(true);
     await sql.end();
     await database.drop();

@@ -67,7 +67,7 @@ describe('the connections of a command', () => {
     expect(resolveConnections({}, stack)).toEqual({
       temporalAddress: '127.0.0.1:7233',
       temporalNamespace: 'default',
-      databaseUrl: 'postgresql://holdfast:pa55@127.0.0.1:7432/holdfast',
+      databaseUrl: 'postgresql://holdfast:pa55@127.0.0.1:7432/holdfast?options=-c%20role%3Dholdfast_app',
       simulatorUrl: 'http://127.0.0.1:8787',
     });
     expect(JSON.stringify(stack)).not.toContain('pa55');

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
 import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';
 import type { LocalStack } from '../../src/local/stack.ts';
@@ -58,7 +59,7 @@ async function start(options: Partial<LocalStackOptions> = {}): Promise<LocalSta
 }
 
 async function query(stack: LocalStack, text: string): Promise<postgres.Row[]> {
-  const sql = postgres(stack.connections.databaseUrl, { max: 1 });
+  const sql = postgres(stack.connections.databaseUrl.replace(AS_APPLICATION, ''), { max: 1 });
   try {
     return await sql.unsafe(text);
   } finally {
@@ -82,7 +83,9 @@ function readyTimes(service: ServiceName): number {
 describe('the local stack', { timeout: 120_000 }, () => {
   test('starts everything, migrated, starts each killed service again, and stops it in order, leaving no process', async () => {
     const stack = await start();
-    expect(await query(stack, `select to_regclass('entries') is not null as migrated`)).toEqual([{ migrated: true }]);
+    expect(await query(stack, `select to_regclass('holdfast.entries') is not null as migrated`)).toEqual([
+      { migrated: true },
+    ]);
     expect(isStackRunning(directory)).toBe(true);
     for (const service of ['postgres', 'temporal', 'worker'] as const) {
       const before = stack.processIds();

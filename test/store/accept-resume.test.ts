@@ -27,8 +27,9 @@ import {
 } from './support/store-builders.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
 /** A conversation whose task was stopped. */
@@ -47,7 +48,7 @@ const sessionsThatWait = () => sql`
 
 it('a resume that was judged before a change of branch and is stored behind it is refused, and leaves no row', async () => {
   const conversationId = await stoppedTask();
-  await sql.unsafe(`
+  await owner.unsafe(`
     create function wait_for_test() returns trigger language plpgsql as $$
       begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
     create constraint trigger hold_commit after insert on messages deferrable initially deferred
@@ -62,7 +63,7 @@ it('a resume that was judged before a change of branch and is stored behind it i
   await holder`select pg_advisory_unlock(4711)`;
   holder.release();
   await forking;
-  await sql`drop trigger hold_commit on messages`;
+  await owner`drop trigger hold_commit on messages`;
   expect(await resuming).toMatchObject([{ status: 'rejected', reason: { code: 'conversation_busy' } }]);
   expect((await listWaitingMessages(sql, conversationId)).map(({ kind }) => kind)).toEqual(['fork']);
 });

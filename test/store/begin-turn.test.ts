@@ -27,8 +27,9 @@ import { waitUntil } from '../support/wait-until.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
 function end(turn: TurnReference, outcome: 'completed' | 'stopped' | 'budget_exhausted' = 'completed') {
@@ -198,7 +199,7 @@ describe('commands', () => {
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId });
     let beginning: ReturnType<typeof begin> | undefined;
-    await sql.begin(async (other) => {
+    await owner.begin(async (other) => {
       await other`lock table messages in share mode`;
       beginning = begin(sql, conversationId);
       await waitUntil('it has read what waits, and is to consume it', async () => {

@@ -10,9 +10,10 @@ import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
 let sql: Database;
+let owner: Database;
 beforeAll(async () => {
   store = await openTestStore(1);
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 afterAll(() => store.close());
 
@@ -27,7 +28,7 @@ async function withBranches(count: number): Promise<string> {
 
 /** Entries that Postgres reads for the limits of a turn that resumes. */
 async function entriesRead(conversationId: string): Promise<number> {
-  await sql`vacuum (analyze)`;
+  await owner`vacuum (analyze)`;
   const begin = { conversationId, snapshot: SNAPSHOT, resumes: ['one that goes on'] };
   const work = () => withoutTableScans(sql, (open) => limitsOfNewTurn(open, begin));
   const reads = await readsDuring(sql, work, { isAlone: true });

@@ -27,8 +27,9 @@ import {
 } from './support/store-builders.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
 const path = async (conversationId: string): Promise<number[]> =>
@@ -161,7 +162,7 @@ describe('a change of branch', () => {
       });
       await command(sql, conversationId, target);
       const older = sql`sent_epoch = null, created_at = created_at - interval '1 hour'`;
-      await sql`
+      await owner`
       update messages set ${version === 'this' ? sql`sent_epoch = sent_epoch - 2` : older}
       where conversation_id = ${conversationId} and kind = 'fork'`;
       const next = await continueConversation(sql, conversationId);

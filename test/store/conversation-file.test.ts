@@ -161,7 +161,7 @@ describe('a conversation file', () => {
         and a.attname in ('conversation_id', 'turn_id', 'entry_id', 'compaction_id', 'content_id')
       left join pg_constraint r on r.conrelid = c.oid and r.contype = 'f'
         and r.confrelid in (select f.oid from pg_class f where f.relname = any(${[...known]}::text[]))
-      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and (a.attname is not null or r.oid is not null)`;
+      where c.relkind = 'r' and c.relnamespace = 'holdfast'::regnamespace and (a.attname is not null or r.oid is not null)`;
     const others = rows.map(({ name }) => name).filter((name) => !known.has(name));
     expect(others.toSorted()).toEqual([...derived, ...madeByWhoImports, ...ofWhoRunsTheTurns].toSorted());
   });

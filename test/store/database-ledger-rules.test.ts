@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { answer, finishToolCall, headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
-import { code, FOREIGN_KEY, CHECK, UNIQUE } from './support/refusals.ts';
+import { code, FOREIGN_KEY, CHECK, NOT_GRANTED, UNIQUE } from './support/refusals.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -64,7 +64,7 @@ describe('compactions', () => {
     expect(
       await code(sql`update compactions set tokens_after = 1 where conversation_id = ${turn.conversationId}`),
     ).toBe('HF003');
-    expect(await code(sql`delete from compactions where conversation_id = ${turn.conversationId}`)).toBe('HF003');
+    expect(await code(sql`delete from compactions where conversation_id = ${turn.conversationId}`)).toBe(NOT_GRANTED);
   });
 });
 
@@ -79,7 +79,7 @@ describe('the ledger', () => {
     const other = await startTurn(sql);
     await step(sql, other, 1);
     expect(await code(sql`update tool_calls set outcome = 'failed' where turn_id = ${other.turnId}`)).toBe('HF005');
-    expect(await code(sql`delete from tool_calls where ${own}`)).toBe('HF003');
+    expect(await code(sql`delete from tool_calls where ${own}`)).toBe(NOT_GRANTED);
   });
 
   it('numbers events without gaps and never changes them', async () => {
@@ -90,8 +90,10 @@ describe('the ledger', () => {
     await insertEvent(null);
     const rows = await sql`select number from events where conversation_id = ${turn.conversationId} order by 1`;
     expect(rows.map((row) => row['number'])).toEqual(rows.map((_, index) => index + 1));
-    expect(await code(sql`update events set kind = 'y' where conversation_id = ${turn.conversationId}`)).toBe('HF003');
-    expect(await code(sql`delete from events where conversation_id = ${turn.conversationId}`)).toBe('HF003');
-    expect(await code(sql`truncate events cascade`)).toBe('HF003');
+    expect(await code(sql`update events set kind = 'y' where conversation_id = ${turn.conversationId}`)).toBe(
+      NOT_GRANTED,
+    );
+    expect(await code(sql`delete from events where conversation_id = ${turn.conversationId}`)).toBe(NOT_GRANTED);
+    expect(await code(sql`truncate events cascade`)).toBe(NOT_GRANTED);
   });
 });

@@ -68,7 +68,7 @@ async function stateOf(turn: TurnReference, callIndex = 0) {
 
 /** The same database an hour later. */
 async function later<Result>(work: (moved: Database) => Promise<Result>): Promise<Result> {
-  const moved = connectDatabase({ url: `${url}?options=-c%20holdfast.clock_offset%3D1h`, maximumConnections: 1 });
+  const moved = connectDatabase({ url: `${url}%20-c%20holdfast.clock_offset%3D1h`, maximumConnections: 1 });
   try {
     return await work(moved);
   } finally {
@@ -207,21 +207,6 @@ test('a decision for the turn covers the rules of its call alone, and the newest
     state: 'denied',
     text: 'no more',
   });
-});
-
-test('an older version names one rule of a call: a decision covers it', async () => {
-  const turn = await waitingTurn();
-  await sql`update decisions set rules = array['other'] where turn_id = ${turn.turnId}`;
-  const other = await startTurn(sql);
-  await answer(sql, other, 1, { calls: 1 });
-  const { conversationId, turnId, epoch } = other;
-  await sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, expires_at)
-    values (${turnId}, 1, 0, ${conversationId}, ${epoch}, 'approval', ${RULE.agent}, 'read_file', 'other', holdfast_now() + interval '1 min')`;
-  await decide(sql, approval(turn, { scope: 'agent' }));
-  await decideCoveredCalls(sql);
-  expect(await stateOf(other)).toBe('approved');
-  await endStanding();
 });
 
 test('an id stands for one decision: on another call, with another reach or reason it is refused', async () => {

@@ -22,6 +22,7 @@ test('100,000 tiny entries in Postgres are read in blocks and summarized, and ev
   const turn = await startTurn(sql);
   await sql.begin(async (open) => {
     // Triggers and foreign keys would take a minute; the blocks are packed by the function that they call.
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await open`
       insert into entries (id, parent_id, conversation_id, sequence, branch, turn_id, epoch, kind, content, measurements, sums)

@@ -24,10 +24,11 @@ import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
 let sql: Database;
+let owner: Database;
 
 beforeAll(async () => {
   store = await openTestStore(30);
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 afterAll(() => store.close());
 
@@ -38,7 +39,7 @@ function message(overrides: Partial<MessageInput> = {}): MessageInput {
 describe('a resume', () => {
   /** Holds what commits a resume until the test lets it: all that were sent stand side by side, and none sees another's row. */
   async function holdCommits(): Promise<{ release(): Promise<void> }> {
-    await sql.unsafe(`
+    await owner.unsafe(`
       create function wait_for_test() returns trigger language plpgsql as $$
         begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
       create constraint trigger hold_commit after insert on messages deferrable initially deferred
@@ -68,7 +69,7 @@ describe('a resume', () => {
     });
     await commits.release();
     const sent = await sending;
-    await sql`drop trigger hold_commit on messages`;
+    await owner`drop trigger hold_commit on messages`;
     const accepted = ids.filter((_, index) => sent[index]?.status === 'fulfilled');
     expect(accepted).toHaveLength(1);
     await expect(acceptMessage(sql, resume(newId()))).rejects.toMatchObject({ code: 'resume_waiting' });

@@ -10,6 +10,7 @@ import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
 let sql: Database;
+let owner: Database;
 let scope: ViewScope;
 const ENTRIES = 2_000;
 const FORK = 700;
@@ -17,7 +18,7 @@ const FORK = 700;
 /** A conversation with a second branch that leaves the first at entry 700, both with entries of every kind. */
 beforeAll(async () => {
   store = await openTestStore();
-  ({ sql } = store);
+  ({ sql, owner } = store);
   const { turn } = await startLong();
   const [head] = await sql<{ id: string; sequence: number; branch: number }[]>`
     select e.id, e.sequence, e.branch from conversations c join entries e on e.id = c.head_entry_id where c.id = ${turn.conversationId}`;
@@ -75,7 +76,7 @@ test('of two branches only the entries of the path are read', async () => {
 });
 
 test('a block that is missing is read from its rows', async () => {
-  await sql`delete from packed_outlines where conversation_id = ${scope.point.conversationId} and block = 2`;
+  await owner`delete from packed_outlines where conversation_id = ${scope.point.conversationId} and block = 2`;
   expect([...(await readOutlines(sql, scope))]).toEqual(await rowsOf(scope));
 });
 

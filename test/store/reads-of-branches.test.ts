@@ -18,6 +18,7 @@ const MOST_READ = 500;
 
 let store: TestStore;
 let sql: Database;
+let owner: Database;
 let conversationId: string;
 /** The user's first message, at which all branches but the last begin. */
 let firstId: string;
@@ -25,7 +26,7 @@ let firstId: string;
 beforeAll(async () => {
   // One connection, which is told to tell its counts.
   store = await openTestStore(1);
-  ({ sql } = store);
+  ({ sql, owner } = store);
   const turn = await conversationOf(sql, 'The beginning.', 'What came next.');
   ({ conversationId } = turn);
   await end(sql, turn);
@@ -38,7 +39,7 @@ beforeAll(async () => {
   }
   await go(sql, conversationId, { branch: 0, summarizes: false });
   await growFirstBranch(LATER_ENTRIES);
-  await sql`vacuum analyze`;
+  await owner`vacuum analyze`;
 });
 afterAll(() => store.close());
 
@@ -60,6 +61,7 @@ async function headOfBranch(wanted: number): Promise<string> {
 /** Answers that call tools, as the server would have left them. */
 async function growFirstBranch(count: number): Promise<void> {
   await sql.begin(async (open) => {
+    await open`set local role none`;
     await open`set local session_replication_role = replica`;
     await open`
       insert into entries (id, conversation_id, sequence, branch, parent_id, kind, turn_id, epoch, call_number, model_attempt,

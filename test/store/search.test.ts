@@ -29,8 +29,9 @@ import { planWithCut } from './support/compaction-builders.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
 async function find({ conversationId }: { conversationId: string }, query: string, rest: Partial<MemoryQuery> = {}) {
@@ -260,14 +261,14 @@ describe('indexConversation', () => {
   it('leaves nothing half done when it breaks off, and does it all the next time', async () => {
     const turn = await conversationOf(sql, ...Array.from({ length: 30 }, (_, index) => `oryx ${index}`));
     const { conversationId } = turn;
-    await sql`
+    await owner`
       create function break_off() returns trigger language plpgsql as $$
       begin if new.term = '29' then raise exception 'broken off'; end if; return new; end $$`;
-    await sql`create trigger break_off before insert on search_postings for each row execute function break_off()`;
+    await owner`create trigger break_off before insert on search_postings for each row execute function break_off()`;
     try {
       await expect(indexConversation(sql, conversationId)).rejects.toThrow('broken off');
     } finally {
-      await sql`drop function break_off cascade`;
+      await owner`drop function break_off cascade`;
     }
     // The passages were written before their terms: they are gone with the rest.
     expect(await sql`select from passages where conversation_id = ${conversationId}`).toHaveLength(0);
@@ -290,7 +291,7 @@ describe('indexConversation', () => {
 
   it('works without pg_trgm', async () => {
     const turn = await conversationOf(sql, 'the pangolin');
-    await sql`drop extension pg_trgm cascade`;
+    await owner`drop extension pg_trgm cascade`;
     expect(await find(turn, 'pangolin')).toHaveLength(1);
     expect(await find(turn, 'pangolni')).toMatchObject([{ match: 'similar' }]);
     expect(await find(turn, 'parasol')).toEqual([]);

@@ -10,7 +10,7 @@ import { writeMemory } from '../../src/store/memories.ts';
 import { writeAsToolCall } from '../../src/store/tool-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
-import { code } from './support/refusals.ts';
+import { code, NOT_GRANTED } from './support/refusals.ts';
 import { claimedCall, FIRST_ATTEMPT, headOf, send, startTurn, step, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
@@ -34,8 +34,8 @@ beforeAll(async () => {
   await step(sql, turn, 1);
   const call = await claimedCall(sql, turn, 2);
   await sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, expires_at)
-    values (${turnId}, 2, 0, ${conversationId}, ${epoch}, 'approval', 'reader', 'read_file', 'r', now())`;
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, expires_at)
+    values (${turnId}, 2, 0, ${conversationId}, ${epoch}, 'approval', 'reader', 'read_file', 'r', '{r}', now())`;
   const head = await headOf(sql, conversationId);
   await sql`
     insert into branch_summaries (entry_id, conversation_id, turn_id, epoch, left_branch, from_sequence, through_sequence,
@@ -51,7 +51,7 @@ beforeAll(async () => {
 async function tablesWith(...columns: string[]): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select distinct c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-    where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.column_name::text = any(${columns}::text[]) order by 1`;
+    where c.table_schema = 'holdfast' and t.table_type = 'BASE TABLE' and c.column_name::text = any(${columns}::text[]) order by 1`;
   return rows.map(({ name }) => name);
 }
 
@@ -92,8 +92,8 @@ test('updates with an older epoch are refused by every table that has one', asyn
     for (const { place } of rows)
       refusals.push(await code(sql`update ${sql(table)} set epoch = ${turn.epoch} where ctid = ${place}::text::tid`));
     expect(refusals, table).not.toContain(undefined);
-    // That a row is final (HF005) shows nothing for one that is not; that none of the table is ever changed (HF003) does.
-    const isAppendOnly = refusals.every((each) => each === 'HF003');
+    // That a row is final (HF005) shows nothing for one that is not; that none of the table may be changed does.
+    const isAppendOnly = refusals.every((each) => each === NOT_GRANTED);
     expect(isAppendOnly || refusals.includes('HF001'), `${table}: ${refusals.join()}`).toBe(true);
   }
 });

@@ -23,8 +23,9 @@ import {
 } from './support/store-builders.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
 const end = (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => endedAs(sql, turn, ended);
@@ -117,7 +118,7 @@ describe('a stop that comes as the turn ends by itself', () => {
     const { conversationId } = turn;
     await sendStop(conversationId);
     let ending: ReturnType<typeof end> | undefined;
-    await sql.begin(async (other) => {
+    await owner.begin(async (other) => {
       await other`lock table messages in share mode`;
       ending = end(turn);
       await waitUntil('it has read what waits, and is to consume it', async () => {

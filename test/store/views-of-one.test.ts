@@ -11,6 +11,7 @@ import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
 let sql: Database;
+let owner: Database;
 let turns: TurnReference[];
 
 /** More than the rows that one of them has in any table, counted once for each part of a view that reads them. */
@@ -38,9 +39,9 @@ async function converse(): Promise<TurnReference> {
 
 beforeAll(async () => {
   store = await openTestStore();
-  ({ sql } = store);
+  ({ sql, owner } = store);
   turns = await Promise.all(Array.from({ length: CONVERSATIONS }, converse));
-  await sql`analyze`;
+  await owner`analyze`;
 });
 afterAll(() => store.close());
 

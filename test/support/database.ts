@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import type { Sql } from 'postgres';
 import { inject } from 'vitest';
+import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 
@@ -12,8 +13,10 @@ const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
 const TEMPLATE_LOCK = 7_465_321;
 
 export interface TestDatabase {
-  /** Connection URL, as a superuser. */
+  /** Connection URL whose connections run as `holdfast_app`; a transaction that needs more says `set local role none`. */
   readonly url: string;
+  /** The same as a superuser. */
+  readonly ownerUrl: string;
   /** Drops the database; fails when a connection to it was left open. */
   drop(): Promise<void>;
 }
@@ -53,6 +56,8 @@ async function ensureTemplate(admin: Sql, server: string, template: string): Pro
     await admin`drop database if exists ${admin(template)} with (force)`;
     await admin`create database ${admin(template)}`;
     await applyMigrations(server, template);
+    // Tests look whether a session of the application waits.
+    await admin`grant pg_read_all_stats to holdfast_app`;
     await admin`alter database ${admin(template)} is_template true`;
   } finally {
     await admin`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
@@ -129,7 +134,8 @@ export async function createDatabaseOfEnglishLetters(server: string = inject('da
 
 function testDatabase(server: string, name: string): TestDatabase {
   return {
-    url: databaseUrl(server, name),
+    url: `${databaseUrl(server, name)}${AS_APPLICATION}`,
+    ownerUrl: databaseUrl(server, name),
     drop: async () => {
       await withAdmin(server, async (admin) => {
         const leaked = await openConnections(admin, name);

@@ -24,14 +24,18 @@ export async function diskFull(
   code = '53100',
 ): Promise<FullDisk> {
   const table = refused.split(' on ')[1];
-  await sql.unsafe(`
+  await asOwner(
+    sql,
+    `
     create sequence refused_inserts;
+    grant select, usage on refused_inserts to public;
     create function raise_disk_full() returns trigger language plpgsql as $$
     begin
       perform nextval('refused_inserts');
       raise exception using errcode = '${code}', message = 'could not extend file: No space left on device';
     end $$;
-    create trigger a_disk_full before ${refused} for each row execute function raise_disk_full()`);
+    create trigger a_disk_full before ${refused} for each row execute function raise_disk_full()`,
+  );
   return {
     async refusals() {
       const [row] = await sql<{ count: number }[]>`
@@ -39,9 +43,17 @@ export async function diskFull(
       return row?.count ?? 0;
     },
     async end() {
-      await sql.unsafe(
+      await asOwner(
+        sql,
         `drop trigger a_disk_full on ${table}; drop function raise_disk_full(); drop sequence refused_inserts`,
       );
     },
   };
+}
+
+async function asOwner(sql: Database, statements: string): Promise<void> {
+  await sql.begin(async (open) => {
+    await open`set local role none`;
+    await open.unsafe(statements);
+  });
 }

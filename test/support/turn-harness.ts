@@ -55,7 +55,9 @@ export interface HarnessOptions {
 /** Everything that one test file needs to run turns: a database, a task queue, a simulator and a workspace of its own. */
 export interface TurnHarness {
   readonly client: HoldfastClient;
+  /** As a superuser. */
   readonly database: Database;
+  /** As the role of the application. */
   readonly databaseUrl: string;
   readonly temporal: Client;
   readonly temporalAddress: string;
@@ -142,7 +144,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     taskQueue,
     temporal: { address: temporalAddress, namespace: 'default' },
   });
-  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-test' });
+  const database = connectDatabase({ url: testDatabase.ownerUrl, applicationName: 'holdfast-test' });
   if (options.upkeep !== true) await createPausedUpkeepSchedule(temporal, { database, taskQueue });
   const workers: RunningWorker[] = [];
   const configuration = harnessConfiguration(options, simulator.url, workspace);

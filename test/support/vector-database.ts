@@ -4,10 +4,13 @@ import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { migrate, migrateEmbeddings } from '../../src/store/migrate.ts';
 
 /** A migrated Postgres with pgvector, in this process behind a socket: the embedded one has no such extension. */
-export async function startVectorDatabase(): Promise<{ readonly sql: Database; close(): Promise<void> }> {
+/** @param dimensions of the vectors that are to be led by an index */
+export async function startVectorDatabase(
+  dimensions: number,
+): Promise<{ readonly sql: Database; close(): Promise<void> }> {
   const engine = await PGlite.create({ extensions: { vector, pg_trgm } });
   const server = new PGLiteSocketServer({ db: engine, port: 0, host: '127.0.0.1', maxConnections: 10 });
   await server.start();
@@ -15,6 +18,9 @@ export async function startVectorDatabase(): Promise<{ readonly sql: Database; c
   const url = `postgres://postgres:postgres@${server.getServerConn()}/postgres`;
   const sql = connectDatabase({ url, maximumConnections: 1 });
   await migrate(sql);
+  await migrateEmbeddings(sql, dimensions);
+  // It passes no settings of a connection on.
+  await sql`set search_path = holdfast, public`;
   return {
     sql,
     async close() {

@@ -46,6 +46,7 @@ async function brokenAfter(change: (sql: Database) => Promise<unknown>): Promise
   let broken: string[] = [];
   await harness.database
     .begin(async (transaction) => {
+      await transaction`set local role none`;
       await transaction`set local session_replication_role = replica`;
       // A transaction answers the same queries as a pool.
       const sql = transaction as unknown as Database;
@@ -90,6 +91,7 @@ describe('Temporal', () => {
     let breaches: readonly Breach[] = [];
     await harness.database
       .begin(async (transaction) => {
+        await transaction`set local role none`;
         await transaction`set local session_replication_role = replica`;
         const sql = transaction as unknown as Database;
         const [turn] = await sql<{ id: string }[]>`
@@ -162,6 +164,7 @@ describe('Temporal', () => {
     const runId = randomUUID();
     await harness.database
       .begin(async (transaction) => {
+        await transaction`set local role none`;
         await transaction`set local session_replication_role = replica`;
         await transaction`update turns set run_id = ${runId} where id = ${newest(transaction as unknown as Database, 'turns')}`;
         const sql = transaction as unknown as Database;

@@ -115,6 +115,7 @@ test('cost adds up by agent, model and conversation since a time, and a sum that
   const { conversationId: unpriced } = await harness.runTask('Say unpriced', { model: 'simulator-chat/sim-64k' });
   await harness.database.begin(async (sql) => {
     // Past the fence, as the turns have ended: the simulator's prices are 0.
+    await sql`set local role none`;
     await sql`set local session_replication_role = replica`;
     await sql`update model_calls set cost = 0.5 where conversation_id = ${conversationId}`;
     await sql`update model_calls set cost = null where conversation_id = ${unpriced}`;

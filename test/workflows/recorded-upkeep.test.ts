@@ -10,7 +10,7 @@ import { waitUntil } from '../support/wait-until.ts';
 
 /** Writes of upkeep behind which no crash point stands, and why none has to. */
 const EXEMPT: Readonly<Record<string, string>> = {
-  'ringForWaitingMessages into conversations, decisions, events':
+  'ringForWaitingMessages into decisions, events':
     'a standing decision reached a call: nobody rang for it, so it is among what the next look rings for',
   // One statement for both tables, of which the recorder names the first: `messages` is the other.
   'ringForWaitingMessages into decisions': 'how often was rung: the next look rings once more, and rings coalesce',

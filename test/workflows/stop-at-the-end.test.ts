@@ -123,7 +123,7 @@ test.each([
       await cancel();
       if (when === 'before') return;
       const later = await send(store.sql, { conversationId, mode, ...text('Say next') });
-      await store.sql`update messages set created_at = created_at + interval '1 hour' where id = ${later}`;
+      await store.owner`update messages set created_at = created_at + interval '1 hour' where id = ${later}`;
     });
     expect(await outcomes()).toEqual(['completed', 'completed']);
     expect((await said(store.sql, conversationId)).slice(-3)).toEqual([
@@ -163,7 +163,7 @@ test('what waits for a worker long behind the end of a turn is stopped by a stop
   };
   meanwhile.afterItsEnd = async () => {
     const sent = await send(store.sql, { conversationId, kind: 'stop' });
-    await store.sql`update messages set created_at = created_at + interval '1 hour' where id = ${sent}`;
+    await store.owner`update messages set created_at = created_at + interval '1 hour' where id = ${sent}`;
   };
   await send(store.sql, { conversationId, mode: 'queue', ...text('Say first') });
   await ring();

@@ -54,6 +54,7 @@ function toolThatCannotBegin(): ToolDefinition {
 /** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
 async function makePlansUseless({ database }: TurnHarness): Promise<void> {
   await database.begin(async (sql) => {
+    await sql`set local role none`;
     await sql`set local session_replication_role = replica`;
     await sql`delete from compaction_parts`;
     await sql`

@@ -2,7 +2,7 @@ import type { Database } from '../database.ts';
 import { transaction } from '../transaction.ts';
 import { vectorText } from './embedder.ts';
 import type { TextEmbedder } from './embedder.ts';
-import { ensureEmbeddings, holdVectorsOf } from './vector-table.ts';
+import { hasVectors, modelKey } from './vector-table.ts';
 
 /** Texts of one request: endpoints take at least so many, and a crash repeats no more. */
 const TEXTS_PER_REQUEST = 64;
@@ -18,23 +18,20 @@ const HARMLESS_TEXT = 'hello';
 /**
  * Gives vectors to passages that have none, of the conversations that are behind; off the step path, in batches, each kept
  * when the next one fails. A conversation that fails is left to the next time, and keeps none of the others from theirs.
- * A text that the model does not take is passed over for good, and keeps no other from its vector. Returns how many were made.
- * @param options.signal stops it, with what is made until then
- * @param options.isAnew whether vectors of another model are dropped, and all made anew; otherwise they are let be
- * @throws what the first of those that failed failed with, once the others are done; at the third at once; StoreError `vectors_differ`
+ * A text that the model does not take is passed over for good, and keeps no other from its vector. Vectors of other models stay.
+ * Returns how many were made: none in a database without the optional migration of vectors.
+ * @param signal stops it, with what is made until then
+ * @throws what the first of those that failed failed with, once the others are done; at the third at once
  */
-export async function embedBehind(
-  sql: Database,
-  embedder: TextEmbedder,
-  { signal, isAnew }: { readonly signal: AbortSignal; readonly isAnew: boolean },
-): Promise<number> {
-  if (!(await ensureEmbeddings(sql, embedder, { isAnew }))) return 0;
+export async function embedBehind(sql: Database, embedder: TextEmbedder, signal: AbortSignal): Promise<number> {
+  if (!(await hasVectors(sql))) return 0;
+  const model = modelKey(embedder);
   let made = 0;
   const failures: { readonly id: string; readonly error: unknown }[] = [];
   for (;;) {
     const failedBefore = failures.length;
     const behind = await sql<{ id: string }[]>`
-      select s.conversation_id as id from search_progress s left join embedding_progress e using (conversation_id)
+      select s.conversation_id as id from search_progress s left join embedding_progress e on e.conversation_id = s.conversation_id and e.model = ${model}
       where s.passages > coalesce(e.passages, 0) and s.conversation_id <> all(${failures.map(({ id }) => id)}::uuid[])
       order by s.passages - coalesce(e.passages, 0) desc
       limit ${CONVERSATIONS_AT_ONCE}`;
@@ -69,7 +66,8 @@ interface Passage {
 async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, signal: AbortSignal): Promise<Batch> {
   const passages = await sql<Passage[]>`
     select p.id, p.text from passages p
-    where p.conversation_id = ${id} and not exists (select from passage_embeddings e where e.passage_id = p.id)
+    where p.conversation_id = ${id} and not exists (
+      select from embeddings e where e.passage_id = p.id and e.model = ${modelKey(embedder)})
     order by p.created_at desc, p.id desc limit ${TEXTS_PER_REQUEST}`;
   if (passages.length === 0) return { done: 0, made: 0 };
   return embedPassages(sql, embedder, { conversationId: id, passages, signal });
@@ -122,18 +120,20 @@ async function storeVectors(
 ): Promise<number> {
   const ids = passages.map(({ id }) => id);
   return transaction(sql, async (open) => {
-    await holdVectorsOf(open, embedder);
+    const model = modelKey(embedder);
     // Passages that were deleted meanwhile get none; nobody deletes those that do until this is committed.
     const { count } = await open`
-      insert into passage_embeddings (passage_id, conversation_id, embedding)
-      select p.id, p.conversation_id, v.embedding::vector
+      insert into embeddings (passage_id, model, conversation_id, embedding)
+      select p.id, ${model}, p.conversation_id, v.embedding::vector
       from unnest(${ids}::bigint[], ${[...vectors]}::text[]) as v (id, embedding)
       join (select id, conversation_id from passages where id = any(${ids}::bigint[]) for key share) p
         on p.id = v.id
       on conflict do nothing`;
     await open`
-      insert into embedding_progress as e (conversation_id, passages) select ${conversationId}, ${count} where ${count} > 0
-      on conflict (conversation_id) do update set passages = e.passages + excluded.passages`;
+      insert into embedding_progress as e (conversation_id, model, agent_number, passages)
+      select s.conversation_id, ${model}, s.agent_number, ${count} from search_progress s
+      where s.conversation_id = ${conversationId} and ${count} > 0
+      on conflict (conversation_id, model) do update set passages = e.passages + excluded.passages`;
     return count;
   });
 }

@@ -1,7 +1,7 @@
 import type { Database, Fragment, Transaction } from '../database.ts';
 import { transaction } from '../transaction.ts';
 import { vectorText } from './embedder.ts';
-import type { MeaningSearch } from './embedder.ts';
+import type { MeaningSearch, TextEmbedder } from './embedder.ts';
 import { inTime } from './filtered-passages.ts';
 import type { SearchFilter } from './filtered-passages.ts';
 import { passageColumns, toCandidate } from './find-candidates.ts';
@@ -10,7 +10,7 @@ import type { Candidate, RankedCandidate } from './candidate.ts';
 import { BLOCK_PASSAGES } from './postings.ts';
 import { bestFirst } from './rank.ts';
 import type { SearchedScope } from './scope.ts';
-import { requireVectorsOf } from './vector-table.ts';
+import { modelKey, requireVectors } from './vector-table.ts';
 
 /** Passages of nearest meaning that are looked at. */
 const NEAREST = 50;
@@ -33,16 +33,22 @@ export async function findByMeaning(
   { embedder, onFailure }: MeaningSearch,
 ): Promise<readonly Candidate[]> {
   try {
-    // Before the model is asked: what is not there, or of another model, cannot be searched.
-    await requireVectorsOf(sql, embedder);
+    // Before the model is asked: what is not there cannot be searched.
+    await requireVectors(sql);
     const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS));
     if (vector === undefined) return [];
-    const rows = await transaction(sql, (open) => nearest(open, scope, filter, vectorText(vector)));
+    const rows = await transaction(sql, (open) => nearest(open, scope, filter, { embedder, text: vectorText(vector) }));
     return rows.map((row) => toCandidate(row));
   } catch (error) {
     onFailure?.(error);
     return [];
   }
+}
+
+/** Of the query, as pgvector reads it. */
+interface QueryVector {
+  readonly embedder: TextEmbedder;
+  readonly text: string;
 }
 
 /**
@@ -53,13 +59,17 @@ async function nearest(
   sql: Transaction,
   scope: SearchedScope,
   filter: SearchFilter,
-  vector: string,
+  vector: QueryVector,
 ): Promise<readonly PassageRow[]> {
   const { conversationId, agentNumber } = scope;
+  const model = modelKey(vector.embedder);
   const counted =
     conversationId === null
-      ? sql`select vectors::int from search_agents where number = ${agentNumber}`
-      : sql`select passages from embedding_progress where conversation_id = ${conversationId}`;
+      ? // Each row counts one passage at least, so it is known of these whether there are more than are compared.
+        sql`select sum(passages)::int from (
+          select passages from embedding_progress where agent_number = ${agentNumber} and model = ${model}
+          limit ${ALL_COMPARED + 1}) counted`
+      : sql`select passages from embedding_progress where conversation_id = ${conversationId} and model = ${model}`;
   const [known] = await sql<{ vectors: number; goes_on: boolean }[]>`
     select coalesce((${counted}), 0) as vectors,
       (select string_to_array(extversion, '.')::int[] >= '{0,8}' from pg_extension where extname = 'vector') as goes_on`;
@@ -68,31 +78,37 @@ async function nearest(
     await sql`select set_config('hnsw.ef_search', ${known.goes_on ? LOOKED_AT : MOST_LOOKED_AT}::text, true)`;
     if (known.goes_on) await sql`select set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
   }
+  // As the index of so many dimensions has it; a type takes no parameter.
+  const distance = sql`e.embedding::${sql.unsafe(`vector(${vector.embedder.dimensions})`)} <=> ${vector.text}::vector`;
   return sql<PassageRow[]>`
     with found as materialized (
-      select p.*, e.embedding <=> ${vector}::vector as distance
-      from (${isSmall ? allVectors(sql, scope) : ledVectors(sql, scope)}) e join passages p on p.id = e.passage_id
+      select p.*, ${distance} as distance
+      from (${isSmall ? allVectors(sql, scope, model) : ledVectors(sql, scope, vector.embedder)}) e join passages p on p.id = e.passage_id
       where true ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}
-      order by e.embedding <=> ${vector}::vector limit ${NEAREST})
+      order by ${distance} limit ${NEAREST})
     select ${passageColumns(sql)} from found p order by p.distance`;
 }
 
 /** Few, and "offset 0" keeps the planner from the index by meaning. */
-function allVectors(sql: Transaction, { conversationId, agentNumber }: SearchedScope): Fragment {
+function allVectors(sql: Transaction, { conversationId, agentNumber }: SearchedScope, model: string): Fragment {
   return sql`
-    select passage_id, embedding from passage_embeddings
-    where embedding is not null and conversation_id ${
+    select passage_id, embedding from embeddings
+    where embedding is not null and model = ${model} and conversation_id ${
       conversationId === null
-        ? sql`in (select conversation_id from embedding_progress where agent_number = ${agentNumber})`
+        ? sql`in (select conversation_id from embedding_progress where agent_number = ${agentNumber} and model = ${model})`
         : sql`= ${conversationId}`
     } offset 0`;
 }
 
 /** Whose a vector is its block tells: a search of an agent must not gather its conversations, of which there may be a hundred thousand. */
-function ledVectors(sql: Transaction, { conversationId, agentNumber }: SearchedScope): Fragment {
+function ledVectors(
+  sql: Transaction,
+  { conversationId, agentNumber }: SearchedScope,
+  embedder: TextEmbedder,
+): Fragment {
   return sql`
-    select passage_id, embedding from passage_embeddings
-    where embedding is not null and ${
+    select passage_id, embedding from embeddings
+    where vector_dims(embedding) = ${sql.unsafe(String(embedder.dimensions))} and model = ${modelKey(embedder)} and ${
       conversationId === null
         ? sql`(select b.agent_number from search_blocks b where b.number = (passage_id / ${BLOCK_PASSAGES})::int) = ${agentNumber}`
         : sql`conversation_id = ${conversationId}`

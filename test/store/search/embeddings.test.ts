@@ -8,7 +8,6 @@ import { searchMemory } from '../../../src/store/search.ts';
 import { findUnindexedConversations } from '../../../src/store/upkeep.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
-import { ensureEmbeddings } from '../../../src/store/search/vector-table.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import { endTurn } from '../../../src/store/end-turn.ts';
 import { killedBehindWrite } from '../../support/record-writes.ts';
@@ -16,7 +15,7 @@ import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { closeToolCall, conversationOf, openTestStore } from '../support/store-builders.ts';
 
-const forever = { signal: new AbortController().signal, isAnew: false };
+const forever = new AbortController().signal;
 let store: Awaited<ReturnType<typeof startVectorDatabase>>;
 let sql: Database;
 let simulator: Simulator;
@@ -25,7 +24,7 @@ let embedder: TextEmbedder;
 let asked: string[] = [];
 
 beforeAll(async () => {
-  [store, simulator] = await Promise.all([startVectorDatabase(), startSimulator({ port: 0 })]);
+  [store, simulator] = await Promise.all([startVectorDatabase(256), startSimulator({ port: 0 })]);
   ({ sql } = store);
   const client = createEmbeddingClient(
     { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null },
@@ -63,7 +62,7 @@ async function caughtUp(): Promise<void> {
 }
 
 const vectors = async (conversationId: string): Promise<number> =>
-  (await sql`select from passage_embeddings where conversation_id = ${conversationId}`).length;
+  (await sql`select from embeddings where conversation_id = ${conversationId}`).length;
 
 describe('search by meaning', () => {
   it('finds what has no word of the query, beside what has; words alone find it not', async () => {
@@ -146,7 +145,7 @@ describe('search by meaning', () => {
     try {
       expect(await search()).toContain('She plays the bassoon');
     } finally {
-      await sql`reset all`;
+      await sql`select set_config(name, 'on', false) from unnest('{enable_seqscan,enable_bitmapscan,enable_sort}'::text[]) as name`;
       await sql`update embedding_progress set passages = 2 where conversation_id = ${conversationId}`;
     }
   });
@@ -214,9 +213,9 @@ describe('search by meaning', () => {
       lastWrites.push(...killed.lastWrite());
       isDone = killed.lastWrite().length === 0;
     }
-    expect(lastWrites).toEqual(expect.arrayContaining(['memories', 'passages', 'passage_embeddings']));
+    expect(lastWrites).toEqual(expect.arrayContaining(['memories', 'passages', 'embeddings']));
     // Three batches of at most 64, each of which was the last thing that a worker did.
-    expect(lastWrites.filter((table) => table === 'passage_embeddings')).toHaveLength(3);
+    expect(lastWrites.filter((table) => table === 'embeddings')).toHaveLength(3);
     expect(await sql`select from memories where terms is null`).toHaveLength(0);
     expect(await vectors(conversationId)).toBe(130);
     expect(asked).toHaveLength(130);
@@ -226,21 +225,22 @@ describe('search by meaning', () => {
     expect(counted).toEqual([{ indexed: 130, embedded: 130 }]);
   });
 
-  it('makes all anew for another model, and refuses vectors of another size', async () => {
-    const [before] = await sql<{ count: number }[]>`select count(*)::int from passage_embeddings`;
+  it('makes vectors of another model beside those that are there, and refuses vectors of another size', async () => {
+    const [before] = await sql<{ count: number }[]>`select count(*)::int from embeddings`;
     const other = { ...embedder, model: 'simulator/other' };
-    expect(await embedBehind(sql, other, { ...forever, isAnew: true })).toBe(before?.count);
+    expect(await embedBehind(sql, other, forever)).toBe(before?.count);
+    expect(await sql`select from embeddings`).toHaveLength(2 * (before?.count ?? 0));
+    expect(await embedBehind(sql, embedder, forever)).toBe(0);
     const small = createEmbeddingClient(
       { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null },
       { model: 'bag', dimensions: 8 },
     );
-    await expect(small.embed(['x'], forever.signal)).rejects.toThrow('embeddings.dimensions in holdfast.yaml is 8');
+    await expect(small.embed(['x'], forever)).rejects.toThrow('embeddings.dimensions in holdfast.yaml is 8');
   });
 
   it('is off, and nothing else is, where Postgres has no pgvector', async () => {
     const plain = await openTestStore();
     try {
-      expect(await ensureEmbeddings(plain.sql, embedder, forever)).toBe(false);
       expect(await embedBehind(plain.sql, embedder, forever)).toBe(0);
       const { conversationId } = await conversationOf(plain.sql, 'The heron nests');
       asked = [];
@@ -248,7 +248,7 @@ describe('search by meaning', () => {
       const onFailure = (error: unknown): void => void failures.push(error);
       const found = await searchMemory(plain.sql, { conversationId, query: 'heron' }, { embedder, onFailure });
       expect(found.map(({ text }) => text)).toEqual(['The heron nests']);
-      expect(String(failures[0])).toContain('this database has no vectors');
+      expect(String(failures[0])).toContain('this database has no tables for vectors');
       expect(asked).toEqual([]);
     } finally {
       await plain.close();

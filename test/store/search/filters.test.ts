@@ -34,6 +34,7 @@ describe('a word that is nearly everywhere', () => {
     );
     ({ conversationId } = await loadEntries(sql, SAID + OLD + NEW, textOf, times));
     await sql.begin(async (open) => {
+      await open`set local role none`;
       await open`set local session_replication_role = replica`;
       await open`
         update entries set kind = 'tool_result', tool_name = 'grep', call_number = 1, call_index = sequence, is_error = false

@@ -1,16 +1,11 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
-import { embedBehind } from '../../../src/store/search/embeddings.ts';
-import { ensureEmbeddings } from '../../../src/store/search/vector-table.ts';
-import { renewVectors } from '../../../src/worker/renew-vectors.ts';
 import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { conversationOf } from '../support/store-builders.ts';
 
-const forever = { signal: new AbortController().signal, isAnew: false };
 let store: Awaited<ReturnType<typeof startVectorDatabase>>;
 let sql: Database;
 /** Texts that were asked for. */
@@ -27,7 +22,7 @@ const embedder: TextEmbedder = {
 };
 
 beforeAll(async () => {
-  store = await startVectorDatabase();
+  store = await startVectorDatabase(2);
   ({ sql } = store);
 });
 afterAll(() => store.close());
@@ -46,7 +41,7 @@ async function caughtUp(): Promise<void> {
 }
 
 const vectors = async (conversationId: string): Promise<number> =>
-  (await sql`select from passage_embeddings where conversation_id = ${conversationId}`).length;
+  (await sql`select from embeddings where conversation_id = ${conversationId}`).length;
 
 describe('vectors', () => {
   it.each([400, 413, 422])(
@@ -79,7 +74,7 @@ describe('vectors', () => {
       expect(log).toEqual([]);
       expect(
         await sql`
-      select from passage_embeddings where conversation_id = ${conversationId} and embedding is not null`,
+      select from embeddings where conversation_id = ${conversationId} and embedding is not null`,
       ).toHaveLength(70);
       requests = 0;
       await upkeep(refusing);
@@ -100,48 +95,20 @@ describe('vectors', () => {
     expect(await vectors(conversationId)).toBe(2);
   });
 
-  it('passes texts over in a table of a version that did not', async () => {
-    await sql`
-      update passage_embeddings set embedding = (select embedding from passage_embeddings where embedding is not null limit 1)
-      where embedding is null`;
-    await sql`alter table passage_embeddings alter column embedding set not null`;
-    await ensureEmbeddings(sql, embedder, forever);
-    const [column] = await sql<{ attnotnull: boolean }[]>`
-      select attnotnull from pg_attribute where attrelid = 'passage_embeddings'::regclass and attname = 'embedding'`;
-    expect(column?.attnotnull).toBe(false);
-  });
-
-  it('compares no vectors of another model: such a search goes by words and says so, and such a worker lets them be', async () => {
+  it('of two models stand side by side: each search compares those of its own, and neither worker drops the other', async () => {
     const { conversationId } = await conversationOf(sql, 'She plays the bassoon', 'A heron');
-    await renewVectors(sql, embedder, pino({ level: 'silent' }));
     await caughtUp();
-    const other = { ...embedder, model: 'simulator/another' };
-    asked = [];
-    const failures: unknown[] = [];
-    const onFailure = (error: unknown): void => void failures.push(error);
-    const search = (query: string) => searchMemory(sql, { conversationId, query }, { embedder: other, onFailure });
-    expect(await search('musical instruments')).toEqual([]);
-    expect((await search('heron')).map(({ text }) => text)).toEqual(['A heron']);
-    expect(failures[0]).toMatchObject({ code: 'vectors_differ' });
-    expect(asked).toEqual([]);
-    const log: string[] = [];
-    await upkeep(other, (line) => void log.push(line));
-    expect(log.join('')).toContain('"code":"vectors_differ"');
-    expect(await vectors(conversationId)).toBe(2);
-    // The worker that starts with it makes them anew; what the one before is making meanwhile is not mixed in.
-    await conversationOf(sql, 'A late passage');
-    const overtaken: TextEmbedder = {
-      ...embedder,
-      async embed(texts, signal) {
-        await renewVectors(sql, other, pino({ level: 'silent' }));
-        return embedder.embed(texts, signal);
-      },
-    };
-    await upkeep(null);
-    await expect(embedBehind(sql, overtaken, forever)).rejects.toMatchObject({ code: 'vectors_differ' });
-    expect(await sql`select from passage_embeddings`).toHaveLength(0);
+    const other: TextEmbedder = { ...embedder, model: 'simulator/another' };
+    const search = async (on: TextEmbedder) =>
+      (await searchMemory(sql, { conversationId, query: 'musical instruments' }, { embedder: on }))[0]?.text;
+    expect(await search(other)).toBeUndefined();
     await upkeep(other);
-    expect(await vectors(conversationId)).toBe(2);
-    expect((await search('musical instruments'))[0]?.text).toBe('She plays the bassoon');
+    expect(await search(other)).toBe('She plays the bassoon');
+    expect(await search(embedder)).toBe('She plays the bassoon');
+    asked = [];
+    await upkeep(embedder);
+    await upkeep(other);
+    expect(asked).toEqual([]);
+    expect(await vectors(conversationId)).toBe(4);
   });
 });

@@ -19,11 +19,12 @@ const MOST_READ = 1_000;
 
 let store: TestStore;
 let sql: Database;
+let owner: Database;
 
 beforeAll(async () => {
   // One connection, which is told to tell its counts.
   store = await openTestStore(1);
-  ({ sql } = store);
+  ({ sql, owner } = store);
   const { conversationId } = await loadEntries(sql, 1, () => 'the wombat came with the flood');
   await sql`update conversations set agent = ${AGENT} where id = ${conversationId}`;
   await indexConversation(sql, conversationId);
@@ -32,7 +33,7 @@ beforeAll(async () => {
   for (let index = 0; index < 20; index += 1) await load(`common things of day ${index}, under the roof`);
   await load('the quokka key lies under the mat');
   for (const { conversationId } of await unindexed()) await indexConversation(sql, conversationId);
-  await sql`vacuum analyze`;
+  await owner`vacuum analyze`;
 });
 afterAll(() => store.close());
 

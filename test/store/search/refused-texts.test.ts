@@ -7,8 +7,9 @@ import { wordsOf } from '../../../src/store/search/words.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
 /** One character that stands for eighteen. */
@@ -16,7 +17,7 @@ const LIGATURES = '\uFDFA'.repeat(64);
 
 /** Refuses, as Postgres would, passages with a word; `SQLSTATE` says how. */
 beforeAll(async () => {
-  await sql.unsafe(`
+  await owner.unsafe(`
     create function refuse_passage() returns trigger language plpgsql as $$
     begin
       if new.text like '%unindexable%' then raise exception 'refused' using errcode = '22023'; end if;

@@ -31,7 +31,7 @@ describe.each([
     'a database without pg_trgm',
     async (): Promise<TestStore> => {
       const store = await openTestStore();
-      await store.sql`drop extension pg_trgm cascade`;
+      await store.owner`drop extension pg_trgm cascade`;
       return store;
     },
   ],

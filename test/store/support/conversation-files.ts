@@ -125,7 +125,7 @@ export async function idsOf(sql: Database, conversationId: string): Promise<read
 /** Rows anywhere in the database that mention one of these. */
 export async function rowsOf(sql: Database, ...ids: readonly string[]): Promise<Record<string, number>> {
   const tables = await sql<{ name: string }[]>`
-    select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+    select relname as name from pg_class where relkind = 'r' and relnamespace = 'holdfast'::regnamespace`;
   const found: Record<string, number> = {};
   for (const { name } of tables) {
     const [row] = await sql<{ count: number }[]>`

@@ -9,6 +9,8 @@ export async function code(query: PromiseLike<unknown>): Promise<string | undefi
   }
 }
 
+/** The role of the application has no such right. */
+export const NOT_GRANTED = '42501';
 export const FOREIGN_KEY = '23503';
 export const CHECK = '23514';
 export const UNIQUE = '23505';

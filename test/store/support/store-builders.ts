@@ -24,8 +24,11 @@ import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 export interface TestStore {
+  /** As the role of the application. */
   readonly sql: Database;
   readonly url: string;
+  /** As a superuser, for what no application may do. */
+  readonly owner: Database;
   close(): Promise<void>;
 }
 
@@ -33,11 +36,13 @@ export interface TestStore {
 export async function openTestStore(maximumConnections = 10, created = createTestDatabase()): Promise<TestStore> {
   const database = await created;
   const sql = connectDatabase({ url: database.url, applicationName: 'store-test', maximumConnections });
+  const owner = connectDatabase({ url: database.ownerUrl, applicationName: 'store-test-owner', maximumConnections: 2 });
   return {
     sql,
     url: database.url,
+    owner,
     close: async () => {
-      await sql.end();
+      await Promise.all([sql.end(), owner.end()]);
       await database.drop();
     },
   };

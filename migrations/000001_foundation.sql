@@ -1,0 +1,92 @@
+-- Types, the clock, and functions that compute without reading a table. Everything lives in the schema `holdfast`.
+
+create type activity_attempt as (run_id text, activity_id text, attempt integer);
+comment on type activity_attempt is 'One attempt of a Temporal activity.';
+comment on column activity_attempt.run_id is 'Workflow run that scheduled the activity.';
+comment on column activity_attempt.activity_id is 'Temporal''s id of the activity, unique in the run.';
+comment on column activity_attempt.attempt is 'From 1.';
+
+create type measurements as (
+  letters bigint,
+  symbols bigint,
+  spaces bigint,
+  whitespace_runs bigint,
+  ideographs bigint,
+  dense bigint,
+  bytes bigint,
+  images bigint,
+  image_patches bigint,
+  document_pages bigint,
+  frames bigint
+);
+comment on type measurements is 'What was counted of a content: additive, so any token estimator applies to sums.';
+comment on column measurements.letters is 'Letters of alphabetic scripts; characters are UTF-16 code units.';
+comment on column measurements.symbols is 'Digits, punctuation and symbols.';
+comment on column measurements.spaces is 'Spaces that stand alone.';
+comment on column measurements.whitespace_runs is 'White space in runs, and line breaks.';
+comment on column measurements.ideographs is 'Chinese, Japanese, Korean and other scripts without alphabet.';
+comment on column measurements.dense is 'Characters in unbroken runs that no word explains: base64, hashes.';
+comment on column measurements.bytes is 'UTF-8 bytes of text, plus bytes of media.';
+comment on column measurements.images is 'Images.';
+comment on column measurements.image_patches is 'Sum over images of ceil(width / 28) x ceil(height / 28).';
+comment on column measurements.document_pages is 'Pages of documents.';
+comment on column measurements.frames is 'Messages, tool calls and tool results: each costs a few tokens of framing.';
+
+create function no_measurements() returns measurements language sql immutable parallel safe
+return row(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)::measurements;
+comment on function no_measurements is 'Measurements of nothing.';
+
+create function add_measurements(a measurements, b measurements) returns measurements
+language sql immutable parallel safe
+return row(
+  a.letters + b.letters, a.symbols + b.symbols, a.spaces + b.spaces, a.whitespace_runs + b.whitespace_runs,
+  a.ideographs + b.ideographs, a.dense + b.dense, a.bytes + b.bytes, a.images + b.images,
+  a.image_patches + b.image_patches, a.document_pages + b.document_pages, a.frames + b.frames)::measurements;
+comment on function add_measurements is 'Sum of two measurements, number by number.';
+
+create function subtract_measurements(a measurements, b measurements) returns measurements
+language sql immutable parallel safe
+return row(
+  a.letters - b.letters, a.symbols - b.symbols, a.spaces - b.spaces, a.whitespace_runs - b.whitespace_runs,
+  a.ideographs - b.ideographs, a.dense - b.dense, a.bytes - b.bytes, a.images - b.images,
+  a.image_patches - b.image_patches, a.document_pages - b.document_pages, a.frames - b.frames)::measurements;
+comment on function subtract_measurements is 'Difference of two measurements, number by number.';
+
+create operator + (leftarg = measurements, rightarg = measurements, function = add_measurements, commutator = +);
+create operator - (leftarg = measurements, rightarg = measurements, function = subtract_measurements);
+create aggregate sum (measurements) (
+  sfunc = add_measurements, stype = measurements, initcond = '(0,0,0,0,0,0,0,0,0,0,0)');
+
+create function holdfast_now() returns timestamptz language sql stable
+return statement_timestamp() + coalesce(nullif(current_setting('holdfast.clock_offset', true), ''), '0')::interval;
+comment on function holdfast_now is 'The only clock of the schema; holdfast.clock_offset shifts it in tests.';
+
+create function is_ring_due(rung_at timestamptz, rings integer) returns boolean language sql stable
+return rung_at is null or rung_at > holdfast_now() + interval '1 minute'
+  or rung_at + make_interval(secs => least(10 * 2 ^ least(rings, 9), 3600)) <= holdfast_now();
+comment on function is_ring_due is 'Whether upkeep may ring for a row: at once, after 20 s, doubling up to 1 h.';
+
+create function readable_json(original json) returns json language sql immutable parallel safe
+-- An escape counts when an even number of backslashes stands before it.
+return case when original::text ~ '\\u(0000|[dD][89a-fA-F])'
+  then regexp_replace(
+    original::text, '((?<!\\)(?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1\\ufffd', 'g')::json
+  else original end;
+comment on function readable_json is 'The JSON with U+FFFD for NUL and lone surrogates.';
+
+create function readable_text(original json) returns text language sql immutable parallel safe
+return readable_json(original) #>> '{}';
+comment on function readable_text is 'A JSON string as text, with U+FFFD for NUL and lone surrogates.';
+
+create function content_text(content json) returns text language sql immutable parallel safe
+return (
+  select coalesce(string_agg(
+    case part ->> 'type'
+      when 'text' then part ->> 'text'
+      when 'thinking' then '[thinking] ' || (part ->> 'text')
+      when 'tool_call' then format('[call %s] %s(%s)', part ->> 'index', part ->> 'name', part ->> 'arguments')
+      when 'image' then format('[image %s, %s x %s]', part ->> 'mediaType', part ->> 'width', part ->> 'height')
+      when 'file' then format('[file %s, %s]', part ->> 'name', part ->> 'mediaType')
+    end, E'\n' order by number), '')
+  from json_array_elements(readable_json(content)) with ordinality as parts (part, number));
+comment on function content_text is 'Content parts as text for a person; media as a line that names them.';

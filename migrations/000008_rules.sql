@@ -1,0 +1,304 @@
+-- What constraints and privileges cannot say. Refusals carry an SQLSTATE of class HF (src/store/errors.ts).
+
+create function require_epoch(conversation uuid, writer integer) returns conversations language plpgsql as $$
+declare
+  found_row conversations;
+begin
+  select * into found_row from conversations c where c.id = conversation for no key update;
+  if found_row.epoch is distinct from writer then
+    raise exception using errcode = 'HF001', message = format(
+      'conversation %s is at epoch %s; a writer of epoch %s was replaced', conversation, found_row.epoch, writer);
+  end if;
+  return found_row;
+end $$;
+comment on function require_epoch is 'Locks the conversation and refuses a writer of another epoch (HF001).';
+
+create function refuse_stale_epoch() returns trigger language plpgsql as $$
+begin
+  perform require_epoch(new.conversation_id, new.epoch);
+  return new;
+end $$;
+comment on function refuse_stale_epoch is 'Trigger: the row''s epoch must be the conversation''s.';
+
+create trigger refuse_stale_epoch before insert on turns for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert on decisions for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert on branch_summaries for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert or update on model_calls for each row
+  execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert or update on tool_calls for each row
+  execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert or update on compactions for each row
+  execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert or update on compaction_parts for each row
+  execute function refuse_stale_epoch();
+
+create function append_entry() returns trigger language plpgsql as $$
+declare
+  conversation conversations := require_epoch(new.conversation_id, new.epoch);
+  before measurements := no_measurements();
+begin
+  if conversation.head_entry_id = new.id then
+    -- The writer moved the head itself, to change the conversation's row once.
+    new.sequence := conversation.last_sequence;
+  elsif new.parent_id is null then
+    new.parent_id := conversation.head_entry_id;
+  elsif new.parent_id is distinct from conversation.head_entry_id then
+    raise exception using errcode = 'HF002', message = format(
+      'conversation %s: the head is entry %s, not %s', conversation.id, conversation.head_entry_id, new.parent_id);
+  end if;
+  if new.sequence is null then
+    new.sequence := conversation.last_sequence + 1;
+  elsif conversation.head_entry_id is distinct from new.id and new.sequence <> conversation.last_sequence + 1 then
+    raise exception using errcode = 'HF004', message = format(
+      'conversation %s: the next sequence is %s, not %s', conversation.id, conversation.last_sequence + 1,
+      new.sequence);
+  end if;
+  -- With ON CONFLICT DO NOTHING the insert would be dropped after it was counted here.
+  if exists (select from entries e where e.id = new.id) then
+    raise exception using errcode = 'unique_violation', message = format('entry %s exists', new.id);
+  end if;
+  new.branch := conversation.branch;
+  if new.parent_id is not null then
+    select e.sums into before from entries e
+    where e.id = new.parent_id and e.conversation_id = new.conversation_id;
+    if not found then
+      raise exception using errcode = 'foreign_key_violation', message = format(
+        'conversation %s has no entry %s, which is to be the parent of %s', conversation.id, new.parent_id, new.id);
+    end if;
+  end if;
+  new.sums := new.measurements + before;
+  -- The view shows the newest rules only; notes of other slots stay visible until a compaction clears them.
+  if new.slot = 'rules' then
+    new.sums := new.sums - coalesce((
+      select e.measurements
+      from entries e
+      join branches b on b.conversation_id = e.conversation_id and b.ancestor = e.branch
+        and e.sequence <= b.through_sequence
+      where e.conversation_id = new.conversation_id and e.kind = 'note' and e.slot = 'rules' and b.branch = new.branch
+      order by e.sequence desc limit 1), no_measurements());
+  end if;
+  -- Here and not in an AFTER trigger, so that several rows of one statement follow each other.
+  if conversation.head_entry_id is distinct from new.id then
+    update conversations c set last_sequence = new.sequence, head_entry_id = new.id, is_unindexed = true
+    where c.id = new.conversation_id;
+  end if;
+  return new;
+end $$;
+comment on function append_entry is 'Trigger: fences, numbers and sums up an entry and makes it the head.';
+
+create trigger append_entry before insert on entries for each row execute function append_entry();
+
+create function append_event() returns trigger language plpgsql as $$
+declare
+  -- Under the lock of the conversation, so that a reader never skips an event that commits late.
+  conversation conversations := require_epoch(new.conversation_id, new.epoch);
+  next integer := coalesce((select max(e.number) from events e where e.conversation_id = new.conversation_id), 0) + 1;
+begin
+  if new.number <> next then
+    raise exception using errcode = 'HF004', message = format(
+      'conversation %s: the next event is %s, not %s', conversation.id, next, new.number);
+  end if;
+  new.number := next;
+  return new;
+end $$;
+comment on function append_event is 'Trigger: fences and numbers an event.';
+
+create trigger append_event before insert on events for each row execute function append_event();
+
+create function create_first_branch() returns trigger language plpgsql as $$
+begin
+  insert into branches (conversation_id, branch, ancestor, through_sequence) values (new.id, 0, 0, 2147483647);
+  return null;
+end $$;
+comment on function create_first_branch is 'Trigger: each conversation has branch 0.';
+
+create trigger create_first_branch after insert on conversations for each row execute function create_first_branch();
+
+create function refuse_update() returns trigger language plpgsql as $$
+begin
+  raise exception using errcode = tg_argv[0], message = format('%s of conversation %s: %s', tg_table_name,
+    coalesce(to_jsonb(old) ->> 'conversation_id', to_jsonb(old) ->> 'id'), tg_argv[1]);
+end $$;
+comment on function refuse_update is 'Trigger: refuses what its condition found, with its code and reason.';
+
+create trigger keep_epoch before update on conversations for each row
+  when (new.epoch < old.epoch)
+  execute function refuse_update('HF001', 'the epoch never falls');
+create trigger keep_outcome before update on turns for each row
+  when (old.outcome is not null and (new.outcome, new.run_id, new.ended_at)
+    is distinct from (old.outcome, old.run_id, old.ended_at))
+  execute function refuse_update('HF001', 'the turn has ended; a writer that goes on was replaced');
+create trigger keep_decision before update on decisions for each row
+  when (old.state <> 'waiting' and (new.state, new.content::text, new.decided_at, new.decision_id)
+    is distinct from (old.state, old.content::text, old.decided_at, old.decision_id))
+  execute function refuse_update('HF003', 'decisions are final');
+create trigger keep_result before update on tool_calls for each row
+  when (old.state = 'finished' or new.attempt < old.attempt)
+  execute function refuse_update('HF005', 'a result is final, and attempts never fall');
+create trigger keep_text before update on compaction_parts for each row
+  when (old.state = 'written' or new.attempt < old.attempt)
+  execute function refuse_update('HF005', 'a written text stays, and attempts never fall');
+create trigger keep_finished before update on compactions for each row
+  when (old.status <> 'planned')
+  execute function refuse_update('HF003', 'a finished compaction never changes');
+create trigger keep_consumed before update on messages for each row
+  when (old.consumed_at is not null and (new.turn_id, new.consumed_at) is distinct from (old.turn_id, old.consumed_at))
+  execute function refuse_update('HF003', 'a message is taken once');
+create trigger keep_whole before update on contents for each row
+  when (old.bytes is not null)
+  execute function refuse_update('HF003', 'a whole content never changes');
+
+create function refuse_split_group() returns trigger language plpgsql as $$
+declare
+  answer entries;
+begin
+  if new.first_kept_sequence is null then return new; end if;
+  select e.* into answer
+  from entries e
+  join branches b on b.conversation_id = e.conversation_id and b.ancestor = e.branch
+    and e.sequence <= b.through_sequence
+  join conversations c on c.id = e.conversation_id and c.branch = b.branch
+  where e.conversation_id = new.conversation_id and e.kind = 'assistant' and e.sequence < new.first_kept_sequence
+  order by e.sequence desc limit 1;
+  if found and exists (
+    select from entries r
+    where r.turn_id = answer.turn_id and r.call_number = answer.call_number and r.kind = 'tool_result'
+      and r.sequence >= new.first_kept_sequence
+  ) then
+    raise exception using errcode = 'HF006', message = format(
+      'compaction %s keeps entries from %s on, a tool result among them whose call %s would be dropped',
+      new.id, new.first_kept_sequence, answer.sequence);
+  end if;
+  return new;
+end $$;
+comment on function refuse_split_group is 'Trigger: an answer and its tool results stay together (HF006).';
+
+create trigger refuse_split_group before insert or update of first_kept_sequence on compactions for each row
+  execute function refuse_split_group();
+
+create function record_read_through() returns trigger language plpgsql as $$
+begin
+  new.read_through_sequence := greatest(
+    new.covered_through_sequence,
+    (select previous.read_through_sequence from compactions previous where previous.id = new.previous_id),
+    (select h.sequence from entries h
+     where h.id = new.head_entry_id and exists (
+       select from compaction_parts p where p.compaction_id = new.id and p.request = 'shared_prefix')));
+  return new;
+end $$;
+comment on function record_read_through is
+  'Trigger: how far a summary read, by itself, by the one before it, or behind the last request.';
+
+create trigger record_read_through before insert or update on compactions for each row
+  when (new.status = 'committed' and new.summary is not null and new.read_through_sequence is null)
+  execute function record_read_through();
+
+create function leave_out_missing_source() returns trigger language plpgsql as $$
+begin
+  if not exists (select from entries e where e.id = new.source_id and e.conversation_id = new.conversation_id)
+    and not exists (select from compactions c where c.id = new.source_id and c.conversation_id = new.conversation_id)
+  then
+    new.source_id := null;
+  end if;
+  return new;
+end $$;
+comment on function leave_out_missing_source is 'Trigger: a memory names only a source that its conversation has.';
+
+create trigger leave_out_missing_source before insert or update of source_id, conversation_id on memories for each row
+  when (new.source_id is not null)
+  execute function leave_out_missing_source();
+
+create function delete_conversation(conversation uuid) returns table (workflow_id text, run_id text)
+language plpgsql security definer set search_path = holdfast, pg_temp as $$
+#variable_conflict use_column
+declare
+  found_row conversations;
+  runs jsonb;
+  terms text[];
+begin
+  select * into found_row from conversations c where c.id = conversation for update;
+  if not found then return; end if;
+  if found_row.active_turn_id is not null then
+    raise exception using errcode = 'HF007', message = format(
+      'conversation %s has an open turn: stop it, then delete', conversation);
+  end if;
+  select coalesce(jsonb_agg(distinct jsonb_build_object('workflow', t.workflow_id, 'run', each_run)), '[]')
+  into runs
+  from turns t cross join lateral unnest(array[t.begun_by_run_id, t.run_id]) as each_run
+  where t.conversation_id = conversation;
+  -- What a dead worker left running is looked for by the key of its call, for a day.
+  insert into deleted_calls (key_hash)
+  select sha256(convert_to(concat_ws(':', k.turn_id, k.call_number, k.call_index), 'UTF8'))
+  from turns t join tool_calls k on k.turn_id = t.id
+  where t.conversation_id = conversation and (k.outcome = 'outcome_unknown' or k.attempt > 1)
+    and k.finished_at > now() - interval '1 day'
+  on conflict do nothing;
+  delete from deleted_calls where deleted_at < now() - interval '1 day';
+  terms := array(
+    select s.term from search_statistics s join search_progress p on p.number = s.conversation_number
+    where p.conversation_id = conversation);
+  delete from search_progress where conversation_id = conversation;
+  -- One statement, because these tables refer to each other in circles.
+  with ids as (
+    select array(select t.id from turns t where t.conversation_id = conversation) as turns,
+      array(select c.id from compactions c where c.conversation_id = conversation) as compactions,
+      array(select o.id from contents o where o.conversation_id = conversation) as contents
+  ), recursive_memories as (
+    -- Forgetting a memory forgets what it had superseded.
+    delete from memories where id in (
+      with recursive gone (id) as (
+        select m.id from memories m where m.conversation_id = conversation
+        union select m.id from memories m join gone g on m.superseded_by = g.id)
+      select id from gone)
+  ), of_pieces as (delete from content_pieces p using ids where p.content_id = any(ids.contents)
+  ), of_contents as (delete from contents o using ids where o.id = any(ids.contents)
+  ), of_late as (delete from late_tool_results r using ids where r.turn_id = any(ids.turns)
+  ), of_decisions as (delete from decisions d using ids where d.turn_id = any(ids.turns)
+  ), of_tool_calls as (delete from tool_calls k using ids where k.turn_id = any(ids.turns)
+  ), of_model_calls as (delete from model_calls k using ids where k.turn_id = any(ids.turns)
+  ), of_branch_summaries as (delete from branch_summaries s using ids where s.turn_id = any(ids.turns)
+  ), of_kept as (delete from compaction_kept_entries k using ids where k.compaction_id = any(ids.compactions)
+  ), of_operations as (delete from compaction_operations o using ids where o.compaction_id = any(ids.compactions)
+  ), of_parts as (delete from compaction_parts p using ids where p.compaction_id = any(ids.compactions)
+  ), of_compactions as (delete from compactions where conversation_id = conversation
+  ), of_messages as (delete from messages where conversation_id = conversation
+  ), of_entries as (delete from entries where conversation_id = conversation
+  ), of_outlines as (delete from packed_outlines where conversation_id = conversation
+  ), of_passages as (delete from passages where conversation_id = conversation
+  ), of_events as (delete from events where conversation_id = conversation
+  ), of_turns as (delete from turns where conversation_id = conversation
+  ), of_branches as (delete from branches where conversation_id = conversation
+  ), of_idle_runs as (delete from idle_runs where conversation_id = conversation
+  ), of_sizes as (delete from conversation_sizes where conversation_id = conversation
+  ), of_provider_calls as (delete from provider_calls where conversation_id = conversation)
+  delete from conversations where id = conversation;
+  -- Last: who indexes waits for its lock until this transaction ends.
+  perform forget_words(terms);
+  return query select each ->> 'workflow', each ->> 'run' from jsonb_array_elements(runs) as each;
+end $$;
+comment on function delete_conversation is
+  'Deletes all rows of an idle conversation (HF007 while a turn is open); returns runs that Temporal may still keep.';
+
+revoke all on function delete_conversation from public;
+
+do $$
+begin
+  -- Where roles cannot be created, one login owns and does everything (docs/operations.md).
+  if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
+  grant usage on schema holdfast to holdfast_app;
+  grant execute on function delete_conversation to holdfast_app;
+  grant select on all tables in schema holdfast to holdfast_app;
+  -- Never changed, never deleted but with their conversation.
+  grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results, branch_summaries,
+    compaction_kept_entries, compaction_operations to holdfast_app;
+  -- They have a state.
+  grant insert, update on conversations, turns, decisions, model_calls, tool_calls, compactions, compaction_parts
+    to holdfast_app;
+  grant insert, update (bytes, missing_bytes, characters) on contents to holdfast_app;
+  grant insert, update (turn_id, consumed_at, follows_id, rung_at, rings, conversation_raise) on messages
+    to holdfast_app;
+  -- Forgotten, learned anew, or indexed again.
+  grant insert, update, delete on memories, standing_decisions, idle_runs, passages, search_agents, search_progress,
+    search_blocks, search_postings, search_statistics, search_vocabulary, provider_calls, provider_pauses,
+    model_calibrations, learned_windows, served_models, conversation_sizes, upkeep_marks to holdfast_app;
+end $$;

@@ -1,0 +1,35 @@
+-- For search by meaning, where pgvector is installed: applied by `holdfast migrate --embeddings <dimensions>`.
+
+create table if not exists embeddings (
+  passage_id bigint not null references passages on delete cascade,
+  model text not null,
+  conversation_id uuid not null,
+  embedding vector,
+  primary key (passage_id, model)
+);
+create index if not exists embeddings_by_conversation on embeddings (conversation_id, model);
+comment on table embeddings is 'Vectors of passages, of any number of models side by side.';
+comment on column embeddings.passage_id is 'The passage.';
+comment on column embeddings.model is 'provider/model:dimensions that made it; only vectors of one model are compared.';
+comment on column embeddings.conversation_id is 'The conversation.';
+comment on column embeddings.embedding is 'Null: the model does not take the text, which is found by its words alone.';
+
+create table if not exists embedding_progress (
+  conversation_id uuid not null references search_progress on delete cascade,
+  model text not null,
+  agent_number integer not null references search_agents,
+  passages integer not null,
+  primary key (conversation_id, model)
+);
+create index if not exists embedding_progress_by_agent on embedding_progress (agent_number, model) include (passages);
+comment on table embedding_progress is 'How many passages of a conversation a model has embedded or passed over.';
+comment on column embedding_progress.conversation_id is 'The conversation.';
+comment on column embedding_progress.model is 'As in embeddings.';
+comment on column embedding_progress.agent_number is 'Its agent.';
+comment on column embedding_progress.passages is 'As many as search_progress counts, or embedding is behind.';
+
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
+  grant select, insert, update, delete on embeddings, embedding_progress to holdfast_app;
+end $$;

@@ -1,0 +1,89 @@
+import type { Database, Queries, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
+
+/** Any number, the same in all versions: two migrators wait for each other. */
+const MIGRATION_LOCK = 4_702_361_985;
+
+/** Waits as long as another migrator needs, whatever time limits the connection has, as the login and not as the role that it runs as. */
+export async function takeLock(transaction: Transaction): Promise<void> {
+  await transaction`set local role none`;
+  await transaction`set local search_path = holdfast, public`;
+  await transaction`set local lock_timeout = 0`;
+  await transaction`set local statement_timeout = 0`;
+  await transaction`select pg_advisory_xact_lock(${String(MIGRATION_LOCK)}::bigint)`;
+}
+
+/** What the owner creates is the owner's; where there is no such role, the login's. */
+export async function becomeOwner(transaction: Transaction): Promise<void> {
+  const owner = await transaction`
+    select from pg_roles where rolname = 'holdfast_owner' and pg_has_role(oid, 'member')`;
+  if (owner.length > 0) await transaction`set local role holdfast_owner`;
+}
+
+/**
+ * What must be there before the first file: the roles, where this login may create them, the schema and its ledger. The file
+ * with the tables grants to `holdfast_app`, and all that `holdfast_owner` runs is its own.
+ */
+export async function createBookkeeping(sql: Database): Promise<void> {
+  await sql.begin(async (transaction) => {
+    // `if not exists` alone is not safe against a simultaneous creation.
+    await takeLock(transaction);
+    await refuseUnversioned(transaction);
+    await transaction.unsafe(`
+      do $$
+      declare
+        wanted text;
+      begin
+        foreach wanted in array array['holdfast_owner', 'holdfast_app'] loop
+          begin
+            if not exists (select from pg_roles where rolname = wanted) then execute format('create role %I', wanted); end if;
+          exception when insufficient_privilege or duplicate_object or unique_violation then
+            -- A managed Postgres may not allow it, and a migrator of another database may just have done it.
+            null;
+          end;
+        end loop;
+        begin
+          -- Postgres 16 and later do not make the creator of a role a member of it.
+          if not pg_has_role(current_user, 'holdfast_owner', 'member') then grant holdfast_owner to current_user; end if;
+        exception when insufficient_privilege or undefined_object then null;
+        end;
+        if to_regclass('holdfast.migrations') is not null then return; end if;
+        -- An administrator may have made it for a login that may not.
+        if to_regnamespace('holdfast') is null then create schema holdfast; end if;
+        begin
+          create extension if not exists pg_trgm with schema holdfast;
+        exception when insufficient_privilege or undefined_file or feature_not_supported then
+          -- Search compares misspelt words one by one then.
+          null;
+        end;
+        create table holdfast.migrations (
+          name text primary key,
+          checksum text not null,
+          applied_at timestamptz not null default clock_timestamp(),
+          is_required boolean not null default false
+        );
+        comment on schema holdfast is 'Everything of Holdfast.';
+        comment on table holdfast.migrations is 'Files of migrations/ that were applied to this database.';
+        comment on column holdfast.migrations.name is 'File name; the order of names is the order of application.';
+        comment on column holdfast.migrations.checksum is 'SHA-256 of the file, hexadecimal: an applied file never changes.';
+        comment on column holdfast.migrations.applied_at is 'When it was applied.';
+        comment on column holdfast.migrations.is_required is 'Code that does not know the file cannot work with the schema.';
+        if exists (select from pg_roles where rolname = 'holdfast_owner' and pg_has_role(oid, 'member')) then
+          alter schema holdfast owner to holdfast_owner;
+          alter table holdfast.migrations owner to holdfast_owner;
+        end if;
+      end $$;`);
+  });
+}
+
+/** @throws StoreError when the database holds the tables of an unreleased version, which lay in the schema `public` */
+export async function refuseUnversioned(sql: Queries): Promise<void> {
+  const [before] = await sql<{ found: boolean }[]>`
+    select to_regclass('public.migrations') is not null and to_regclass('public.conversations') is not null
+      and to_regclass('public.packed_outlines') is not null as found`;
+  if (before?.found !== true) return;
+  throw new StoreError(
+    'database_unsupported',
+    'the schema public holds tables that Holdfast made before its first release (public.conversations, public.migrations and others), which no version reads: use an empty database, for example a new `holdfast dev` folder',
+  );
+}

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { useTestStore } from './support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+it('the application runs as a role that owns nothing and may do nothing beside its grants', async () => {
+  const [role] = await sql<{ name: string; rights: boolean; owned: number }[]>`
+    select current_user::text as name, rolsuper or rolcreaterole or rolcreatedb or rolbypassrls as rights,
+      (select count(*)::int from pg_class where relowner = r.oid) as owned
+    from pg_roles r where rolname = current_user`;
+  expect(role).toEqual({ name: 'holdfast_app', rights: false, owned: 0 });
+  const [owners] = await sql<{ owners: string[] }[]>`
+    select array_agg(distinct relowner::regrole::text) as owners from pg_class
+    where relnamespace = 'holdfast'::regnamespace and relkind in ('r', 'v', 'S')`;
+  expect(owners?.owners).toEqual(['holdfast_owner']);
+});
+
+it('what was logged the application can neither change nor delete', async () => {
+  const rows = await sql<{ name: string; updates: boolean; deletes: boolean }[]>`
+    select relname as name, has_any_column_privilege(oid, 'update') as updates, has_table_privilege(oid, 'delete, truncate') as deletes
+    from pg_class where relnamespace = 'holdfast'::regnamespace and relkind = 'r'`;
+  const namesOf = (which: (row: (typeof rows)[number]) => boolean): string[] =>
+    rows.flatMap((row) => (which(row) ? [row.name] : [])).toSorted();
+  expect(namesOf(({ updates, deletes }) => !updates && !deletes)).toEqual([
+    'branch_summaries',
+    'branches',
+    'compaction_kept_entries',
+    'compaction_operations',
+    'content_pieces',
+    'deleted_calls',
+    'entries',
+    'events',
+    'late_tool_results',
+    'migrations',
+    'packed_outlines',
+  ]);
+  expect(namesOf(({ updates, deletes }) => updates && !deletes)).toEqual([
+    'compaction_parts',
+    'compactions',
+    'contents',
+    'conversations',
+    'decisions',
+    'messages',
+    'model_calls',
+    'tool_calls',
+    'turns',
+  ]);
+});
