@@ -59,7 +59,7 @@ begin
   end if;
   new.branch := conversation.branch;
   if new.parent_id is not null then
-    select e.sums into before from entries e
+    select (e.sums).* into before from entries e
     where e.id = new.parent_id and e.conversation_id = new.conversation_id;
     if not found then
       raise exception using errcode = 'foreign_key_violation', message = format(
