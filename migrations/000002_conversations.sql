@@ -74,6 +74,16 @@ comment on column conversations.imported_through
   is 'Sequence of the newest imported entry; null for one that began here.';
 comment on column conversations.is_unindexed is 'The search index may lack something of it.';
 
+create table agent_snapshots (
+  hash bytea primary key,
+  content json not null,
+  fixed measurements not null
+);
+comment on table agent_snapshots is 'Agents as turns began with them: shared by content, deleted with the last turn.';
+comment on column agent_snapshots.hash is 'SHA-256 of content and fixed.';
+comment on column agent_snapshots.content is 'The agent''s configuration, frozen: any view can be rebuilt from it.';
+comment on column agent_snapshots.fixed is 'Measurements of instructions and tool schemas, which no entry holds.';
+
 create table turns (
   id uuid primary key,
   conversation_id uuid not null references conversations deferrable,
@@ -85,10 +95,8 @@ create table turns (
   agent text not null,
   model text not null,
   preset text not null,
-  snapshot json not null,
-  model_limits json not null,
-  policy json not null,
-  fixed measurements not null,
+  snapshot_hash bytea not null references agent_snapshots,
+  model_limits json,
   command_only boolean not null default false,
   messages integer not null default 0,
   begun_at timestamptz not null default holdfast_now(),
@@ -127,6 +135,7 @@ create table turns (
 );
 create unique index turns_by_run on turns (workflow_id, begun_by_run_id);
 create unique index turns_open on turns (conversation_id) where outcome is null;
+create index turns_by_snapshot on turns (snapshot_hash);
 create index turns_open_longest on turns (begun_at) where outcome is null;
 comment on table turns is 'From user messages to an outcome. At most one is open per conversation.';
 comment on column turns.id is 'UUIDv7, made by the activity that began the turn.';
@@ -139,10 +148,8 @@ comment on column turns.worker_identity is 'Worker that began or continued it.';
 comment on column turns.agent is 'Name of the agent.';
 comment on column turns.model is 'provider/model in force: the agent''s own, or a fallback.';
 comment on column turns.preset is 'Name of the compaction policy.';
-comment on column turns.snapshot is 'The agent''s configuration, frozen: any view can be rebuilt from it.';
-comment on column turns.model_limits is 'Limits of the model in force, smaller once an error named a smaller window.';
-comment on column turns.policy is 'Policy in force, with the output reserve of the model in force.';
-comment on column turns.fixed is 'Measurements of instructions and tool schemas, which no entry holds.';
+comment on column turns.snapshot_hash is 'The agent as the turn began with it.';
+comment on column turns.model_limits is 'Limits of the model in force once an error named smaller ones than the snapshot.';
 comment on column turns.command_only is 'A command for an idle conversation: a turn with no step.';
 comment on column turns.messages is 'Messages taken when it began.';
 comment on column turns.begun_at is 'When it took the conversation.';
@@ -174,6 +181,13 @@ comment on column turns.lost_branch_tokens is 'Input of lost_branch_calls, as it
 comment on column turns.lost_branch_cost is 'Their cost in dollars; null when unknown.';
 comment on column turns.withdrawn_branch_try is 'Newest try of its branch summary that ended unpaid.';
 comment on column turns.begin_scheduled_at is 'When Temporal scheduled the activity that began it; null when imported.';
+
+create function model_in_force(turn turns) returns json language sql stable
+return (
+  select case when turn.fallbacks = '[]' then s.content
+    else s.content -> 'fallbacks' -> jsonb_array_length(turn.fallbacks) - 1 end
+  from agent_snapshots s where s.hash = turn.snapshot_hash);
+comment on function model_in_force is 'The snapshot''s model, or the fallback that took over: policy, modelLimits, prices.';
 
 create table messages (
   id text primary key check ((length(id) >= 1) and (length(id) <= 200)),

@@ -215,6 +215,7 @@ declare
   found_row conversations;
   runs jsonb;
   terms text[];
+  snapshots bytea[];
 begin
   select * into found_row from conversations c where c.id = conversation for update;
   if not found then return; end if;
@@ -238,6 +239,7 @@ begin
     select s.term from search_statistics s join search_progress p on p.number = s.conversation_number
     where p.conversation_id = conversation);
   delete from search_progress where conversation_id = conversation;
+  snapshots := array(select distinct t.snapshot_hash from turns t where t.conversation_id = conversation);
   -- One statement, because these tables refer to each other in circles.
   with ids as (
     select array(select t.id from turns t where t.conversation_id = conversation) as turns,
@@ -272,6 +274,12 @@ begin
   ), of_sizes as (delete from conversation_sizes where conversation_id = conversation
   ), of_provider_calls as (delete from provider_calls where conversation_id = conversation)
   delete from conversations where id = conversation;
+  -- Locked first, so that the deletion sees a turn that begins meanwhile.
+  perform from agent_snapshots s
+  where s.hash = any(snapshots) and not exists (select from turns t where t.snapshot_hash = s.hash)
+  order by s.hash for update;
+  delete from agent_snapshots s
+  where s.hash = any(snapshots) and not exists (select from turns t where t.snapshot_hash = s.hash);
   -- Last: who indexes waits for its lock until this transaction ends.
   perform forget_words(terms);
   return query select each ->> 'workflow', each ->> 'run' from jsonb_array_elements(runs) as each;
@@ -289,11 +297,13 @@ begin
   grant execute on function delete_conversation to holdfast_app;
   grant select on all tables in schema holdfast to holdfast_app;
   -- Never changed, never deleted but with their conversation.
-  grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results, branch_summaries,
-    compaction_kept_entries, compaction_operations to holdfast_app;
+  grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results,
+    branch_summaries, compaction_kept_entries, compaction_operations to holdfast_app;
   -- They have a state.
   grant insert, update on conversations, turns, decisions, model_calls, tool_calls, compactions, compaction_parts
     to holdfast_app;
+  -- A lock takes the right to update; what a turn refers to keeps its hash.
+  grant insert, update (hash) on agent_snapshots to holdfast_app;
   grant insert, update (bytes, missing_bytes, characters) on contents to holdfast_app;
   grant insert, update (turn_id, consumed_at, follows_id, rung_at, rings, conversation_raise) on messages
     to holdfast_app;

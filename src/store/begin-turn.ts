@@ -228,7 +228,8 @@ async function findBegun(
       limits: SpendingLimits | null;
     }[]
   >`
-    select id, epoch, outcome, command_only, messages, snapshot, limits from turns
+    select id, epoch, outcome, command_only, messages, s.content as snapshot, limits
+    from turns join agent_snapshots s on s.hash = snapshot_hash
     where workflow_id = ${workflowId} and begun_by_run_id = ${runId}`;
   if (row === undefined) return null;
   if (row.outcome !== null || row.epoch !== epoch) {

@@ -113,7 +113,8 @@ export async function reportBranchTry({ sql, turn }: TurnWriter, { attempt }: Br
 /** Tries of a turn that ends, which never reported: their requests were sent, so they are taken for paid, for the input that was estimated. */
 export async function endLostBranchTries({ sql, turn }: Pick<Writer, 'sql' | 'turn'>, turnId: string): Promise<void> {
   const [row] = await sql<{ tries: number; tokens: number; snapshot: AgentSnapshot }[]>`
-    select unreported_branch_tries as tries, branch_input_estimate as tokens, snapshot from turns
+    select unreported_branch_tries as tries, branch_input_estimate as tokens, a.content as snapshot
+    from turns join agent_snapshots a on a.hash = snapshot_hash
     where id = ${turnId} and unreported_branch_tries > 0`;
   if (row === undefined) return;
   const { tries, tokens, snapshot } = row;

@@ -196,7 +196,7 @@ export async function listSummaries(
     select c.id, c.number, c.form, c.reason, c.preset, c.summary, c.sections, c.files, c.model, c.prompt_version, c.plan,
       (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
       array(
-        select s ->> 'title' from turns t, json_array_elements(t.policy -> 'summary' -> 'sections') as s
+        select s ->> 'title' from turns t, json_array_elements(model_in_force(t) -> 'policy' -> 'summary' -> 'sections') as s
         where t.id = c.turn_id and s ->> 'open' = 'true') as open_sections,
       u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
       c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost, r.request, r.input_tokens,

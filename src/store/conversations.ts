@@ -118,7 +118,8 @@ export async function hasConversation(sql: Database, conversationId: string): Pr
  */
 export async function isConversationOfUser(sql: Queries, conversationId: string, user: string): Promise<boolean> {
   const [row] = await sql<{ is_own: boolean | null }[]>`
-    select bool_and(coalesce(t.snapshot -> 'memory' ->> 'user' = ${user}, false)) as is_own from turns t
+    select bool_and(coalesce(s.content -> 'memory' ->> 'user' = ${user}, false)) as is_own
+    from turns t join agent_snapshots s on s.hash = t.snapshot_hash
     where t.conversation_id = ${conversationId}`;
   return row?.is_own === true;
 }

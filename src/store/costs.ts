@@ -91,11 +91,11 @@ export async function readCosts(
       join turns t on t.id = s.turn_id
       where t.begun_at >= ${from} and s.model_calls > 0 ${only}
       union all
-      select t.agent, ${turnNumber}, 0, coalesce(t.snapshot -> 'summarizer' ->> 'model', t.model), t.conversation_id::text,
+      select t.agent, ${turnNumber}, 0, coalesce(a.content -> 'summarizer' ->> 'model', t.model), t.conversation_id::text,
         t.lost_branch_calls, t.lost_branch_tokens, 0, 0, 0, coalesce(t.lost_branch_cost, 0),
         case when t.lost_branch_cost is null then t.lost_branch_calls else 0 end, t.lost_branch_calls - 1,
         coalesce(t.lost_branch_cost, 0) * (t.lost_branch_calls - 1) / t.lost_branch_calls
-      from turns t
+      from turns t join agent_snapshots a on a.hash = t.snapshot_hash
       where t.begun_at >= ${from} and t.lost_branch_calls > 0 ${only}
     ), named as (
       select *, 'turn ' || turn as turn_name, 'turn ' || turn || ', step ' || step as step_name from calls

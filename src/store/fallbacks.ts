@@ -60,8 +60,8 @@ export async function fallBack(
     ];
     const givenUp = [...row.fallbacks, ...now];
     await writer.sql`
-      update turns set model = ${to.model}, model_limits = ${jsonText(to.modelLimits)}::text::json,
-        policy = ${jsonText(to.policy)}::text::json, fallbacks = ${jsonText(givenUp)}::text::jsonb
+      update turns set model = ${to.model}, model_limits = null,
+        fallbacks = ${jsonText(givenUp)}::text::jsonb
       where id = ${turn.turnId}`;
     for (const [place, each] of now.entries()) {
       const next = now[place + 1]?.model ?? to.model;

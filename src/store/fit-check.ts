@@ -67,8 +67,8 @@ interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
  */
 export async function readFitCheck(sql: Database, turn: TurnReference): Promise<FitCheck> {
   const [row] = await sql<FitColumns[]>`
-    select c.epoch, c.head_entry_id, h.sequence as head_sequence, h.sums + c.view_offset as view, t.fixed, t.model,
-      t.model_limits, t.policy, coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
+    select c.epoch, c.head_entry_id, h.sequence as head_sequence, h.sums + c.view_offset as view, s.fixed, t.model,
+      coalesce(t.model_limits, f.model -> 'modelLimits') as model_limits, f.model -> 'policy' as policy, coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
       p.id as planned_id, h.sums - u.sums as since, u.measurements as answer, m.input_tokens,
       m.cache_read_tokens, m.cache_write_tokens, m.output_tokens,
       array(
@@ -76,6 +76,8 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
         where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requests
     from conversations c
     join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
+    join agent_snapshots s on s.hash = t.snapshot_hash
+    cross join lateral (select model_in_force(t) as model) f
     left join entries h on h.id = c.head_entry_id
     left join model_calibrations k on k.model = t.model
     left join compactions p on p.conversation_id = c.id and p.status = 'planned'

@@ -50,8 +50,8 @@ export async function endLostTries({ sql, turn, event }: Writer, turnId: string)
   const tries = await sql<
     { callNumber: number; attempt: number; model: string; estimatedTokens: number; snapshot: AgentSnapshot }[]
   >`
-    select m.call_number as "callNumber", m.attempt, m.model, m.estimated_tokens as "estimatedTokens", t.snapshot
-    from model_calls m join turns t on t.id = m.turn_id
+    select m.call_number as "callNumber", m.attempt, m.model, m.estimated_tokens as "estimatedTokens", a.content as snapshot
+    from model_calls m join turns t on t.id = m.turn_id join agent_snapshots a on a.hash = t.snapshot_hash
     where m.turn_id = ${turnId} and m.state = 'registered' order by m.call_number, m.attempt`;
   for (const { callNumber, attempt, model, estimatedTokens, snapshot } of tries) {
     const usage = estimatedUsage(estimatedTokens);

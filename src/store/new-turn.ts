@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Measurements } from '../context/measurements.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../turn/spending.ts';
@@ -44,7 +45,7 @@ export async function endPassesOfTurns(
     update conversations c
     set compactions_over = c.compactions, view_offset = no_measurements(), usage_entry_id = null, compaction_id = null
     where c.id = ${conversationId} and c.compactions > c.compactions_over and (${lastsTurn} or coalesce((
-      select t.policy ->> 'lasts' = 'turn' from turns t
+      select model_in_force(t) -> 'policy' ->> 'lasts' = 'turn' from turns t
       where t.conversation_id = c.id order by t.epoch desc limit 1), false))`;
 }
 
@@ -59,17 +60,29 @@ interface NewTurn extends BeginTurnRequest {
 /** The row of a turn that begins. */
 export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
   const { turn, workflowId, runId } = start;
-  const { snapshot, fixed } = start.snapshot;
+  const { snapshot } = start.snapshot;
   await sql`
     insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, begin_scheduled_at, worker_identity,
-      agent, model, preset, snapshot, model_limits, policy, fixed, command_only, messages, limits, compactions_over)
+      agent, model, preset, snapshot_hash, command_only, messages, limits, compactions_over)
     values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
       ${start.scheduledAt ?? null}, ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
-      ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
-      ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
-      ${start.commandOnly}, ${start.messages},
+      ${await storeSnapshot(sql, start.snapshot)}, ${start.commandOnly}, ${start.messages},
       ${start.limits == null ? null : jsonText(start.limits)}::text::json,
       (select compactions_over from conversations where id = ${turn.conversationId}))`;
+}
+
+/** Its content is sent once; the lock keeps the row from being deleted with its last turn. */
+async function storeSnapshot(sql: Transaction, { snapshot, fixed }: TurnSnapshot): Promise<Buffer> {
+  const [content, measured] = [jsonText(snapshot), measurementsText(fixed)];
+  const hash = createHash('sha256').update(content).update(measured).digest();
+  const [stored] = await sql`select from agent_snapshots where hash = ${hash} for key share`;
+  if (stored === undefined) {
+    await sql`
+      insert into agent_snapshots (hash, content, fixed)
+      values (${hash}, ${content}::text::json, ${measured}::measurements)
+      on conflict (hash) do update set hash = excluded.hash`;
+  }
+  return hash;
 }
 
 export async function tellBeginning(writer: Writer, snapshot: AgentSnapshot, commandOnly: boolean): Promise<void> {

@@ -94,8 +94,9 @@ export async function endLostPartTries({ sql, turn }: Pick<Writer, 'sql' | 'turn
     })[]
   >`
     select p.compaction_id as "compactionId", c.turn_id as "turnId", p.number as part, p.unreported_tries as tries,
-      p.input_estimate as tokens, t.snapshot
+      p.input_estimate as tokens, a.content as snapshot
     from compactions c join compaction_parts p on p.compaction_id = c.id join turns t on t.id = c.turn_id
+    join agent_snapshots a on a.hash = t.snapshot_hash
     where c.conversation_id = ${turn.conversationId} and c.status = 'planned' and p.unreported_tries > 0
       -- What is written is final, and what is extracted asks no model.
       and p.state <> 'written' and (c.form <> 'extractive_summary' or p.kind = 'flush')

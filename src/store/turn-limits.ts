@@ -81,8 +81,8 @@ export async function readEndedTurn(
     }[]
   >`
     select conversation_id, ended_at is not null as ended, case when outcome = 'budget_exhausted' then reason end as reason,
-      limits, (snapshot -> 'limits' ->> 'steps')::float8 as steps, snapshot -> 'limits' -> 'spending' -> 'turn' as configured
-    from turns where id = ${turnId}`;
+      limits, (s.content -> 'limits' ->> 'steps')::float8 as steps, s.content -> 'limits' -> 'spending' -> 'turn' as configured
+    from turns join agent_snapshots s on s.hash = snapshot_hash where id = ${turnId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turnId}`);
   const { reason, steps } = row;
   const limits = row.limits ?? { turn: { steps }, conversation: {} };

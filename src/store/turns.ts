@@ -191,7 +191,8 @@ export async function readSnapshot(
   readonly fixed: Measurements;
 }> {
   const [row] = await sql<{ snapshot: AgentSnapshot; fallbacks: readonly GivenUpModel[]; fixed: string }[]>`
-    select snapshot, fallbacks, fixed from turns where id = ${turnId}`;
+    select s.content as snapshot, t.fallbacks, s.fixed
+    from turns t join agent_snapshots s on s.hash = t.snapshot_hash where t.id = ${turnId}`;
   if (row === undefined) throw turnNotFound(turnId);
   const { fallbacks: givenUp } = row;
   const snapshot = withModelInForce(row.snapshot, givenUp.length);

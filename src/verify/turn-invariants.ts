@@ -102,7 +102,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
       from compactions k join turns t on t.id = k.turn_id
       where ${inScope(sql, sql`k.conversation_id`, scope)} and k.reason = 'overflow' and k.status = 'committed'
       group by k.conversation_id, k.turn_id, t.id, t.conversation_id
-      having count(*) > coalesce((t.policy ->> 'overflowRecoveries')::int, ${OVERFLOW_RECOVERIES_PER_TURN})
+      having count(*) > coalesce((model_in_force(t) -> 'policy' ->> 'overflowRecoveries')::int, ${OVERFLOW_RECOVERIES_PER_TURN})
         * (1 + coalesce(jsonb_array_length(t.fallbacks), 0))
       limit ${scope.limit}`,
   },

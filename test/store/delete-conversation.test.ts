@@ -7,7 +7,7 @@ import { newId } from '../../src/store/ids.ts';
 import { indexConversation, searchMemory } from '../../src/store/search.ts';
 import { exported, idsOf, richConversation, rowsOf } from './support/conversation-files.ts';
 import { code, NOT_GRANTED } from './support/refusals.ts';
-import { closeToolCall, conversationOf, said, send, startTurn, useTestStore } from './support/store-builders.ts';
+import { closeToolCall, said, send, startTurn, useTestStore } from './support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let sql: Database;
@@ -24,7 +24,10 @@ describe('deleting a conversation', () => {
     await indexConversation(sql, other);
     expect(await searchMemory(sql, { conversationId, query: 'heron of Utrecht' })).not.toEqual([]);
     const otherBefore = await exported(sql, other);
-    const own = await conversationOf(sql, 'The quokkaheron is a heron');
+    const snapshots = async () => (await sql`select from agent_snapshots`).length;
+    const shared = await snapshots();
+    const own = await startTurn(sql, 'The quokkaheron is a heron', { snapshot: { instructions: 'Only here.' } });
+    expect(await snapshots()).toBe(shared + 1);
     await indexConversation(sql, own.conversationId);
     const vocabulary = async () =>
       (await sql<{ term: string }[]>`select term from search_vocabulary where term like '%heron'`).map(
@@ -34,6 +37,7 @@ describe('deleting a conversation', () => {
     await endTurn(sql, { turn: own, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
     await deleteConversation(sql, own.conversationId);
     expect(await vocabulary()).toEqual(['heron']);
+    expect(await snapshots()).toBe(shared);
     const ids = await idsOf(sql, conversationId);
     const { runs } = await deleteConversation(sql, conversationId);
     expect(runs).toHaveLength(2);

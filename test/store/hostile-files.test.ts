@@ -34,9 +34,9 @@ it('what a conversation is comes from who imports it, and nothing of it from the
     from conversations where id = ${conversationId}`;
   expect(row).toEqual({ ...settings, agent: 'careful', is_counted: true, cost: 0, is_short: true });
   const turns = await sql<{ agent: string; workspace: string; allows: boolean; tools: unknown[]; outcome: string }[]>`
-    select agent, snapshot ->> 'workspace' as workspace, (snapshot ->> 'allowCommands')::boolean as allows,
-      snapshot -> 'tools' as tools, workflow_id, outcome, limits
-    from turns where conversation_id = ${conversationId}`;
+    select agent, content ->> 'workspace' as workspace, (content ->> 'allowCommands')::boolean as allows,
+      content -> 'tools' as tools, workflow_id, outcome, limits
+    from turns join agent_snapshots on hash = snapshot_hash where conversation_id = ${conversationId}`;
   const of = { agent: 'careful', workspace: '/ours', allows: false, tools: [], outcome: 'completed', limits: null };
   const turn = { ...of, workflow_id: `import:${conversationId}` };
   expect(turns).toEqual([turn, turn]);

@@ -39,6 +39,7 @@ it('what was logged the application can neither change nor delete', async () => 
     'packed_outlines',
   ]);
   expect(namesOf(({ updates, deletes }) => updates && !deletes)).toEqual([
+    'agent_snapshots',
     'compaction_parts',
     'compactions',
     'contents',

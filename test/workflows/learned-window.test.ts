@@ -33,7 +33,7 @@ async function shown(...args: readonly string[]): Promise<string> {
 
 async function windows(conversationId: string): Promise<number[]> {
   const rows = await harness.database<{ window: number }[]>`
-    select (model_limits ->> 'window')::int as window from turns
+    select (coalesce(t.model_limits, model_in_force(t) -> 'modelLimits') ->> 'window')::int as window from turns t
     where conversation_id = ${conversationId} order by begun_at`;
   return rows.map((row) => row.window);
 }

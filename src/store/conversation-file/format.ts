@@ -131,7 +131,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
           case when l.is_over then null else c.compaction_id end as compaction_id,
           case when l.is_over then no_measurements() else c.view_offset end as view_offset
         from conversations c left join lateral (
-          select t.policy ->> 'lasts' = 'turn' as is_over from turns t
+          select model_in_force(t) -> 'policy' ->> 'lasts' = 'turn' as is_over from turns t
           where t.conversation_id = c.id order by t.epoch desc limit 1) l on true
         where c.id = $1) as standing`,
   },
