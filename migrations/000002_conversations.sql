@@ -2,6 +2,8 @@
 
 create table conversations (
   id uuid primary key,
+  tenant text not null default 'default' check (tenant <> ''),
+  start_key text check (length(start_key) between 1 and 200),
   agent text not null check (agent <> ''),
   model text,
   preset text,
@@ -32,6 +34,7 @@ create table conversations (
   user_name text check (user_name <> ''),
   imported_through integer check (imported_through > 0),
   is_unindexed boolean not null default false,
+  unique (tenant, start_key),
   check ((compactions_over >= 0) and (compactions_over <= compactions))
 );
 create index conversations_by_activity on conversations (active_at desc, id desc);
@@ -40,6 +43,8 @@ create index conversations_unindexed on conversations (agent) where is_unindexed
 comment on table conversations
   is 'A conversation between a user and an agent: who may write to it, and where it stands.';
 comment on column conversations.id is 'UUIDv7, made by Holdfast.';
+comment on column conversations.tenant is 'Whose it is; nothing of one tenant is found by another.';
+comment on column conversations.start_key is 'Chosen by the sender: starting twice is starting once. Null: not given.';
 comment on column conversations.agent is 'Name of the agent in the configuration.';
 comment on column conversations.model is 'provider/model in place of the agent''s, or null.';
 comment on column conversations.preset is 'Compaction preset in place of the agent''s, or null.';
@@ -190,8 +195,8 @@ return (
 comment on function model_in_force is 'The snapshot''s model, or the fallback that took over: policy, modelLimits, prices.';
 
 create table messages (
-  id text primary key check ((length(id) >= 1) and (length(id) <= 200)),
   conversation_id uuid not null references conversations deferrable,
+  id text not null check ((length(id) >= 1) and (length(id) <= 200)),
   position bigint not null generated always as identity,
   kind text not null check (kind in ('message', 'stop', 'compact', 'resume', 'fork', 'switch')),
   mode text not null check (mode in ('steer', 'queue')),
@@ -210,8 +215,9 @@ create table messages (
   rings integer not null default 0 check (rings >= 0),
   conversation_raise json,
   sent_epoch integer check (sent_epoch >= 0),
+  primary key (conversation_id, id),
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
-  foreign key (follows_id) references messages (id) deferrable initially deferred,
+  foreign key (conversation_id, follows_id) references messages deferrable initially deferred,
   check (((target_entry_id is null) or (kind = 'fork')) and ((kind = 'switch') = (target_branch is not null))
     and ((kind in ('fork', 'switch')) = (summarizes is not null))),
   check ((focus is null) or (kind = 'compact')),
@@ -221,15 +227,15 @@ create table messages (
   check ((conversation_raise is null) or (raise is not null))
 );
 create index messages_by_conversation on messages (conversation_id, "position");
-create index messages_following on messages (follows_id) where follows_id is not null;
+create index messages_following on messages (conversation_id, follows_id) where follows_id is not null;
 create index messages_by_turn on messages (turn_id) where turn_id is not null;
 create index messages_by_target on messages (conversation_id, target_entry_id) where target_entry_id is not null;
 create index messages_raises on messages (conversation_id) where raise is not null;
 create index messages_waiting on messages (conversation_id, "position") where consumed_at is null;
 create index messages_waiting_longest on messages (created_at) where consumed_at is null;
 comment on table messages is 'What users sent, commands included: written before anything else, taken exactly once.';
-comment on column messages.id is 'Chosen by the sender: sending twice is sending once.';
 comment on column messages.conversation_id is 'Where it was sent.';
+comment on column messages.id is 'Chosen by the sender: sending twice is sending once.';
 comment on column messages.position is 'Order of arrival.';
 comment on column messages.kind is 'message: text for the agent. All others are commands to Holdfast.';
 comment on column messages.mode is 'steer: enters at the next step. queue: starts the next turn.';

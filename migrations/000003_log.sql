@@ -46,7 +46,7 @@ create table entries (
   tool_call_count integer check (tool_call_count >= 0),
   tool_name text,
   is_error boolean,
-  message_id text references messages deferrable,
+  message_id text,
   compaction_id uuid,
   content json not null,
   original_id uuid,
@@ -57,6 +57,7 @@ create table entries (
   unique (id, conversation_id),
   foreign key (conversation_id, original_id) references contents (conversation_id, id) deferrable,
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
+  foreign key (conversation_id, message_id) references messages deferrable,
   check (((kind = 'assistant') = (tool_call_count is not null))
     and ((kind = 'assistant') = (model_attempt is not null))),
   check ((kind in ('assistant', 'tool_result')) = (call_number is not null)),
@@ -75,7 +76,7 @@ create index entries_notes on entries (conversation_id, slot, sequence desc) whe
 create index entries_of_branch on entries ((branch + 0), conversation_id, sequence);
 create unique index entries_one_marker on entries (compaction_id) where compaction_id is not null;
 create unique index entries_one_note on entries (turn_id, note_key) where note_key is not null;
-create unique index entries_one_per_message on entries (message_id) where message_id is not null;
+create unique index entries_one_per_message on entries (conversation_id, message_id) where message_id is not null;
 create index entries_talk on entries (conversation_id, branch, sequence)
   where ((kind = 'user') or ((kind = 'assistant') and (tool_call_count = 0)));
 comment on table entries is 'The append-only log of a conversation, a tree: the originals of everything, for ever.';

@@ -57,40 +57,39 @@ export function openConversations(source: Source, options: SoakOptions): Convers
       open = rows.map(({ id }) => id);
       while (open.length < options.conversations) {
         // Every second one is never stopped: one that was owes no report, and in a short run there would be none to check.
-        const started = inventConversation(source, options, all.length % 2 === 1);
-        all.push(started);
-        // Before its first turn begins: a strike at a conversation that is not listed would be seen to hit nothing.
-        open.push(started.conversationId);
-        await startConversation(source, started);
+        const mayStop = all.length % 2 === 1;
+        await startConversation(source, { ...inventTask(source, options), mayStop }, (started) => {
+          all.push(started);
+          open.push(started.conversationId);
+        });
       }
     },
   };
 }
 
-function inventConversation(
-  { random, directory }: Source,
-  { files, lines }: SoakOptions,
-  mayStop: boolean,
-): SoakConversation {
-  const conversationId = randomUUID();
-  return {
-    conversationId,
-    workspace: join(directory, 'workspaces', conversationId),
-    job: inventJob(files, lines, random),
-    readingMessageId: randomUUID(),
-    mayStop,
-  };
+function inventTask({ random, directory }: Source, { files, lines }: SoakOptions) {
+  const readingMessageId = randomUUID();
+  const workspace = join(directory, 'workspaces', readingMessageId);
+  return { workspace, job: inventJob(files, lines, random), readingMessageId };
 }
 
-/** Two tasks, one after the other: to read and report, and to call tools with effects. */
-async function startConversation({ client, random }: Source, conversation: SoakConversation): Promise<void> {
-  const { conversationId, workspace, job, readingMessageId } = conversation;
+/**
+ * Two tasks, one after the other: to read and report, and to call tools with effects.
+ * @param started at once, because a strike at a conversation that is not listed would be seen to hit nothing
+ */
+async function startConversation(
+  { client, random }: Source,
+  conversation: Omit<SoakConversation, 'conversationId'>,
+  started: (conversation: SoakConversation) => void,
+): Promise<void> {
+  const { workspace, job, readingMessageId } = conversation;
   await writeFiles(workspace, job);
   const reading = { content: taskText(job, { recall: true }), messageId: readingMessageId };
   const script = { content: scriptText(random), messageId: randomUUID() };
   const [first, second] = random.chance(0.4) ? [script, reading] : [reading, script];
-  const { content: task, messageId } = first;
-  await persist(() => client.startTask({ task, agent: AGENT, conversationId, messageId, workspace }));
+  const { content: task, messageId: startKey } = first;
+  const { conversationId } = await persist(() => client.startTask({ task, agent: AGENT, startKey, workspace }));
+  started({ ...conversation, conversationId });
   await persist(() => client.sendMessage({ conversationId, mode: 'queue', ...second }));
 }
 

@@ -51,7 +51,6 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   },
   decision_id_reused: { next: 'Send with another decision id.', exit: 'usage' },
   message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
-  conversation_differs: { next: '`npx holdfast send` says more in a conversation as it is.', exit: 'usage' },
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },
   nothing_to_resume: { next: 'Send a message instead: `npx holdfast send <conversation> "…"`.', exit: 'usage' },
   limit_not_raised: { next: 'Raise it by that much or more; `npx holdfast resume --help` lists all.', exit: 'usage' },

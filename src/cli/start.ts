@@ -18,6 +18,7 @@ interface StartFlags extends ConnectionFlags {
   readonly preset?: string;
   readonly workspace?: string;
   readonly user?: string;
+  readonly startKey?: string;
   readonly attach: readonly string[];
   readonly detach?: true;
   readonly plain?: true;
@@ -45,6 +46,7 @@ export function startCommand(): Command {
     .option('--preset <name>', "compaction preset instead of the agent's")
     .option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder)
     .option('--user <name>', "whose memories it is shown and writes, instead of the agent's `memory.user`")
+    .option('--start-key <key>', 'your own key, which makes starting twice harmless')
     .option('--attach <files>', 'pictures, PDFs and texts that go with it, separated by commas', collectFiles, [])
     .option('--detach', 'do not watch: print the conversation and return')
     .option('--plain', 'plain lines on a terminal too')
@@ -61,7 +63,7 @@ async function start(argument: string, flags: StartFlags): Promise<void> {
   const needs = { agents: flags.check };
   await withClient(flags, needs, async (client, { configuration }) => {
     if (flags.check && configuration !== null) await checkChoice(configuration, flags);
-    const { agent, model, preset, workspace, user } = flags;
+    const { agent, model, preset, workspace, user, startKey } = flags;
     const { conversationId, messageId } = await client.startTask({
       task,
       ...(agent !== undefined && { agent }),
@@ -69,6 +71,7 @@ async function start(argument: string, flags: StartFlags): Promise<void> {
       ...(preset !== undefined && { preset }),
       ...(workspace !== undefined && { workspace }),
       ...(user !== undefined && { user }),
+      ...(startKey !== undefined && { startKey }),
     });
     const conversation = shortId(conversationId);
     if (flags.detach !== true) {

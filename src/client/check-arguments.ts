@@ -83,8 +83,7 @@ const ARGUMENTS = {
   startTask: z.object({
     task: content,
     ...ofNewConversation,
-    conversationId: uuid.optional(),
-    messageId: text.optional(),
+    startKey: text.optional(),
   }),
   sendMessage: z.object({ ...toSend, content, mode: oneOf('steer', 'queue').optional() }),
   stop: z.object(toSend),

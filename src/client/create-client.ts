@@ -3,7 +3,6 @@ import { definedOf } from '../context/defined-of.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import { readCosts } from '../store/costs.ts';
-import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
 import { listServedModels, storeServedModel } from '../store/served-models.ts';
 import { endPause, listPauses } from '../store/provider-pauses.ts';
@@ -175,23 +174,20 @@ function senders(
   temporal: RungTemporal,
   doorbell: Doorbell,
 ): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume' | keyof BranchCommands> {
-  const { send, changeBranch, sendOnNewBranch } = waysToSend(database, temporal, doorbell);
+  const { start, send, changeBranch, sendOnNewBranch } = waysToSend(database, temporal, doorbell);
   const command = async (kind: 'stop' | 'compact', conversationId: string, rest: Partial<MessageInput>) => {
     await guarded(() => describeConversation(database, conversationId));
     return send({ conversationId, kind, ...rest });
   };
   return {
     ...branchCommands(database, { changeBranch, sendOnNewBranch }),
-    startTask: ({ task, agent, model, preset, workspace, user, conversationId, messageId }) =>
-      send({
-        conversationId: conversationId ?? newId(),
-        kind: 'message',
+    startTask: async ({ task, agent, model, preset, workspace, user, startKey }) =>
+      start({
         mode: 'queue',
         agent: agent ?? 'default',
         settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null, user: user ?? null },
         content: messageParts(task),
-        expects: definedOf({ agent, model, preset, workspace, user }),
-        ...(messageId !== undefined && { id: messageId }),
+        ...(startKey !== undefined && { startKey }),
       }),
     async sendMessage({ conversationId, content, mode, messageId }) {
       await guarded(() => describeConversation(database, conversationId));

@@ -21,8 +21,6 @@ export type ClientErrorCode =
   | 'decision_stale'
   /** The same decision id decided on another call, or otherwise. */
   | 'decision_id_reused'
-  /** The conversation has another agent, model, preset, workspace or user than the task names. */
-  | 'conversation_differs'
   | 'invalid_argument'
   /** No turn, one that runs, one that completed its task, or another one than when it was sent. */
   | 'nothing_to_resume'
@@ -176,7 +174,6 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'decision_stale':
     case 'decision_id_reused':
     case 'conversation_not_found':
-    case 'conversation_differs':
     case 'entry_not_found':
     case 'branch_not_found':
     case 'conversation_busy':

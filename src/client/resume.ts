@@ -28,7 +28,8 @@ export async function requireResumable(
   },
 ): Promise<JudgedResume> {
   const { conversationId, raise, messageId } = resume;
-  const wasSent = async (): Promise<boolean> => messageId !== undefined && (await isMessageKnown(database, messageId));
+  const wasSent = async (): Promise<boolean> =>
+    messageId !== undefined && (await isMessageKnown(database, { conversationId, id: messageId }));
   if (await wasSent()) return {};
   checkRaise(raise);
   try {

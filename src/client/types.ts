@@ -29,7 +29,7 @@ export type { EndedTurn, TurnSummary } from './turn-summary.ts';
  */
 export type MessageContent = string | readonly ContentPart[];
 
-/** In a conversation that is there, a task is another message; agent and settings that it names must be the conversation's. */
+/** A new conversation: its agent, what it sets instead of the agent's own, and the first message. */
 export interface StartTaskOptions {
   readonly task: MessageContent;
   /** Name of a configured agent. Default: `default`. */
@@ -45,10 +45,11 @@ export interface StartTaskOptions {
    * characters. Default: the agent's `memory.user`.
    */
   readonly user?: string;
-  /** UUID of the conversation. Default: a new one. */
-  readonly conversationId?: string;
-  /** Chosen by the caller to make sending twice harmless; at most 200 characters. Default: a new UUID. */
-  readonly messageId?: string;
+  /**
+   * Chosen by the caller, 1 to 200 characters, and the id of the first message: a repeated start with it returns the conversation of the
+   * first. Default: each start is a new conversation.
+   */
+  readonly startKey?: string;
 }
 
 export interface SendMessageOptions {
@@ -56,6 +57,7 @@ export interface SendMessageOptions {
   readonly content: MessageContent;
   /** `steer`: enters at the running turn's next step; `queue`: starts the next turn. Default: `steer`. */
   readonly mode?: 'steer' | 'queue';
+  /** Chosen by the caller, 1 to 200 characters: what is sent twice to a conversation counts once. Default: a new UUID. */
   readonly messageId?: string;
 }
 
@@ -182,7 +184,7 @@ export interface PastView {
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
  */
 export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods, ProviderMethods {
-  /** @throws HoldfastClientError `conversation_differs`, `message_id_reused` */
+  /** @throws HoldfastClientError `message_id_reused` (the start key belongs to another task) */
   startTask(options: StartTaskOptions): Promise<SentMessage>;
   sendMessage(options: SendMessageOptions): Promise<SentMessage>;
   /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */

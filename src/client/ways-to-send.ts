@@ -3,6 +3,8 @@ import type { Database } from '../store/database.ts';
 import { newId } from '../store/ids.ts';
 import { acceptMessage, acceptOnNewBranch } from '../store/messages.ts';
 import type { AcceptedMessage, MessageInput } from '../store/messages.ts';
+import { startConversation } from '../store/start-conversation.ts';
+import type { StartInput } from '../store/start-conversation.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { guarded } from './errors.ts';
 import { pastLostTurn } from './lost-turn.ts';
@@ -17,6 +19,7 @@ function messageOf(message: Sent): MessageInput {
 
 /** The ways in which a client writes what it sends; each rings the conversation's doorbell and returns once the row is stored. */
 export interface WaysToSend {
+  readonly start: (start: Omit<StartInput, 'measurements'>) => Promise<SentMessage>;
   readonly send: (sent: Sent) => Promise<SentMessage>;
   /** Sends a fork or a switch. */
   readonly changeBranch: (change: Sent) => Promise<SentMessage>;
@@ -41,6 +44,14 @@ export function waysToSend(database: Database, temporal: RungTemporal, doorbell:
     if (kind === 'message' && state === 'accepted') doorbell.ringFor({ id, conversationId, mode });
     else doorbell.ring(conversationId);
   };
+  const start: WaysToSend['start'] = async (started) => {
+    const measurements = measureContent(started.content);
+    const { conversationId, messageId, state } = await guarded(() =>
+      startConversation(database, { ...started, measurements }),
+    );
+    doorbell.ring(conversationId);
+    return { conversationId, messageId, duplicate: state === 'duplicate' };
+  };
   const send = async (sent: Sent): Promise<SentMessage> => {
     const message = messageOf(sent);
     return sendBy(message, () => acceptMessage(database, message), ringOnce);
@@ -57,5 +68,5 @@ export function waysToSend(database: Database, temporal: RungTemporal, doorbell:
       pastLostTurn(database, temporal, message, (lost) => acceptOnNewBranch(database, { ...change, ...lost }, message)),
     );
   };
-  return { send, changeBranch, sendOnNewBranch };
+  return { start, send, changeBranch, sendOnNewBranch };
 }

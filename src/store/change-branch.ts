@@ -62,7 +62,7 @@ export async function changeBranch(
 async function consume({ sql, turn }: TurnWriter, messageId: string): Promise<boolean> {
   const { count } = await sql`
     update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now()
-    where id = ${messageId} and consumed_at is null`;
+    where conversation_id = ${turn.conversationId} and id = ${messageId} and consumed_at is null`;
   return count > 0;
 }
 
@@ -208,14 +208,19 @@ async function takeBackStopped(
   const { count } = await sql`
     update messages m set follows_id = ${commandId}, consumed_at = holdfast_now()
     where m.conversation_id = ${turn.conversationId} and m.consumed_at is null and m.kind = 'message'
-      and m.position > (select f.position from messages f where f.id = ${commandId})
-      and (m.created_at <= ${cancelledUntil}::timestamptz or m.position <= (select max(s.position) from messages s where s.id = any(${[...stops]})))`;
+      and m.position > (
+        select f.position from messages f where f.conversation_id = m.conversation_id and f.id = ${commandId})
+      and (m.created_at <= ${cancelledUntil}::timestamptz or m.position <= (
+        select max(s.position) from messages s
+        where s.conversation_id = m.conversation_id and s.id = any(${[...stops]})))`;
   return count;
 }
 
 /** The message that was to be answered behind the fork is taken back: where it would be answered now nobody asked for it. */
-async function tellRefusal({ sql, event }: TurnWriter, messageId: string, reason: string): Promise<void> {
-  await sql`update messages set consumed_at = holdfast_now() where follows_id = ${messageId} and consumed_at is null`;
+async function tellRefusal({ sql, turn, event }: TurnWriter, messageId: string, reason: string): Promise<void> {
+  await sql`
+    update messages set consumed_at = holdfast_now()
+    where conversation_id = ${turn.conversationId} and follows_id = ${messageId} and consumed_at is null`;
   await event('branch_refused', { messageId, reason });
 }
 

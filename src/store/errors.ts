@@ -37,7 +37,6 @@ export type StoreErrorCode =
   | 'invalid_message_id'
   | 'conversation_not_found'
   /** The conversation that a task is for has another agent or other settings than the task names. */
-  | 'conversation_differs'
   /** A conversation that is imported has the id of one that is here. */
   | 'conversation_exists'
   /** A file to import that `holdfast export` did not write, or not this version's. */

@@ -112,7 +112,8 @@ export async function appendMessages({ sql, turn, event }: Writer, messages: rea
   }
   const ids = messages.map(({ id }) => id);
   await sql`
-    update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now() where id = any(${ids})`;
+    update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now()
+    where conversation_id = ${turn.conversationId} and id = any(${ids})`;
 }
 
 export interface ServedCommands {

@@ -3,7 +3,7 @@ import type { Measurements } from '../context/measurements.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { requireMayResume } from './accept-resume.ts';
 import { branchIsBusy } from './branches.ts';
-import type { Database, Fragment, Transaction } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
 import { isId } from './ids.ts';
@@ -30,20 +30,14 @@ export interface ConversationSettings {
 }
 
 export interface MessageInput {
-  /** Chosen by the sender, 1 to 200 characters; sending it twice is sending it once. */
+  /** Chosen by the sender, 1 to 200 characters; sending it twice to a conversation is sending it once. */
   readonly id: string;
   readonly conversationId: string;
-  /** Name of the agent. Needed when the conversation is new, ignored later. */
-  readonly agent?: string;
-  /** Used when the conversation is new, ignored later. */
-  readonly settings?: ConversationSettings;
   /**
    * An open turn whose workflow is gone: it keeps no branch from being changed and no task from being resumed, since the turn that does
    * so ends it first.
    */
   readonly lostTurnId?: string;
-  /** What the sender takes for the conversation's own; refused when it differs. Default: anything will do. */
-  readonly expects?: Partial<Record<keyof ConversationSettings | 'agent', string>>;
   readonly kind: MessageKind;
   /** Default: `steer`. */
   readonly mode?: MessageMode;
@@ -74,30 +68,25 @@ export interface BranchTarget {
 
 export interface AcceptedMessage {
   readonly state: 'accepted' | 'duplicate';
-  /** The conversation did not exist before. */
-  readonly newConversation: boolean;
 }
 
 /** Characters of a message id. */
 const LONGEST_MESSAGE_ID = 200;
 
 /**
- * Writes the message's row, and the conversation's when it is new; returns after the commit. Takes
+ * Writes the message's row; returns after the commit. Takes
  * no lock that a turn holds, so a sender never waits for a turn; that of a `resume`, which no turn should run beside, for a write of it at most.
- * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_differs`, `conversation_not_found`
- * (a command, or a message without agent, for a conversation that does not exist), `resume_waiting` (another one waits),
- * `conversation_busy` (a resume beside a change of branch), `nothing_to_resume` (what it was to go on with has gone on)
+ * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`, `resume_waiting` (another one
+ * waits), `conversation_busy` (a resume beside a change of branch), `nothing_to_resume` (what it was to go on with has gone on)
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);
   const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
-    const newConversation = await ensureConversation(open, message);
-    if (!newConversation && message.expects !== undefined) await requireExpected(open, message, message.expects);
-    const inserted = await insertMessage(open, message);
-    if (inserted && message.target !== undefined) await requireIdle(open, message);
-    if (inserted && message.kind === 'resume') await requireMayResume(open, message);
-    if (!inserted) await requireSameMessage(open, message);
-    return { state: inserted ? 'accepted' : 'duplicate', newConversation };
+    await lockBranch(open, message);
+    const state = await insertMessage(open, message);
+    if (state === 'accepted' && message.target !== undefined) await requireIdle(open, message);
+    if (state === 'accepted' && message.kind === 'resume') await requireMayResume(open, message);
+    return { state };
   });
   if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
   return accepted;
@@ -116,22 +105,16 @@ export async function acceptOnNewBranch(
 ): Promise<AcceptedMessage> {
   checkIds(fork);
   checkIds(message);
-  const state = await transaction(sql, async (open): Promise<AcceptedMessage['state']> => {
+  const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
     // Of two that send the same at once, the second finds the message of the first.
-    await open`select pg_advisory_xact_lock(hashtextextended(${`message ${message.id}`}, 0))`;
-    const [known] = await open`select from messages where id = ${message.id}`;
-    if (known === undefined) {
-      await ensureConversation(open, fork);
-      await insertMessage(open, fork);
-      await requireIdle(open, fork);
-      if (await insertMessage(open, { ...message, followsId: fork.id })) return 'accepted';
-      throw idReused(message);
-    }
-    await requireSameMessage(open, message);
-    return 'duplicate';
+    await lockBranch(open, fork);
+    if (await isMessageKnown(open, message)) return { state: await insertMessage(open, message) };
+    await insertMessage(open, fork);
+    await requireIdle(open, fork);
+    return { state: await insertMessage(open, { ...message, followsId: fork.id }) };
   });
-  if (state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
-  return { state, newConversation: false };
+  if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
+  return accepted;
 }
 
 function checkIds({ id, conversationId, target }: MessageInput): void {
@@ -143,6 +126,11 @@ function checkIds({ id, conversationId, target }: MessageInput): void {
       `conversation id "${conversationId}" is not a UUID: give one, or none for a new conversation`,
     );
   }
+  checkMessageId(id);
+}
+
+/** @throws StoreError `invalid_message_id` */
+export function checkMessageId(id: string): void {
   if (id.length === 0 || id.length > LONGEST_MESSAGE_ID || id.includes('\0')) {
     throw new StoreError(
       'invalid_message_id',
@@ -151,51 +139,20 @@ function checkIds({ id, conversationId, target }: MessageInput): void {
   }
 }
 
-async function ensureConversation(sql: Transaction, message: MessageInput): Promise<boolean> {
-  const { conversationId, agent, settings, kind } = message;
-  const [found] = await sql<{ known: boolean }[]>`
-    select ${branchLock(sql, message)}, exists (select from conversations where id = ${conversationId}) as known`;
-  if (found?.known === true) return false;
-  if (agent === undefined || kind !== 'message') {
-    throw new StoreError(
-      'conversation_not_found',
-      `there is no conversation ${conversationId}; begin one with a message that names an agent`,
-    );
-  }
-  const { count } = await sql`
-    insert into conversations (id, agent, model, preset, workspace, user_name)
-    values (${conversationId}, ${agent}, ${settings?.model ?? null}, ${settings?.preset ?? null},
-      ${settings?.workspace ?? null}, ${settings?.user ?? null})
-    on conflict do nothing`;
-  return count > 0;
-}
-
 /**
  * Held until the commit, and taken before the row gets its position: a change of branch waits for the messages that are being sent,
  * sees them when it asks whether the conversation is idle, and stands before all that come later. Messages do not wait for each other.
+ * @throws StoreError `conversation_not_found`
  */
-function branchLock(sql: Transaction, { conversationId, target }: MessageInput): Fragment {
+async function lockBranch(sql: Transaction, { conversationId, target }: MessageInput): Promise<void> {
   const key = sql`hashtextextended(${`branch of ${conversationId}`}, 0)`;
-  return target === undefined ? sql`pg_advisory_xact_lock_shared(${key})` : sql`pg_advisory_xact_lock(${key})`;
-}
-
-async function requireExpected(
-  sql: Transaction,
-  { conversationId }: MessageInput,
-  expects: NonNullable<MessageInput['expects']>,
-): Promise<void> {
-  const [row] = await sql<({ agent: string } & ConversationSettings)[]>`
-    select agent, model, preset, workspace, user_name as "user" from conversations where id = ${conversationId}`;
-  for (const name of ['agent', 'model', 'preset', 'workspace', 'user'] as const) {
-    const expected = expects[name];
-    const found = row?.[name] ?? null;
-    if (expected === undefined || expected === found) continue;
-    const has = found === null ? `no ${name} of its own` : `the ${name} "${found}"`;
-    throw new StoreError(
-      'conversation_differs',
-      `conversation ${conversationId} has ${has}, not "${expected}": leave it out, or start another conversation`,
-    );
-  }
+  const lock = target === undefined ? sql`pg_advisory_xact_lock_shared(${key})` : sql`pg_advisory_xact_lock(${key})`;
+  const [found] = await sql`select ${lock} from conversations where id = ${conversationId}`;
+  if (found !== undefined) return;
+  throw new StoreError(
+    'conversation_not_found',
+    `there is no conversation ${conversationId}; begin one with a message that names an agent`,
+  );
 }
 
 /**
@@ -222,42 +179,47 @@ async function requireIdle(
     : new StoreError('branch_not_found', `conversation ${conversationId} has no branch ${target?.branch ?? ''}`);
 }
 
-/** False when the id was used before. */
-async function insertMessage(sql: Transaction, message: MessageInput): Promise<boolean> {
+/**
+ * Writes the row, or finds it written.
+ * @throws StoreError `message_id_reused` for another message under the id
+ */
+export async function insertMessage(sql: Transaction, message: MessageInput): Promise<AcceptedMessage['state']> {
   const { count } = await sql`
-    insert into messages (id, conversation_id, kind, mode, content, focus, raise, measurements, target_entry_id,
+    insert into messages (conversation_id, id, kind, mode, content, focus, raise, measurements, target_entry_id,
       target_branch, summarizes, follows_id, sent_epoch)
-    values (${message.id}, ${message.conversationId}, ${message.kind}, ${message.mode ?? 'steer'},
+    values (${message.conversationId}, ${message.id}, ${message.kind}, ${message.mode ?? 'steer'},
       ${jsonText(message.content)}::text::json,
       ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
       ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
       ${measurementsText(message.measurements)}::measurements, ${message.target?.entryId ?? null},
       ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null},
       ${message.followsId ?? null}, (select epoch from conversations where id = ${message.conversationId}))
-    on conflict (id) do nothing`;
-  return count > 0;
+    on conflict (conversation_id, id) do nothing`;
+  if (count > 0) return 'accepted';
+  await requireSameMessage(sql, message);
+  return 'duplicate';
 }
 
 async function requireSameMessage(sql: Transaction, message: MessageInput): Promise<void> {
   const [row] = await sql<{ same: boolean }[]>`
-    select conversation_id = ${message.conversationId} and kind = ${message.kind} and mode = ${message.mode ?? 'steer'}
+    select kind = ${message.kind} and mode = ${message.mode ?? 'steer'}
       and content::text = ${jsonText(message.content)}
       and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)}
       and coalesce(raise::text, '') = ${message.raise === undefined ? '' : jsonText(message.raise)} as same
-    from messages where id = ${message.id}`;
-  if (row?.same !== true) throw idReused(message);
-}
-
-function idReused({ id }: MessageInput): StoreError {
-  return new StoreError(
+    from messages where conversation_id = ${message.conversationId} and id = ${message.id}`;
+  if (row?.same === true) return;
+  throw new StoreError(
     'message_id_reused',
-    `message id "${id}" was used for another message; give each message an id of its own`,
+    `"${message.id}" is the id of another message of the conversation; give each message, and each start, an id of its own`,
   );
 }
 
-/** Whether a message with this id was sent before, to whatever conversation. */
-export async function isMessageKnown(sql: Database, id: string): Promise<boolean> {
-  const rows = await sql`select from messages where id = ${id}`;
+/** Whether a message with this id was sent to the conversation before. */
+export async function isMessageKnown(
+  sql: Queries,
+  { conversationId, id }: Pick<MessageInput, 'conversationId' | 'id'>,
+): Promise<boolean> {
+  const rows = await sql`select from messages where conversation_id = ${conversationId} and id = ${id}`;
   return rows.length > 0;
 }
 

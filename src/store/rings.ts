@@ -40,7 +40,8 @@ export async function noteArrival(sql: Database, { id, conversationId }: RungMes
   await sql`
     with waiting as (
       select m.id from messages m join conversations c on c.id = m.conversation_id
-      where m.id = ${id} and c.id = ${conversationId} and m.consumed_at is null and c.active_turn_id is not null
+      where m.conversation_id = ${conversationId} and m.id = ${id} and m.consumed_at is null and c.active_turn_id is not null
       for no key update of m skip locked)
-    update messages m set rung_at = holdfast_now(), rings = m.rings + 1 from waiting where m.id = waiting.id`;
+    update messages m set rung_at = holdfast_now(), rings = m.rings + 1 from waiting
+    where m.conversation_id = ${conversationId} and m.id = waiting.id`;
 }

@@ -21,7 +21,8 @@ export async function readStopped({ sql, turn }: Writer, cancelledUntil: Date | 
     select id, position, kind, content, measurements from messages m
     where conversation_id = ${turn.conversationId} and consumed_at is null
       and (kind in ('stop', 'compact') or (kind = 'message' and (mode = 'steer' or exists (
-        select from messages f where f.id = m.follows_id and f.turn_id = ${turn.turnId}))))
+        select from messages f
+        where f.conversation_id = m.conversation_id and f.id = m.follows_id and f.turn_id = ${turn.turnId}))))
       and (created_at <= ${cancelledUntil}::timestamptz or position <= (
         select max(s.position) from messages s
         where s.conversation_id = ${turn.conversationId} and s.consumed_at is null and s.kind = 'stop'))

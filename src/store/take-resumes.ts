@@ -19,7 +19,9 @@ export async function resumesToTake(
   const task = await readActiveTask(sql, conversationId);
   if (task !== null && !task.isDone) return ids;
   // The raises of a conversation are summed over its messages; one without this would count whole.
-  await sql`update messages set conversation_raise = '{}' where id = any(${[...ids]}) and raise is not null`;
+  await sql`
+    update messages set conversation_raise = '{}'
+    where conversation_id = ${conversationId} and id = any(${[...ids]}) and raise is not null`;
   await consumeCommands(sql, { conversationId, kind: 'resume', turnId: null, ids });
   return [];
 }

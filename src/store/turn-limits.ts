@@ -49,7 +49,9 @@ export async function limitsOfNewTurn(
   const now = raises.filter(({ id }) => resumes.includes(id));
   const counts = now.map(({ raise }) => raiseOfConversation({ ...ended, limits: before }, raise));
   for (const [index, { id }] of now.entries())
-    await sql`update messages set conversation_raise = ${jsonText(counts[index])}::text::json where id = ${id}`;
+    await sql`
+      update messages set conversation_raise = ${jsonText(counts[index])}::text::json
+      where conversation_id = ${conversationId} and id = ${id}`;
   return {
     ...base,
     turn: resumedLimits(

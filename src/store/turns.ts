@@ -216,8 +216,8 @@ export async function readTurnForMessage(
   const [message] = await sql<{ turn_id: string | null; consumed: boolean }[]>`
     select case when m.consumed_at is not null then coalesce(m.turn_id, f.turn_id) end as turn_id,
       m.consumed_at is not null as consumed
-    from messages m left join messages f on f.id = m.follows_id
-    where m.id = ${messageId} and m.conversation_id = ${conversationId}`;
+    from messages m left join messages f on (f.conversation_id, f.id) = (m.conversation_id, m.follows_id)
+    where m.conversation_id = ${conversationId} and m.id = ${messageId}`;
   if (message === undefined) return null;
   if (message.turn_id !== null) return { state: 'taken', turn: await getTurn(sql, message.turn_id) };
   return { state: message.consumed ? 'served' : 'waiting' };

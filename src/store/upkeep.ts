@@ -82,7 +82,8 @@ export async function noteRing(
     noted as (
       update decisions d set rung_at = holdfast_now(), rings = d.rings + 1 from decided
       where (d.turn_id, d.call_number, d.call_index) = (decided.turn_id, decided.call_number, decided.call_index))
-    update messages m set rung_at = holdfast_now(), rings = m.rings + 1 from taken where m.id = taken.id`;
+    update messages m set rung_at = holdfast_now(), rings = m.rings + 1 from taken
+    where m.conversation_id = ${conversationId} and m.id = taken.id`;
 }
 
 export interface OpenTurn {

@@ -86,9 +86,9 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
         format('%s by %s, entries: %s%s', case when m.consumed_at is null then 'not taken' else 'taken' end,
           coalesce('turn ' || m.turn_id, 'no turn'), count(e.id), ' of turn ' || string_agg(e.turn_id::text, ', ')) as found
-      from messages m left join entries e on e.message_id = m.id
+      from messages m left join entries e on (e.conversation_id, e.message_id) = (m.conversation_id, m.id)
       where ${inScope(sql, sql`m.conversation_id`, scope)} and m.kind = 'message'
-      group by m.id
+      group by m.conversation_id, m.id
       having count(e.id) <> (case when m.turn_id is null then 0 else 1 end)
         or bool_or(e.turn_id <> m.turn_id)
         or (m.consumed_at is not null and m.turn_id is null and m.follows_id is null)
@@ -102,7 +102,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
         select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
           format('entry %s after entry %s', e.sequence, lag(e.sequence) over w) as found,
           e.sequence < lag(e.sequence) over w as early
-        from messages m join entries e on e.message_id = m.id
+        from messages m join entries e on (e.conversation_id, e.message_id) = (m.conversation_id, m.id)
         where ${inScope(sql, sql`m.conversation_id`, scope)}
         window w as (partition by m.conversation_id, m.mode order by m.position)
       ) ordered where early

@@ -20,6 +20,7 @@ import {
   answer,
   answerWith,
   continueConversation,
+  makeConversation,
   finishToolCall,
   register,
   send,
@@ -56,8 +57,8 @@ async function fullWindow(commands: readonly string[] = [], user: string | null 
     summarizer: { ...SNAPSHOT.summarizer, limits: LIMITS },
   };
   const conversationId = newId();
-  const settings = { model: null, preset: null, workspace: null, user };
-  await send(sql, { conversationId, settings, ...text(`Rewrite the storage layer. ${prose(2_000)}`) });
+  await makeConversation(sql, conversationId, { user });
+  await send(sql, { conversationId, ...text(`Rewrite the storage layer. ${prose(2_000)}`) });
   const turn = await continueConversation(sql, conversationId, { snapshot });
   for (let call = 1; call <= 7; call += 1) {
     const run = commands.filter((_, index) => index % 6 === call - 1);

@@ -10,6 +10,7 @@ import {
   SNAPSHOT,
   claimedCall,
   continueConversation,
+  makeConversation,
   headOf,
   send,
   text,
@@ -35,7 +36,8 @@ function service(ownUser = 'default') {
     /** @param user whom the conversation names */
     talk: async (user: string | null, said = 'hello') => {
       const conversationId = newId();
-      await send(sql, { conversationId, settings: { model: null, preset: null, workspace, user }, ...text(said) });
+      await makeConversation(sql, conversationId, { user });
+      await send(sql, { conversationId, ...text(said) });
       const turn = await continueConversation(sql, conversationId);
       const snapshot = { ...SNAPSHOT, workspace, memory: { user: user ?? ownUser, tokens: 2_000 } };
       let calls = 0;

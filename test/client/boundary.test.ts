@@ -161,25 +161,14 @@ test('an outcome is waited for in its own conversation, and not for a signal tha
   await expect(client.waitForOutcome({ conversationId, messageId, signal })).rejects.toBe(reason);
 });
 
-test('a task for a conversation that is there says what is not its own', async () => {
-  const again = { task: 'Say hello.', conversationId, messageId };
-  expect(await client.startTask({ ...again, agent: 'reader', preset: 'pi' })).toMatchObject({ duplicate: true });
-  expect(await client.startTask(again)).toMatchObject({ duplicate: true });
-  const agent = await errorOf(() => client.startTask({ task: 'More.', conversationId, agent: 'writer' }));
-  expect([agent.code, agent.message]).toEqual([
-    'conversation_differs',
-    expect.stringContaining('has the agent "reader", not "writer"'),
-  ]);
-  const model = await errorOf(() => client.startTask({ task: 'More.', conversationId, model: 'a/b' }));
-  expect([model.code, model.message]).toEqual([
-    'conversation_differs',
-    expect.stringContaining('has no model of its own, not "a/b"'),
-  ]);
-  const user = await errorOf(() => client.startTask({ task: 'More.', conversationId, user: 'bob' }));
-  expect([user.code, user.message]).toEqual([
-    'conversation_differs',
-    expect.stringContaining('has no user of its own, not "bob"'),
-  ]);
+test('a repeated start returns the conversation of the first; another task under its key is refused', async () => {
+  const start = { task: 'Say once.', startKey: 'order-17' };
+  const first = await client.startTask(start);
+  expect(first).toMatchObject({ messageId: 'order-17', duplicate: false });
+  expect(await client.startTask(start)).toEqual({ ...first, duplicate: true });
+  expect((await client.startTask({ task: start.task })).conversationId).not.toBe(first.conversationId);
+  const other = await errorOf(() => client.startTask({ ...start, task: 'Say more.' }));
+  expect([other.code, other.message]).toEqual(['message_id_reused', expect.stringContaining('order-17')]);
 });
 
 test('a client that was closed says so, and closing it again does nothing', async () => {

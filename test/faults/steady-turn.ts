@@ -34,13 +34,12 @@ export interface SteadyTurn {
 export async function startSteadyTurn(harness: TurnHarness, steps: number): Promise<SteadyTurn> {
   await harness.clearFaults();
   await harness.fault({ kind: 'delay', milliseconds: ANSWER_MILLISECONDS, times: null });
-  const conversationId = newId();
-  const file = `effects-${conversationId}.txt`;
+  const file = `effects-${newId()}.txt`;
   const command = `echo $index >> ${file}; sleep ${COMMAND_MILLISECONDS / 1_000}`;
   const sent = await harness.client.startTask({
-    conversationId,
     task: `Call run_command with ${JSON.stringify({ command })} ${steps} times, one by one\nSay all done`,
   });
+  const { conversationId } = sent;
   const effects = async (): Promise<number[]> => {
     const text = await readFile(join(harness.workspace, file), 'utf8').catch(() => '');
     return text.split('\n').filter(Boolean).map(Number);

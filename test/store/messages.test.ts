@@ -14,6 +14,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import {
   closeToolCall,
   continueConversation,
+  makeConversation,
   openTestStore,
   said,
   send,
@@ -33,7 +34,13 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 function message(overrides: Partial<MessageInput> = {}): MessageInput {
-  return { id: newId(), conversationId: newId(), agent: 'reader', kind: 'message', ...text('hello'), ...overrides };
+  return { id: newId(), conversationId: newId(), kind: 'message', ...text('hello'), ...overrides };
+}
+
+async function conversation(): Promise<string> {
+  const conversationId = newId();
+  await makeConversation(sql, conversationId);
+  return conversationId;
 }
 
 describe('a resume', () => {
@@ -81,19 +88,8 @@ describe('a resume', () => {
 });
 
 describe('acceptMessage', () => {
-  it('makes the conversation of a first message, with its settings', async () => {
-    const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data', user: 'ada' };
-    const first = message({ settings });
-    expect(await acceptMessage(sql, first)).toEqual({ state: 'accepted', newConversation: true });
-    const [row] =
-      await sql`select agent, model, preset, workspace, user_name as "user" from conversations where id = ${first.conversationId}`;
-    expect(row).toEqual({ agent: 'reader', ...settings });
-    const second = message({ conversationId: first.conversationId });
-    expect(await acceptMessage(sql, second)).toEqual({ state: 'accepted', newConversation: false });
-  });
-
   it('takes the same message once, however often and from however many clients it is sent', async () => {
-    const sent = message();
+    const sent = message({ conversationId: await conversation() });
     const results = await Promise.all(Array.from({ length: 20 }, () => acceptMessage(sql, sent)));
     expect(results.filter(({ state }) => state === 'accepted')).toHaveLength(1);
     expect(await listWaitingMessages(sql, sent.conversationId)).toHaveLength(1);
@@ -102,20 +98,22 @@ describe('acceptMessage', () => {
   it.each<[string, Partial<MessageInput>]>([
     ['content', text('other')],
     ['mode', { mode: 'queue' }],
-    ['conversation', { conversationId: newId() }],
   ])('refuses the same id with another %s', async (_, change) => {
-    const sent = message();
+    const sent = message({ conversationId: await conversation() });
     await acceptMessage(sql, sent);
     await expect(acceptMessage(sql, { ...sent, ...change })).rejects.toMatchObject({ code: 'message_id_reused' });
-    expect(await sql`select 1 from messages where id = ${sent.id}`).toHaveLength(1);
   });
 
-  it('leaves no conversation behind when the message is refused', async () => {
-    const sent = message();
-    await acceptMessage(sql, sent);
-    const conversationId = newId();
-    await expect(acceptMessage(sql, { ...sent, conversationId })).rejects.toThrow();
-    expect(await sql`select 1 from conversations where id = ${conversationId}`).toHaveLength(0);
+  it('takes the same id in two conversations for two messages', async () => {
+    const sent = message({ conversationId: await conversation() });
+    const other = { ...sent, ...text('other'), conversationId: await conversation() };
+    for (const each of [sent, other]) {
+      expect(await acceptMessage(sql, each)).toEqual({ state: 'accepted' });
+      const turn = await continueConversation(sql, each.conversationId);
+      const taken = await readTurnForMessage(sql, { conversationId: each.conversationId, messageId: sent.id });
+      expect(taken).toMatchObject({ state: 'taken', turn: { turn } });
+    }
+    expect(await said(sql, other.conversationId)).toEqual(['user other']);
   });
 
   it('refuses ids that cannot be', async () => {
@@ -124,7 +122,10 @@ describe('acceptMessage', () => {
       code: 'invalid_message_id',
     });
     await expect(acceptMessage(sql, message({ conversationId: 'mine' }))).rejects.toMatchObject({ code: 'invalid_id' });
-    expect(await acceptMessage(sql, message({ id: 'ä'.repeat(200) }))).toMatchObject({ state: 'accepted' });
+    const conversationId = await conversation();
+    expect(await acceptMessage(sql, message({ conversationId, id: 'ä'.repeat(200) }))).toMatchObject({
+      state: 'accepted',
+    });
   });
 
   it('refuses a command for a conversation that does not exist', async () => {
@@ -145,7 +146,7 @@ describe('acceptMessage', () => {
   it('wakes watchers', async () => {
     const heard: string[] = [];
     const listening = await sql.listen(EVENTS_CHANNEL, (payload) => heard.push(payload));
-    const sent = message();
+    const sent = message({ conversationId: await conversation() });
     await acceptMessage(sql, sent);
     await waitUntil('the watcher is told', () => heard.includes(`${sent.conversationId} 0`));
     await listening.unlisten();

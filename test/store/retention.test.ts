@@ -10,7 +10,14 @@ import { waitUntil } from '../support/wait-until.ts';
 import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { end } from './support/branch-builders.ts';
 import { RAW, exported, importLines } from './support/conversation-files.ts';
-import { continueConversation, send, startTurn, text, useTestStore } from './support/store-builders.ts';
+import {
+  continueConversation,
+  makeConversation,
+  send,
+  startTurn,
+  text,
+  useTestStore,
+} from './support/store-builders.ts';
 
 let sql: Database;
 let url: string;
@@ -83,7 +90,8 @@ describe('retention', () => {
   /** An idle conversation of an agent that was active so many days ago. */
   async function idle(agent: string, daysAgo: number, characters = 10): Promise<string> {
     const conversationId = newId();
-    await send(sql, { conversationId, agent, ...text('x'.repeat(characters)) });
+    await makeConversation(sql, conversationId, { agent });
+    await send(sql, { conversationId, ...text('x'.repeat(characters)) });
     const turn = await continueConversation(sql, conversationId);
     await end(sql, turn);
     await sql`update conversations set active_at = holdfast_now() - make_interval(days => ${daysAgo}) where id = ${conversationId}`;

@@ -91,8 +91,21 @@ export async function send(
 ): Promise<string> {
   const id = message.id ?? newId();
   const { content, measurements } = text('hello');
-  await acceptMessage(sql, { kind: 'message', agent: 'reader', content, measurements, ...message, id });
+  await makeConversation(sql, message.conversationId);
+  await acceptMessage(sql, { kind: 'message', content, measurements, ...message, id });
   return id;
+}
+
+/** A conversation without messages, unless it is there already. */
+export async function makeConversation(
+  sql: Database,
+  conversationId: string,
+  { agent = 'reader', user = null }: { readonly agent?: string; readonly user?: string | null } = {},
+): Promise<void> {
+  await sql`
+    insert into conversations (id, agent, user_name)
+    select ${conversationId}::uuid, ${agent}, ${user} where not exists (
+      select from conversations where id = ${conversationId})`;
 }
 
 export interface BeginOptions {

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
+import { listWaitingMessages } from '../../src/store/messages.ts';
+import { startConversation } from '../../src/store/start-conversation.ts';
+import { text, useTestStore } from './support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data', user: 'ada' };
+const start = { agent: 'reader', settings, ...text('hello') };
+
+it('makes a conversation with its settings and its first message', async () => {
+  const { conversationId, messageId } = await startConversation(sql, start);
+  const [row] =
+    await sql`select agent, model, preset, workspace, user_name as "user" from conversations where id = ${conversationId}`;
+  expect(row).toEqual({ agent: 'reader', ...settings });
+  expect((await listWaitingMessages(sql, conversationId)).map(({ id }) => id)).toEqual([messageId]);
+});
+
+it('makes one conversation for a key, however often and from however many clients it is started', async () => {
+  const startKey = newId();
+  const starts = await Promise.all(Array.from({ length: 20 }, () => startConversation(sql, { ...start, startKey })));
+  expect(new Set(starts.map(({ conversationId }) => conversationId)).size).toBe(1);
+  expect(starts.filter(({ state }) => state === 'accepted')).toHaveLength(1);
+});
