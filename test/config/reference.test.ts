@@ -20,12 +20,6 @@ test('every option has a meaning, every number a unit', () => {
   }
 });
 
-test('every variable of the environment is listed once', () => {
-  const text = configurationReference();
-  for (const { name } of [...ENVIRONMENT_VARIABLES, ...PROCESS_VARIABLES])
-    expect(text.match(new RegExp(`^\\| \`${name}\` +\\|`, 'gm')), name).toHaveLength(1);
-});
-
 test('every variable of Holdfast that some code reads is documented', () => {
   const root = new URL('../../', import.meta.url);
   const files = ['src', 'scripts', 'bin'].flatMap((folder) =>

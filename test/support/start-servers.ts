@@ -11,6 +11,8 @@ declare module 'vitest' {
     databaseUrl: string;
     /** `host:port` of the shared Temporal server. */
     temporalAddress: string;
+    /** `host:port` of a Temporal server that suggests to continue as new after 25 events instead of 4,096. */
+    shortHistoryTemporalAddress: string;
   }
 }
 
@@ -26,7 +28,7 @@ const ONE_PARTITION = {
 };
 
 /**
- * One Postgres and one Temporal for all test files. HOLDFAST_TEST_DATABASE_URL and HOLDFAST_TEST_TEMPORAL_ADDRESS name
+ * One Postgres and two Temporal servers for all test files. HOLDFAST_TEST_DATABASE_URL and HOLDFAST_TEST_TEMPORAL_ADDRESS name
  * running ones instead, which are left running.
  */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
@@ -38,18 +40,19 @@ export default async function startServers(project: TestProject): Promise<() => 
   process.env['TMPDIR'] = project.config.env['TMPDIR'];
   const databaseUrl = process.env['HOLDFAST_TEST_DATABASE_URL'];
   const temporalAddress = process.env['HOLDFAST_TEST_TEMPORAL_ADDRESS'];
-  const [postgres, temporal] = await Promise.allSettled([
+  const [postgres, temporal, shortHistories] = await Promise.allSettled([
     databaseUrl === undefined ? startTestPostgres() : null,
     temporalAddress === undefined ? startTestTemporal({ dynamicConfiguration: ONE_PARTITION }) : null,
+    startTestTemporal({ suggestContinueAsNewEvents: 25, dynamicConfiguration: ONE_PARTITION }),
   ]);
-  const servers = [postgres, temporal].flatMap((result) =>
+  const servers = [postgres, temporal, shortHistories].flatMap((result) =>
     result.status === 'fulfilled' && result.value !== null ? [result.value] : [],
   );
   const teardown = async (): Promise<void> => {
     await Promise.all(servers.map(async (server) => server.stop()));
     await lookForLeaks();
   };
-  const failure = [postgres, temporal].find((result) => result.status === 'rejected');
+  const failure = [postgres, temporal, shortHistories].find((result) => result.status === 'rejected');
   if (failure !== undefined) {
     await teardown();
     throw failure.reason;
@@ -58,5 +61,7 @@ export default async function startServers(project: TestProject): Promise<() => 
     project.provide('databaseUrl', databaseUrl ?? postgres.value?.url('postgres') ?? '');
   if (temporal.status === 'fulfilled')
     project.provide('temporalAddress', temporalAddress ?? temporal.value?.address ?? '');
+  if (shortHistories.status === 'fulfilled')
+    project.provide('shortHistoryTemporalAddress', shortHistories.value.address);
   return teardown;
 }

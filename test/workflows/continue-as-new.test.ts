@@ -1,18 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
-let server: Awaited<ReturnType<typeof startTestTemporal>>;
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 50 });
   harness = await startTurnHarness({
-    temporalAddress: server.address,
+    temporalAddress: inject('shortHistoryTemporalAddress'),
     agent: { limits: { steps: 20, repeatedCalls: 100 } },
   });
   await harness.startWorker();
@@ -22,7 +19,6 @@ afterEach(() => harness.clearFaults());
 
 afterAll(async () => {
   await harness.stop();
-  await server.stop();
 });
 
 /** Runs of the conversation's workflow, by Temporal's visibility. */

@@ -1,18 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestTemporal } from '../support/servers.ts';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
-let server: Awaited<ReturnType<typeof startTestTemporal>>;
 let harness: TurnHarness;
 
 beforeAll(async () => {
   // Continues as new every few steps: what the guard counts must survive it.
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 50 });
   harness = await startTurnHarness({
-    temporalAddress: server.address,
+    temporalAddress: inject('shortHistoryTemporalAddress'),
     agent: { model: 'simulator/sim-8k', limits: { repeatedCalls: 16 } },
   });
   await writeFile(join(harness.workspace, 'log.txt'), 'pump 7 opens at 21 bar\n'.repeat(200));
@@ -21,7 +18,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await harness.stop();
-  await server.stop();
 });
 
 test('a turn that makes the same call with the same result again and again ends with an explanation, and goes on', async () => {

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import type { EndTurnInput } from '../../src/turn/activity-values.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startScriptedTurn, waitUntilSeen } from './support/scripted-turn.ts';
 import { ANSWERED, CALLS_A_TOOL, beginsWith } from './support/worker-of-activities.ts';
 
 /** Moments of a workflow that last as long as one activity: here the activity ends when the test says so. */
-let server: Awaited<ReturnType<typeof startTestTemporal>>;
-
-beforeAll(async () => {
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 50 });
-});
-afterAll(() => server.stop());
 
 const NOTHING = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false } as const;
 
@@ -21,7 +14,7 @@ test('a decision that a look sees while the turn asks what is open is not waited
   const counts = [1, 0];
   let asked = 0;
   let looked = 0;
-  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), ({ conversationId, worker }) => ({
     callModel: ({ callNumber }) =>
       Promise.resolve(callNumber === 1 ? { ...CALLS_A_TOOL, asks: true as const } : ANSWERED),
     lookAtInbox: () => {
@@ -49,7 +42,7 @@ test('a decision that a look sees while the turn asks what is open is not waited
 test("Temporal's cancel that comes while a turn moves to a new run stops it there", async () => {
   let isCancelled = false;
   const ended: EndTurnInput[] = [];
-  await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+  await startScriptedTurn(inject('shortHistoryTemporalAddress'), ({ conversationId, worker }) => ({
     // Enough steps for the server to suggest a new run.
     callModel: ({ callNumber }) => Promise.resolve(callNumber < 12 ? CALLS_A_TOOL : ANSWERED),
     endTurn: async (input) => {
@@ -72,7 +65,7 @@ test("Temporal's cancel that comes while a turn moves to a new run stops it ther
 test('a call whose head has moved is made again behind a new check, as often as the head moves', async () => {
   const checked: number[] = [];
   const called: number[] = [];
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     compactContext: ({ callNumber }) => {
       checked.push(callNumber);
       return Promise.resolve({ kind: 'fits', view: { headEntryId: `head ${callNumber}`, tokens: 1 } });
@@ -93,7 +86,7 @@ test('a message that comes within the check after the last answer is answered, a
   const checked: string[] = [];
   const called: number[] = [];
   let isWaiting = false;
-  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), ({ conversationId, worker }) => ({
     ...beginsWith({ checkAfterLastStep: true }),
     lookAtInbox: () => Promise.resolve({ ...NOTHING, steering: isWaiting ? 1 : 0 }),
     takeMessages: () => {
@@ -124,7 +117,7 @@ test('a turn that waits for people while messages come goes on in new runs, at t
   const called: number[] = [];
   const stepsBefore: (number | undefined)[] = [];
   const ran: number[] = [];
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     callModel: ({ callNumber, steps }) => {
       called.push(callNumber);
       stepsBefore.push(steps);
@@ -159,7 +152,7 @@ test('a turn that waits for people while messages come goes on in new runs, at t
 test('an acknowledged ring that comes while a turn looks for the last time is answered, and the turn ends', async () => {
   let ringing: Promise<unknown> | undefined;
   let looks = 0;
-  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), ({ conversationId, worker }) => ({
     lookAtInbox: async (input) => {
       if (input.turn !== null) return NOTHING;
       looks += 1;

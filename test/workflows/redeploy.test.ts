@@ -10,9 +10,9 @@ import { waitUntil } from '../support/wait-until.ts';
 import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 
-const TURNS = 8;
+const TURNS = 5;
 const STEPS = 6;
-const SENDERS = 20;
+const SENDERS = 8;
 const MESSAGES_OF_EACH = 10;
 
 let harness: TurnHarness;
@@ -34,7 +34,7 @@ async function startProcess(environment?: Readonly<Record<string, string>>): Pro
   return started;
 }
 
-test('a rolling redeploy of worker processes with 8 turns open runs no tool again and buys no answer twice', async () => {
+test('a rolling redeploy of worker processes with 5 turns open runs no tool again and buys no answer twice', async () => {
   const { client, database, workspace } = await openHarness();
   const agent = { model: 'simulator/sim-32k', allowCommands: true, tools: ['run_command'] };
   await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
@@ -51,7 +51,7 @@ test('a rolling redeploy of worker processes with 8 turns open runs no tool agai
   const openTurns = async (): Promise<number> => (await database`select from turns where outcome is null`).length;
   await waitUntil('tools of most turns have run', async () => {
     const begun = await database`select distinct turn_id from tool_calls where state <> 'requested'`;
-    return begun.length >= 6;
+    return begun.length >= 4;
   });
   const second = await startProcess();
   expect(await openTurns()).toBe(TURNS);
@@ -104,7 +104,7 @@ async function userTexts(conversationId: string): Promise<string[]> {
   }
 }
 
-test('200 messages of 20 clients during a turn each enter once, in order of each client, none lost, although three workers die as they come and are taken', async () => {
+test('80 messages of 8 clients during a turn each enter once, in order of each client, none lost, although three workers die as they come and are taken', async () => {
   const { database, databaseUrl, taskQueue, temporalAddress } = await openHarness();
   const temporal = { address: temporalAddress, namespace: 'default' };
   const clients = await Promise.all(

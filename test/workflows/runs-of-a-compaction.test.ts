@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
-import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { runHistories } from './support/scripted-turn.ts';
 
 /** Suggests a new run in the middle of a compaction. */
-let server: Awaited<ReturnType<typeof startTestTemporal>>;
-
-beforeAll(async () => {
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 25 });
-});
-afterAll(() => server.stop());
 
 /** A wish to compact a conversation in more parts than run at once, whose worker is not started. */
 async function startManyParts() {
   const harness = await startTurnHarness({
-    temporalAddress: server.address,
+    temporalAddress: inject('shortHistoryTemporalAddress'),
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
   });
   onTestFinished(() => harness.stop());

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { CompactContextInput, PlannedCompaction } from '../../src/turn/activity-values.ts';
-import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { runHistories, startScriptedTurn, waitUntilSeen } from './support/scripted-turn.ts';
 import type { ScriptedTurn } from './support/scripted-turn.ts';
 import { ANSWERED, beginsWith } from './support/worker-of-activities.ts';
 
 /** What goes on within one step for hours, here until the server suggests a new run, which is after moments. */
-let server: Awaited<ReturnType<typeof startTestTemporal>>;
-
-beforeAll(async () => {
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 25 });
-});
-afterAll(() => server.stop());
 
 const VIEW = { headEntryId: 'head', tokens: 100 };
 const WAIT = { kind: 'wait', delayMilliseconds: 1 } as const;
@@ -68,7 +61,7 @@ async function ended(turn: ScriptedTurn): Promise<readonly string[]> {
 
 test('a turn whose summaries wait for their provider goes on in new runs, at the same check', async () => {
   const compaction = plannedCompaction(2, () => true);
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     ...compaction.activities,
     summarize: compaction.summarizeAfterWaits,
   }));
@@ -82,7 +75,7 @@ test('a turn whose summaries wait for their provider goes on in new runs, at the
 test('a compaction of many parts goes on in new runs, and no part is asked for twice', async () => {
   const compaction = plannedCompaction(PARTS, () => true);
   const asked: number[] = [];
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     ...compaction.activities,
     summarize: ({ part }) => {
       asked.push(part);
@@ -99,7 +92,7 @@ test('a compaction of many parts goes on in new runs, and no part is asked for t
 test('a part that failed is not asked for again in a new run: the weaker form comes first', async () => {
   const compaction = plannedCompaction(2, () => true);
   let failures = 0;
-  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), ({ conversationId, worker }) => ({
     ...compaction.activities,
     summarize: async ({ part }) => {
       if (part === 1) return WAIT;
@@ -124,7 +117,7 @@ test('a part that failed is not asked for again in a new run: the weaker form co
 test('a new run within the check after the last answer makes no further step', async () => {
   // The check before the model call finds nothing to do, the one after the answer does.
   const compaction = plannedCompaction(1, ({ turnIsOver }) => turnIsOver === true);
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     ...compaction.activities,
     ...beginsWith({ checkAfterLastStep: true }),
     summarize: compaction.summarizeAfterWaits,
@@ -139,7 +132,7 @@ test('a message that comes in a new run within the check after the last answer i
   const compaction = plannedCompaction(1, ({ turnIsOver }) => turnIsOver === true);
   let isWaiting = false;
   let taken = 0;
-  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), ({ conversationId, worker }) => ({
     ...compaction.activities,
     ...beginsWith({ checkAfterLastStep: true }),
     lookAtInbox: () =>
@@ -168,7 +161,7 @@ test('a message that comes in a new run within the check after the last answer i
 
 test('a wish to compact an idle conversation goes on in new runs and makes no step', async () => {
   const compaction = plannedCompaction(1, ({ forced }) => forced === 'manual');
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     ...compaction.activities,
     ...beginsWith({}, { commandOnly: true, compactRequested: true }),
     summarize: compaction.summarizeAfterWaits,
@@ -181,7 +174,7 @@ test('a wish to compact an idle conversation goes on in new runs and makes no st
 
 test('a change of branch whose summary waits for its provider goes on in new runs', async () => {
   let waits = 0;
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     ...beginsWith({}, { commandOnly: true, branchRequested: true }),
     changeBranch: () => {
       waits += 1;
@@ -195,7 +188,7 @@ test('a change of branch whose summary waits for its provider goes on in new run
 
 test('the last part of a compaction is followed by its commit, in the run that it was written in', async () => {
   const compaction = plannedCompaction(8, () => true);
-  const turn = await startScriptedTurn(server.address, () => ({
+  const turn = await startScriptedTurn(inject('shortHistoryTemporalAddress'), () => ({
     ...compaction.activities,
     summarize: ({ part }) => {
       compaction.written.add(part);
