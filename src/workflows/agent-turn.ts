@@ -1,4 +1,4 @@
-import { CancellationScope, continueAsNew, makeContinueAsNewFunc, patched, sleep } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, makeContinueAsNewFunc, sleep } from '@temporalio/workflow';
 import type { BeginTurnInput, CallModelResult, InboxLook, ViewReference } from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
@@ -40,11 +40,11 @@ export async function agentTurn({ conversationId, carryOver: carried, cancelled 
   // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
   await CancellationScope.nonCancellable(async () => {
     // The turn may take what was sent after the cancel and go on; only a run that was not cancelled can be.
-    if (carried === undefined && whole.consideredCancelled && patched('cancelled-before-its-turn')) {
+    if (carried === undefined && whole.consideredCancelled) {
       await nextTurn({ conversationId, cancelled: true });
     }
     // A turn that begins reads what waits; one that goes on in a new run does not, and what rang before its first task is looked at.
-    if (carried === undefined || !(inbox.isRung() && patched('rings-before-a-new-run'))) inbox.markServed();
+    if (carried === undefined || !inbox.isRung()) inbox.markServed();
     const { progress, isCancelled } =
       carried === undefined
         ? await begin(activities, { conversationId, ...told(cancelled === true) })
@@ -198,7 +198,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
           display.runningTools(answer.calls.length);
           const { isNews, limit: spent } = await runToolCalls(activities, progress, answer);
           if (spent !== null) return { outcome: 'budget_exhausted', reason: spent };
-          if (isNews || endsContinuations(progress)) progress.cutAnswers = 0;
+          if (isNews) progress.cutAnswers = 0;
         } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {
@@ -225,11 +225,6 @@ function recoversFromOverflow(progress: TurnProgress): boolean {
   progress.overflowRecoveries += 1;
   progress.forced = 'overflow';
   return true;
-}
-
-/** In turns that an older version began any tool call did, and they must replay. Only a turn with cut answers asks: others leave no mark in the history. */
-function endsContinuations({ cutAnswers }: TurnProgress): boolean {
-  return cutAnswers > 0 && !patched('continuations-need-news');
 }
 
 function callModel(

@@ -1,4 +1,4 @@
-import { patched, sleep } from '@temporalio/workflow';
+import { sleep } from '@temporalio/workflow';
 import type {
   CompactContextInput,
   PlannedCompaction,
@@ -12,7 +12,7 @@ import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
 import { NEW_LOOP_GUARD, noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
-import { isHistoryLongInStep } from './history-length.ts';
+import { isHistoryLong } from './history-length.ts';
 import { consuming } from './inbox.ts';
 import { noteNews } from './time-limits.ts';
 
@@ -110,7 +110,7 @@ async function summarizeWaves(
     let failed = false;
     let limit: LeftCompaction | null = null;
     await atMost(
-      concurrentSummaries(wave.length),
+      CONCURRENT_SUMMARIES,
       wave,
       async (part) => {
         const result = await summarizePart(activities, progress, display, planned.compactionId, part);
@@ -118,7 +118,7 @@ async function summarizeWaves(
         failed ||= result.kind === 'failed';
         if (result.kind === 'limit') limit = result;
       },
-      () => failed || limit !== null || isHistoryLongInStep(),
+      () => failed || limit !== null || isHistoryLong(),
     );
     if (limit !== null) return limit;
     // The weaker form is planned first: a part that failed would be asked for again in the next run.
@@ -126,11 +126,6 @@ async function summarizeWaves(
     if (written < wave.length) return { kind: 'history_full' };
   }
   return null;
-}
-
-/** A turn that began before there was a limit goes on without one. Only a larger wave asks: others leave no mark in the history. */
-function concurrentSummaries(parts: number): number {
-  return parts > CONCURRENT_SUMMARIES && patched('bounded-summaries') ? CONCURRENT_SUMMARIES : parts;
 }
 
 async function summarizePart(
@@ -144,16 +139,11 @@ async function summarizePart(
     const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
       { turn: progress.turn, compactionId, part: part.number, ...limitsToCheck(progress) },
     ]);
-    if (result.kind !== 'wait' || waitIsNews(progress)) noteNews(progress);
+    if (result.kind !== 'wait') noteNews(progress);
     if (result.kind !== 'wait') return result;
     display.waitingForRateLimit(result.delayMilliseconds);
     await sleep(result.delayMilliseconds, { summary: 'rate limit' });
     display.rateLimitWaited();
-    if (isHistoryLongInStep()) return { kind: 'history_full' };
+    if (isHistoryLong()) return { kind: 'history_full' };
   }
-}
-
-/** In turns that an older version began a wait for a rate limit ended idleness, and they must replay. Only a turn with such a limit asks. */
-function waitIsNews({ limits }: TurnProgress): boolean {
-  return limits?.idleTime !== undefined && !patched('waits-are-idle');
 }

@@ -1,8 +1,8 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
-import { isHistoryLongInStep } from './history-length.ts';
+import { isHistoryLong } from './history-length.ts';
 import { outsideTime } from './time-limits.ts';
 import { runnableCalls } from './tool-calls.ts';
 
@@ -32,17 +32,17 @@ export async function awaitDecisions(
     if (open.waiting === 0) break;
     // A look at the inbox beside it saw another count: something was decided, perhaps behind what was read here.
     const seen: number | undefined = progress.decisionsWaiting;
-    if (seen !== undefined && seen !== open.waiting && patched('decided-while-asking')) continue;
+    if (seen !== undefined && seen !== open.waiting) continue;
     progress.decisionsWaiting = open.waiting;
     display.waitingForPeople(open);
     await outsideTime(progress, async () => {
       await condition(
-        () => progress.decisionsWaiting !== open.waiting || isHistoryLongInStep(),
+        () => progress.decisionsWaiting !== open.waiting || isHistoryLong(),
         Math.max(open.expiresInMilliseconds, SHORTEST_WAIT_MILLISECONDS),
         { summary: open.questions === open.waiting ? 'answer of the user' : 'decision of the user' },
       );
     });
-    if (isHistoryLongInStep()) return 'history_full';
+    if (isHistoryLong()) return 'history_full';
   }
   display.running();
   return 'decided';

@@ -1,4 +1,4 @@
-import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { PlannedCompaction, RequestDecisionsResult, TurnFacts, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
@@ -34,8 +34,7 @@ function waitingDisplay(
   return {
     rateLimitWaited: () => {
       waits -= 1;
-      // In a turn that an older version began the first of several ended the state. Others leave no mark in the history.
-      if (waits === 0 || !patched('waits-side-by-side')) running();
+      if (waits === 0) running();
     },
     waitingForRateLimit: (delay) => {
       waits += 1;

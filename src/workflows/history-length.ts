@@ -1,4 +1,4 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 
 /**
  * Whoever takes a turn over replays the history of its run. Temporal suggests a new run after 4,096 events, whose replay takes
@@ -7,17 +7,11 @@ import { patched, workflowInfo } from '@temporalio/workflow';
  */
 const LONG_HISTORY_EVENTS = 1_000;
 
-/** Asked between two steps: whether the turn goes on in a new run. */
+/**
+ * Whether the turn goes on in a new run. Asked between steps, and inside a step while it waits: eight summaries that wait for hours
+ * write more events than a history may hold.
+ */
 export function isHistoryLong(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || (historyLength >= LONG_HISTORY_EVENTS && patched('short-runs'));
-}
-
-/**
- * Asked inside a step, between summaries and while something is waited for: eight summaries that wait for hours write more than a
- * history may hold, and so do the messages that come while people are to decide. A turn of an older version left for a new run only between two steps.
- */
-export function isHistoryLongInStep(): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return (continueAsNewSuggested || historyLength >= LONG_HISTORY_EVENTS) && patched('new-runs-in-steps');
+  return continueAsNewSuggested || historyLength >= LONG_HISTORY_EVENTS;
 }

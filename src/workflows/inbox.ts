@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, defineSignal, defineUpdate, patched, setHandler } from '@temporalio/workflow';
+import { allHandlersFinished, condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -75,8 +75,7 @@ export function openInbox(activities: TurnActivities): Inbox {
         const look = await activities.lookAtInbox({ conversationId: turn.conversationId, turn });
         served = ring;
         const overlaps = before % 2 === 1 || consumptions() !== before;
-        // A turn that an older version began looked once. Only where they overlap is it asked: others leave no mark in the history.
-        again = overlaps && patched('looks-beside-consumption');
+        again = overlaps;
         seen({ ...look, outdated: again });
       }
     },

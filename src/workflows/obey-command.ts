@@ -3,7 +3,7 @@ import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
 import type { TurnDisplay } from './display.ts';
-import { isHistoryLongInStep } from './history-length.ts';
+import { isHistoryLong } from './history-length.ts';
 import type { LoopEnd } from './turn-end.ts';
 
 /** A command for an idle conversation: a turn with no step. */
@@ -38,7 +38,7 @@ async function changeBranch(
         display.waitingForRateLimit(change.delayMilliseconds);
         await sleep(change.delayMilliseconds, { summary: 'rate limit' });
         display.rateLimitWaited();
-        if (isHistoryLongInStep()) return 'history_full';
+        if (isHistoryLong()) return 'history_full';
         break;
     }
   }

@@ -1,4 +1,4 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { TurnProgress } from '../turn/carry-over.ts';
 
 /** Reasons of the outcome `budget_exhausted`. */
@@ -31,11 +31,7 @@ export function watchTimeLimits(
   const { limits, conversationRest } = progress;
   const limited = [limits?.turn.wallTime, limits?.idleTime, conversationRest?.wallTime];
   if (limited.every((limit) => limit === undefined)) return { close: () => undefined, ended: Promise.resolve() };
-  const carried = progress.clock;
   const clock = (progress.clock ??= { begunAt: Date.now(), newsAt: Date.now(), waited: 0 });
-  // Idleness goes on from run to run. In runs of an older version it began anew, and they must replay.
-  if (carried !== undefined && limits?.idleTime !== undefined && !patched('idle-across-runs'))
-    clock.newsAt = Date.now();
   let closed = false;
   const watch = async (): Promise<void> => {
     for (;;) {

@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import type { CalledTool } from '../turn/activity-values.ts';
 import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
@@ -68,8 +67,7 @@ async function untilAllEnd(wave: readonly number[], run: (callIndex: number) => 
       return call;
     });
   } catch (error) {
-    // One call alone has ended by now. Turns that an older version stopped did not wait for the others, and they must replay.
-    if (isStop(error) && running.length > 1 && patched('stopped-calls-end')) await Promise.allSettled(running);
+    if (isStop(error)) await Promise.allSettled(running);
     throw error;
   }
 }

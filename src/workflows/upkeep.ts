@@ -1,4 +1,4 @@
-import { patched, proxyActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
 
 /** Activities that the Temporal UI shows with a word on what they do. */
@@ -31,7 +31,7 @@ export async function upkeep(): Promise<void> {
   };
   await apart(ringForWaitingMessages);
   await apart(repairLostTurns);
-  if (patched('index-fallen-behind')) await apart(indexFallenBehind);
-  if (patched('delete-expired')) await apart(deleteExpired);
+  await apart(indexFallenBehind);
+  await apart(deleteExpired);
   if (failures.length > 0) throw failures[0];
 }
