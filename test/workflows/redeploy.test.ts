@@ -122,8 +122,8 @@ test('80 messages of 8 clients during a turn each enter once, in order of each c
   await waitUntil('the first are there', async () => (await written()) > 20);
   // In the middle of the model call, while messages come.
   killed.kill('SIGKILL');
-  await killed.exited;
   expect(await written()).toBeLessThan(SENDERS * MESSAGES_OF_EACH);
+  await killed.exited;
   // One dies with the steering messages taken, one with the first that was queued.
   for (const point of ['takeMessages:written', 'beginTurn:written'])
     await expectDeath(await startProcess({ HOLDFAST_CRASH_POINTS: point }), point);
