@@ -17,7 +17,6 @@ export function isRecall(tool: string): boolean {
 /** What is known of a call's result. */
 interface FingerprintedResult {
   readonly content: readonly ContentPart[];
-  readonly entryId: string;
   /** What it is compared by, when that is not `content`. */
   readonly comparedBy?: string | undefined;
 }
@@ -27,10 +26,9 @@ interface FingerprintedResult {
  * the question alone counts.
  */
 export function fingerprintOf(call: FingerprintedCall & FingerprintedResult): string {
-  const { claim, content, entryId, comparedBy } = call;
+  const { claim, content, comparedBy } = call;
   if (isRecall(claim.name)) return digest(call, '');
-  // A clipped result that an older version stored is all there is to go by: it names its own entry, which is another one each time.
-  return digest(call, comparedBy ?? JSON.stringify(content).replaceAll(entryId, ''));
+  return digest(call, comparedBy ?? JSON.stringify(content));
 }
 
 /** The same for each such call: the times that its result names, and how far it got, are another each time and no progress. */

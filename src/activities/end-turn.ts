@@ -17,12 +17,12 @@ import { readFit } from './read-fit.ts';
 /** A cancel that Temporal no longer knows cannot be dated: it reaches all that waits. */
 const END_OF_TIME = new Date('9999-12-31');
 
-/** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. Workers of older versions return nothing. */
+/** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. */
 export async function endTurn(
   dependencies: ActivityDependencies,
   input: EndTurnInput,
   { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
-): Promise<EndTurnResult | undefined> {
+): Promise<EndTurnResult> {
   const check = await readFitOfOpenTurn(dependencies, input);
   const isFull = check !== null && input.outcome === 'context_exhausted';
   const breakdown = isFull ? await breakdownFor(dependencies, input, check) : null;

@@ -1,6 +1,5 @@
 import { CancelledFailure } from '@temporalio/common';
 import type { ApplicationFailure } from '@temporalio/common';
-import { getEntry } from '../store/entries.ts';
 import { newId } from '../store/ids.ts';
 import { isOutage, StoreError } from '../store/errors.ts';
 import { keepPartialOutput, readToolCall, storeToolResult } from '../store/tool-calls.ts';
@@ -61,7 +60,7 @@ export async function runTool(
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
   const claim = await claimCall(dependencies, call, execution);
-  if (claim.state === 'finished') return finishedBefore(dependencies, input, claim);
+  if (claim.state === 'finished') return finishedBefore(input, claim);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
   let mayHaveBegun = claim.state === 'claimed_before';
   const begins = (): void => {
@@ -94,20 +93,9 @@ async function carryOut(
 }
 
 /** What a worker stored and did not live to report. The loop guard must not take it for progress: it is told what that worker would have told. */
-async function finishedBefore(
-  { database }: ActivityDependencies,
-  { turn }: RunToolInput,
-  claim: Extract<ToolClaim, { state: 'finished' }>,
-): Promise<RunToolResult> {
-  const stored = { ...stateOf(claim.outcome), ...(isRecall(claim.name) && { recall: true as const }) };
-  if (claim.fingerprint !== null) return { ...stored, fingerprint: claim.fingerprint };
-  const call = { turnId: turn.turnId, claim };
-  if (claim.outcome === 'outcome_unknown') return { ...stored, fingerprint: fingerprintOfUnknown(call) };
-  const entryId = claim.resultEntryId;
-  const entry = await getEntry(database, entryId);
-  return entry === null
-    ? stored
-    : { ...stored, fingerprint: fingerprintOf({ ...call, content: entry.content, entryId }) };
+function finishedBefore({ turn }: RunToolInput, claim: Extract<ToolClaim, { state: 'finished' }>): RunToolResult {
+  const fingerprint = claim.fingerprint ?? fingerprintOfUnknown({ turnId: turn.turnId, claim });
+  return { state: stateOf(claim.outcome), fingerprint, ...(isRecall(claim.name) && { recall: true }) };
 }
 
 /** Whoever took the call over may itself be too late for Temporal: the next try finds what came of it. */
@@ -139,7 +127,7 @@ async function storeDecidedResult(
 ): Promise<RunToolResult> {
   const content = newText(maskText(decided.text, dependencies.secrets));
   const entryId = newId();
-  const fingerprint = fingerprintOf({ ...content, ...decided, turnId: input.turn.turnId, claim, entryId });
+  const fingerprint = fingerprintOf({ ...content, ...decided, turnId: input.turn.turnId, claim });
   const result: ToolResultToStore = {
     ...input,
     ...content,
@@ -155,7 +143,7 @@ async function storeDecidedResult(
   );
   dependencies.reachCrashPoint('runTool:decided');
   if (stored.state === 'late') throw supersededAttempt();
-  return { ...stateOf(stored.outcome), fingerprint };
+  return { state: stateOf(stored.outcome), fingerprint };
 }
 
 /** While versions differ, the turn may have begun on a worker with a tool that this one lacks: another one takes the call. */
@@ -212,7 +200,7 @@ async function run(
     if (end.ending !== 'aborted') begins();
     const { turnId } = turn;
     if (end.later !== undefined) void keepLater(dependencies, input, { later: end.later, claim, execution });
-    const fingerprint = fingerprintOf({ ...end, turnId, claim, entryId });
+    const fingerprint = fingerprintOf({ ...end, turnId, claim });
     const stored = await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
         // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
@@ -231,7 +219,7 @@ async function run(
       }
     });
     if (stored.state === 'late') throw supersededAttempt();
-    return { ...stateOf(stored.outcome), fingerprint, ...(isRecall(claim.name) && { recall: true }) };
+    return { state: stateOf(stored.outcome), fingerprint, ...(isRecall(claim.name) && { recall: true }) };
   } finally {
     fence.end();
   }
@@ -270,9 +258,9 @@ async function storeUnknownOutcome(
   });
   reachCrashPoint('runTool:outcome-unknown');
   if (stored.state === 'late') throw supersededAttempt();
-  return { ...stateOf(stored.outcome), fingerprint };
+  return { state: stateOf(stored.outcome), fingerprint };
 }
 
-function stateOf(outcome: ToolCallOutcome): RunToolResult {
-  return { state: outcome === 'not_run' ? 'failed' : outcome };
+function stateOf(outcome: ToolCallOutcome): RunToolResult['state'] {
+  return outcome === 'not_run' ? 'failed' : outcome;
 }

@@ -60,7 +60,7 @@ export async function keepLater(
     const end = await of.later;
     if (end === null) return;
     const entryId = newId();
-    const fingerprint = fingerprintOf({ ...end, turnId: input.turn.turnId, claim, entryId });
+    const fingerprint = fingerprintOf({ ...end, turnId: input.turn.turnId, claim });
     await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
         const result = { end, entryId, attempt: claim.attempt, fingerprint, afterItsEnd: true };

@@ -9,7 +9,7 @@ import type { RequestOptions } from '../turn/request-options.ts';
 export interface TurnLimits extends LoopLimits {
   /** Model calls. Default: 500. */
   readonly steps: number;
-  /** What the database counts; absent in agents of the lab and of older versions, of which nothing but the steps is limited. */
+  /** What the database counts; absent in agents of the lab, of which nothing but the steps is limited. */
   readonly spending?: SpendingLimits;
 }
 

@@ -69,7 +69,7 @@ export type ToolClaim =
       readonly state: 'finished';
       readonly outcome: ToolCallOutcome;
       readonly resultEntryId: string;
-      /** `null`: a worker of an older version stored the result. */
+      /** `null`: the end of a turn closed the call. */
       readonly fingerprint: string | null;
     } & RequestedToolCall);
 

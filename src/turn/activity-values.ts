@@ -25,16 +25,14 @@ export type BeginTurnResult =
       readonly branchRequested?: true;
       readonly stopRequested: boolean;
       /**
-       * Temporal's own cancel, of which the input tells, does not stop the turn: what it took was sent later, or queued. Absent in
-       * what an older worker returned, which stops it.
+       * Temporal's own cancel, of which the input tells, does not stop the turn: what it took was sent later, or queued.
        */
       readonly outlivesCancel?: true;
       readonly stepLimit: number;
-      /** Absent in what an older worker returned. */
-      readonly loopLimits?: LoopLimits;
+      readonly loopLimits: LoopLimits;
       /** Absent when only the steps are limited. */
       readonly limits?: SpendingLimits;
-      /** What limits of the conversation left at its beginning; absent when it has none, and in what an older worker returned. */
+      /** What limits of the conversation left at its beginning; absent when it has none. */
       readonly conversationRest?: ConversationRest;
       readonly facts: TurnFacts;
       /** Present when the worker cannot run the agent. */
@@ -47,11 +45,9 @@ export interface TurnFacts {
   readonly agent: string;
   readonly model: string;
   readonly preset: string;
-  /** The model's context window in tokens. Absent in turns that an older version began. */
-  readonly window?: number;
-  /** What such turns carry in its place: the part of the window that the request may fill, in tokens. */
-  readonly inputBudget?: number;
-  /** The policy wants a check after the last step. Absent in turns that an older version began. */
+  /** The model's context window in tokens. */
+  readonly window: number;
+  /** The policy wants a check after the last step. Default: false. */
   readonly checkAfterLastStep?: boolean;
   /** Forced compactions after reported overflows; absent for one. */
   readonly overflowRecoveries?: number;
@@ -76,7 +72,7 @@ export interface LookAtInboxInput {
 
 export interface ChangeBranchInput {
   readonly turn: TurnReference;
-  /** No model is asked for the summary once one of the conversation's is reached. Absent where there are none, and in turns of an older version. */
+  /** No model is asked for the summary once one of the conversation's is reached. Absent where there are none. */
   readonly limits?: SpendingLimits;
 }
 
@@ -88,8 +84,8 @@ export type ChangeBranchResult =
 
 export interface TakeMessagesInput {
   readonly turn: TurnReference;
-  /** Of the model call that will see them first. Absent in what an older version asks. */
-  readonly callNumber?: number;
+  /** Of the model call that will see them first. */
+  readonly callNumber: number;
 }
 
 /** Why a compaction is wanted even if the view seems to fit. */
@@ -137,7 +133,7 @@ export interface SummarizeInput {
   readonly turn: TurnReference;
   readonly compactionId: string;
   readonly part: number;
-  /** No model is asked once one of them is reached. Absent where only steps are limited, and in turns of an older version. */
+  /** No model is asked once one of them is reached. Absent where only steps are limited. */
   readonly limits?: SpendingLimits;
 }
 
@@ -167,8 +163,8 @@ export interface CallModelInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
   readonly headEntryId: string;
-  /** Answers of the turn so far: the same when the call comes back from a wait under another number. Absent in what an older version asks. */
-  readonly steps?: number;
+  /** Answers of the turn so far: the same when the call comes back from a wait under another number. */
+  readonly steps: number;
 }
 
 /** A tool that an answer asks for, once per name. */
@@ -199,7 +195,7 @@ export type CallModelResult =
   /** The model was given up; the next call asks another one, whose window is checked first. */
   | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
   | { readonly kind: 'wait'; readonly delayMilliseconds: number }
-  /** Something was appended behind the head before the model was asked: the context is checked again. An older workflow does so too. */
+  /** Something was appended behind the head before the model was asked: the context is checked again. */
   | { readonly kind: 'moved' };
 
 export interface RequestDecisionsInput {
@@ -227,8 +223,8 @@ export interface RunToolInput {
 
 export interface RunToolResult {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
-  /** Tells this call with this result from others of the turn (src/turn/loop-guard.ts); absent in histories of older versions. */
-  readonly fingerprint?: string;
+  /** Tells this call with this result from others of the turn (src/turn/loop-guard.ts). */
+  readonly fingerprint: string;
   /** One of the recall tools was called. */
   readonly recall?: true;
 }

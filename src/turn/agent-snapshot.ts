@@ -56,7 +56,7 @@ export interface AgentSnapshot extends AgentView {
   readonly policy: CompactionPolicy;
   /** Models that take over one after another when the one before failed for good or for long. Absent: none. */
   readonly fallbacks?: readonly FallbackModel[];
-  /** The limits of loops are absent in snapshots of an older version. */
+  /** Limits of loops that are absent have their defaults (src/turn/loop-guard.ts). */
   readonly limits: { readonly steps: number; readonly spending?: SpendingLimits } & Partial<LoopLimits>;
   /** Absolute path. */
   readonly workspace: string;

@@ -26,16 +26,14 @@ export interface TurnProgress {
   readonly stepLimit: number;
   /** Absent when only the steps are limited. */
   readonly limits?: SpendingLimits;
-  /** What limits of the conversation left when the turn began. Absent when it has none, and in what an older version carried over. */
+  /** What limits of the conversation left when the turn began. Absent when it has none. */
   readonly conversationRest?: ConversationRest;
-  /** Tool calls that the model asked for. Absent in what an older version carried over. */
-  toolCalls?: number;
+  /** Tool calls that the model asked for. */
+  toolCalls: number;
   /** When the turn began, and when it last got on, by the workflow's clock; present when a time is limited. Milliseconds since 1970. */
   clock?: TurnClock;
-  /** Absent in a turn that an older version began: the defaults hold. */
-  readonly loopLimits?: LoopLimits;
-  /** Absent in what an older version carried over: nothing is remembered. */
-  loopGuard?: LoopGuard;
+  readonly loopLimits: LoopLimits;
+  loopGuard: LoopGuard;
   /** A command for an idle conversation: a turn with no step. */
   readonly commandOnly: boolean;
   /** A fork or a switch waits: the turn does that and nothing else. */
@@ -97,7 +95,7 @@ export function startProgress(
     turn: begun.turn,
     facts: begun.facts,
     stepLimit: begun.stepLimit,
-    ...(begun.loopLimits !== undefined && { loopLimits: begun.loopLimits }),
+    loopLimits: begun.loopLimits,
     ...(begun.limits !== undefined && { limits: begun.limits }),
     ...(begun.conversationRest !== undefined && { conversationRest: begun.conversationRest }),
     toolCalls: 0,

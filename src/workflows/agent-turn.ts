@@ -3,8 +3,7 @@ import type { BeginTurnInput, CallModelResult, InboxLook, ViewReference } from '
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
-import { DEFAULT_LOOP_LIMITS, NEW_LOOP_GUARD, findLoop, noteProgress } from '../turn/loop-guard.ts';
-import type { LoopLimits } from '../turn/loop-guard.ts';
+import { findLoop, noteProgress } from '../turn/loop-guard.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
@@ -199,7 +198,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
           const { isNews, limit: spent } = await runToolCalls(activities, progress, answer);
           if (spent !== null) return { outcome: 'budget_exhausted', reason: spent };
           if (isNews) progress.cutAnswers = 0;
-        } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {
+        } else if (answer.cut && progress.cutAnswers < progress.loopLimits.continuations) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {
           progress.lastAnswer = { cut: answer.cut };
@@ -279,16 +278,12 @@ async function endAfterLastStep(
 /** The limit that keeps the turn from its next step, or `null`. */
 function reachedLimit(progress: TurnProgress): string | null {
   if (progress.steps >= progress.stepLimit) return 'step_limit';
-  return findLoop(progress.loopGuard ?? NEW_LOOP_GUARD, loopLimitsOf(progress));
-}
-
-function loopLimitsOf({ loopLimits }: TurnProgress): LoopLimits {
-  return loopLimits ?? DEFAULT_LOOP_LIMITS;
+  return findLoop(progress.loopGuard, progress.loopLimits);
 }
 
 async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {
   progress.steeringWaiting = false;
-  progress.loopGuard = noteProgress(progress.loopGuard ?? NEW_LOOP_GUARD);
+  progress.loopGuard = noteProgress(progress.loopGuard);
   const { turn, callNumber } = progress;
   await consuming(progress, () => activities.takeMessages({ turn, callNumber: callNumber + 1 }));
 }

@@ -9,7 +9,7 @@ import type {
 import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
-import { NEW_LOOP_GUARD, noteCompaction } from '../turn/loop-guard.ts';
+import { noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
 import { isHistoryLong } from './history-length.ts';
@@ -70,7 +70,7 @@ export async function fitContext(
     if (commit.kind === 'exhausted') return commit;
     if (commit.kind === 'committed') {
       progress.compactions += 1;
-      if (progress.forced !== 'manual') progress.loopGuard = noteCompaction(progress.loopGuard ?? NEW_LOOP_GUARD);
+      if (progress.forced !== 'manual') progress.loopGuard = noteCompaction(progress.loopGuard);
       // A request to compact that arrived meanwhile joins this compaction (R4).
       progress.forced = null;
       // Who asked for nothing but the compaction has it: no model is asked after it.

@@ -69,8 +69,8 @@ function activitySummaries(
   };
 }
 
-function windowWords(tokens: number, { window, inputBudget = 0 }: TurnFacts): string {
-  return `${numberFormat(tokens)} of ${numberFormat(window ?? inputBudget)} tokens`;
+function windowWords(tokens: number, { window }: TurnFacts): string {
+  return `${numberFormat(tokens)} of ${numberFormat(window)} tokens`;
 }
 
 function setSearchAttributes({ turn, facts }: TurnProgress, state: TurnState): void {

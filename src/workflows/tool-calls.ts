@@ -2,7 +2,7 @@ import type { CalledTool } from '../turn/activity-values.ts';
 import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_TOOL_CALLS, TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../turn/limits.ts';
-import { NEW_LOOP_GUARD, isNewResult, noteToolResult } from '../turn/loop-guard.ts';
+import { isNewResult, noteToolResult } from '../turn/loop-guard.ts';
 import type { EndedCall } from '../turn/loop-guard.ts';
 import { toolWaves } from '../turn/tool-waves.ts';
 import type { TurnActivities } from './activity-options.ts';
@@ -24,9 +24,9 @@ export async function runToolCalls(
   answer: { readonly tools: readonly CalledTool[]; readonly calls: readonly number[] },
 ): Promise<RunCalls> {
   // Each once: calls of one answer were made without knowing one another's results.
-  const ended = new Map<string | null, EndedCall>();
+  const ended = new Map<string, EndedCall>();
   const asked = answer.calls.flatMap((place) => answer.tools[place] ?? []);
-  const before = progress.toolCalls ?? 0;
+  const before = progress.toolCalls;
   progress.toolCalls = before + asked.length;
   const { ofTurn, ofConversation } = toolCallLimits(progress);
   // What is over the limit does not run: the end of the turn says so in its place.
@@ -42,14 +42,14 @@ export async function runToolCalls(
         },
         [{ turn: progress.turn, callNumber: progress.callNumber, callIndex }],
       );
-      const fingerprint = result.fingerprint ?? null;
+      const { fingerprint } = result;
       noteNews(progress);
       ended.set(fingerprint, { fingerprint, recall: result.recall === true });
     });
   }
   let isNews = false;
   for (const call of ended.values()) {
-    const guard = progress.loopGuard ?? NEW_LOOP_GUARD;
+    const guard = progress.loopGuard;
     isNews ||= isNewResult(guard, call);
     progress.loopGuard = noteToolResult(guard, call);
   }
@@ -73,7 +73,7 @@ async function untilAllEnd(wave: readonly number[], run: (callIndex: number) => 
 }
 
 /** Of the calls that come next so many may run. */
-export function runnableCalls(progress: TurnProgress, before = progress.toolCalls ?? 0): number {
+export function runnableCalls(progress: TurnProgress, before = progress.toolCalls): number {
   const { ofTurn, ofConversation } = toolCallLimits(progress);
   return Math.max(0, Math.min(ofTurn, ofConversation) - before);
 }

@@ -91,20 +91,6 @@ test('results too long to be shown whole are compared whole', async () => {
   expect(new Set([first, third, timed, timedOther]).size).toBe(4);
 });
 
-test('a result that a worker of an older version stored is compared with that of a newer one', async () => {
-  const plain: Act = () => Promise.resolve({ content: 'plain' });
-  const tool = toolThat(plain, plain);
-  const turn = await turnCalling(tool, 2);
-  const fresh = await told(turn, tool, 2);
-  await sql.begin(async (open) => {
-    await open`set local role none`;
-    await open`set local session_replication_role = replica`;
-    await open`update tool_calls set fingerprint = null where turn_id = ${turn.turnId}`;
-  });
-  expect(await told(turn, tool, 2)).toEqual(fresh);
-  expect(new Set(fresh).size).toBe(1);
-});
-
 test('calls that nobody decided on in time have the same result, whatever time it was', async () => {
   const tool = toolThat();
   const turn = await turnCalling(tool, 3);

@@ -49,7 +49,7 @@ test('a try whose worker never reported is counted with the one that was answere
   await register(sql, turn, 1);
   const headEntryId = await headOf(sql, turn.conversationId);
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  await callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+  await callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution());
   const [lost, answered] = await tries(turn.conversationId);
   expect(answered).toMatchObject({ attempt: 2, state: 'answered' });
   expect(lost).toEqual({ ...answered, attempt: 1, state: 'failed' });
@@ -64,7 +64,7 @@ test('an answer that Postgres cannot take is kept until it can, and not bought a
   const before = await asked();
   const full = await diskFull(sql);
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+  const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution());
   await waitUntil('the answer is refused', async () => (await full.refusals()) >= 2);
   await full.end();
   expect(await calling).toMatchObject({ kind: 'answered' });
@@ -89,7 +89,7 @@ test('what an answer taught of the server waits for Postgres with the answer, wh
   });
   const full = await diskFull(sql, 'insert on learned_windows');
   const dependencies = { ...activityDependencies(sql), modelClient };
-  const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+  const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution());
   await Promise.race([calling, waitUntil('the lesson is refused', async () => (await full.refusals()) >= 2)]);
   await full.end();
   expect(await calling).toMatchObject({ kind: 'answered' });
@@ -103,7 +103,9 @@ test('after ten tries that told nothing the call fails for good, and the model i
   for (let dead = 1; dead <= 10; dead += 1) await register(sql, turn, 1);
   const before = await asked();
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  expect(await callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution({ attempt: 11 }))).toEqual({
+  expect(
+    await callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution({ attempt: 11 })),
+  ).toEqual({
     kind: 'failed',
   });
   expect(await asked()).toBe(before);
@@ -113,7 +115,7 @@ test('after ten tries that told nothing the call fails for good, and the model i
 
 test('a call that its worker cannot make is unpaid, also once another worker was answered, and fails after seven retries', async () => {
   const turn = await startTurn(sql, 'Say hello');
-  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
   const lacking = { ...dependencies, modelClient: createModelClients([]) };
   await expect(callModel(lacking, input, execution())).rejects.toMatchObject({ type: 'ModelCall.not_sent' });
@@ -125,7 +127,7 @@ test('a call that its worker cannot make is unpaid, also once another worker was
     ['answered', true],
   ]);
   const other = await startTurn(sql, 'Say hello');
-  const never = { turn: other, callNumber: 1, headEntryId: await headOf(sql, other.conversationId) };
+  const never = { turn: other, callNumber: 1, headEntryId: await headOf(sql, other.conversationId), steps: 0 };
   for (let attempt = 1; attempt <= 7; attempt += 1)
     await expect(callModel(lacking, never, execution({ attempt }))).rejects.toMatchObject({
       type: 'ModelCall.not_sent',
@@ -135,7 +137,7 @@ test('a call that its worker cannot make is unpaid, also once another worker was
 
 test('an answer that Postgres refuses for good is counted as paid, and bought seven times more at most', async () => {
   const turn = await startTurn(sql, 'Say hello');
-  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
   const before = await asked();
   const broken = await diskFull(sql, 'insert on entries', '22000');
@@ -158,7 +160,7 @@ test.each<['turn' | 'try']>([['turn'], ['try']])(
     const turn = await startTurn(sql);
     const headEntryId = await headOf(sql, turn.conversationId);
     const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
-    const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+    const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution());
     const failed = expect(calling).rejects.toMatchObject({
       code: replaced === 'turn' ? 'stale_epoch' : 'superseded_attempt',
     });
@@ -190,7 +192,7 @@ async function tryOnce(turn: Awaited<ReturnType<typeof startTurn>>, callNumber =
   const headEntryId = await headOf(sql, turn.conversationId);
   const dependencies = activityDependencies(sql, { simulatorUrl });
   try {
-    return (await callModel(dependencies, { turn, callNumber, headEntryId }, execution())).kind;
+    return (await callModel(dependencies, { turn, callNumber, headEntryId, steps: 0 }, execution())).kind;
   } catch (error) {
     return (error as ApplicationFailure).nextRetryDelay;
   }
@@ -259,7 +261,7 @@ test('R12 R29 a request that lacks a pinned text is never sent: no try is regist
   const before = await asked();
   const calling = callModel(
     activityDependencies(sql, { simulatorUrl: simulator.url }),
-    { turn, callNumber: 1, headEntryId },
+    { turn, callNumber: 1, headEntryId, steps: 0 },
     execution(),
   );
   await expect(calling).rejects.toMatchObject({ code: 'pinned_text_missing' });
@@ -270,7 +272,7 @@ test('R12 R29 a request that lacks a pinned text is never sent: no try is regist
 
 test('a call that its worker gives up when it is shut down is counted by its estimate, once, beside the one that was answered', async () => {
   const turn = await startTurn(sql, 'Say hello');
-  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   const hanging = await startHttpServer(() => undefined);
   onTestFinished(() => hanging.close());
   const shutdown = new AbortController();

@@ -18,7 +18,7 @@ test('a server that is out and asks for a week is looked at every five minutes, 
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   // Each look is a call of its own, as when the workflow has waited.
   for (let callNumber = 1; callNumber <= 9; callNumber += 1)
-    expect(await callModel(dependencies, { turn, callNumber, headEntryId }, execution())).toEqual({
+    expect(await callModel(dependencies, { turn, callNumber, headEntryId, steps: 0 }, execution())).toEqual({
       kind: 'wait',
       delayMilliseconds: 300_000,
     });

@@ -42,6 +42,7 @@ async function runTurn(scripted: (ring: () => Promise<void>) => Partial<Activiti
       ...scripted(ring),
       endTurn: async (end) => {
         ({ outcome } = end);
+        return end;
       },
     }),
   );
@@ -139,6 +140,7 @@ test('a ring that reaches a turn before the first task of its next run is looked
       callModel: () => waitFor(() => looks.count() > 0, { ...ANSWERED, cut: true }),
       endTurn: async (end) => {
         ({ outcome } = end);
+        return end;
       },
     }),
   );

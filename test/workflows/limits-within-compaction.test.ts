@@ -39,6 +39,7 @@ async function runTurn(scripted: Partial<Activities>, commandOnly = false): Prom
     },
     endTurn: async ({ outcome, reason }) => {
       log.push(`${outcome} ${reason}`);
+      return { outcome };
     },
   });
   onTestFinished(() => worker.stop());

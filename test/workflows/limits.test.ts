@@ -229,8 +229,16 @@ test('a turn is idle from its newest news on, also when that was in an earlier r
     select id, epoch, limits from turns where conversation_id = ${conversationId}`;
   if (row === undefined) throw new Error('the turn has no row');
   const { id: turnId, epoch, limits } = row;
-  const facts = { agent: 'default', model: 'simulator/sim-32k', preset: 'default' };
-  const begun = { turn: { conversationId, turnId, epoch }, facts, limits, stepLimit: 500, commandOnly: false };
+  const facts = { agent: 'default', model: 'simulator/sim-32k', preset: 'default', window: 32_768 };
+  const loopLimits = { repeatedCalls: 100, compactionsWithoutProgress: 10, continuations: 1 };
+  const begun = {
+    loopLimits,
+    turn: { conversationId, turnId, epoch },
+    facts,
+    limits,
+    stepLimit: 500,
+    commandOnly: false,
+  };
   const progress = startProgress({ ...begun, compactRequested: false, stopRequested: false });
   const longAgo = Date.now() - 3_600_000;
   const clock = { begunAt: longAgo, newsAt: longAgo, waited: 0 };

@@ -47,7 +47,7 @@ test("Temporal's cancel that comes while a turn moves to a new run stops it ther
     callModel: ({ callNumber }) => Promise.resolve(callNumber < 12 ? CALLS_A_TOOL : ANSWERED),
     endTurn: async (input) => {
       ended.push(input);
-      return undefined;
+      return input;
     },
     lookAtInbox: async (input) => {
       if (input.turn === null || isCancelled) return NOTHING;
@@ -127,7 +127,7 @@ test('a turn that waits for people while messages come goes on in new runs, at t
     requestDecisions: () => Promise.resolve({ waiting, questions: 0, expiresInMilliseconds: 86_400_000 }),
     runTool: ({ callNumber }) => {
       ran.push(callNumber);
-      return Promise.resolve({ state: 'succeeded' });
+      return Promise.resolve({ state: 'succeeded', fingerprint: String(callNumber) });
     },
   }));
   const handle = turn.temporal.workflow.getHandle(turnWorkflowId(turn.conversationId));

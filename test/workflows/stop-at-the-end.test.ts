@@ -189,7 +189,7 @@ test("Temporal's own cancel during the check behind the last answer ends the tur
     endTurn: async (ended) => {
       input.push(ended);
       release();
-      return undefined;
+      return ended;
     },
   }));
   await waitUntil('the turn ends', () => input.length > 0);

@@ -70,7 +70,7 @@ export function scriptedActivities(scripted: Partial<Activities>): Activities {
     compactContext: () => Promise.resolve({ kind: 'fits', view: { headEntryId: 'head', tokens: 100 } }),
     callModel: () => Promise.resolve(ANSWERED),
     requestDecisions: () => Promise.resolve({ waiting: 0, questions: 0, expiresInMilliseconds: 0 }),
-    runTool: () => Promise.resolve({ state: 'succeeded' }),
+    runTool: ({ callNumber }) => Promise.resolve({ state: 'succeeded', fingerprint: String(callNumber) }),
     endTurn: ({ outcome }) => Promise.resolve({ outcome }),
     summarize: unexpected('summarize'),
     commitCompaction: unexpected('commitCompaction'),
