@@ -45,7 +45,7 @@ export async function afterUnsent(
 
 /**
  * A paid answer that cannot be stored for another reason than an outage: it is counted, and bought again as often as a failed one.
- * With a head that moved meanwhile, which only a worker of an older version lets happen, the context is checked first.
+ * With a head that moved meanwhile the context is checked first.
  */
 export async function afterUnstored(
   dependencies: ActivityDependencies,

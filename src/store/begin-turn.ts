@@ -198,7 +198,7 @@ function isBranchCommand(kind: MessageKind): boolean {
 
 /**
  * The newest turn of the conversation, when it was begun by an activity that was scheduled after this one: this run was terminated, or
- * reset, and a later one has been at work since. Both times are Temporal's. A turn of an older version, or of an import, has none.
+ * reset, and a later one has been at work since. Both times are Temporal's. An imported turn has none.
  */
 async function findLaterTurn(
   sql: Transaction,

@@ -139,7 +139,7 @@ export interface SummaryRow {
   readonly modelCalls: number;
   /** Dollars of these calls; `null` when a price is unknown. */
   readonly cost: number | null;
-  /** How the last text was asked for; `null` without a model, and for passes of an older version. */
+  /** How the last text was asked for; `null` without a model. */
   readonly request: 'shared_prefix' | 'transcript' | null;
   /** Tokens of these calls, and of them those read from the provider's cache. */
   readonly inputTokens: number;

@@ -1,4 +1,3 @@
-import { completePolicy } from '../context/complete-policy.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { Calibration, ModelLimits } from '../context/plan.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
@@ -100,7 +99,7 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     fixed: parseMeasurements(row.fixed),
     model: row.model,
     modelLimits: row.model_limits,
-    policy: completePolicy(row.policy),
+    policy: row.policy,
     calibration: toCalibration(row),
     reported:
       usage === null || row.since === null || row.answer === null

@@ -61,7 +61,7 @@ export interface TakenMessages {
  * Appends all waiting steering messages as user entries, in order of arrival, and marks them
  * consumed, in one transaction. Repeating it takes only what came since. What was sent behind a stop is for the turn that
  * follows: this one ends.
- * @param boundary the call before which they stand. Default: they are appended at whatever is the head, as older versions did
+ * @param boundary the call before which they stand. Default: they are appended at whatever is the head
  * @throws StoreError `stale_epoch`, `call_registered` (messages wait, and that call is made without them)
  */
 export async function takeMessages(

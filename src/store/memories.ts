@@ -86,7 +86,7 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
 /**
  * States a memory again that is in force: it takes the place of others, and is of the kind, and counts for as long and as much, as is
  * said now. Said by the user it is his from now on, with this source, and outlives the conversation that it was learned in first. Said by anyone else
- * it keeps its source: who states it again may have it from there. Where older versions named an entry that was never stored, or none,
+ * it keeps its source: who states it again may have it from there. Where that names an entry that was never stored, or none,
  * its own conversation gives it one; another does not, for it goes with the one that it was learned in.
  * `false` when it was forgotten or superseded meanwhile.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`

@@ -29,7 +29,7 @@ export interface WaitingRow {
   readonly mode: MessageMode;
   /** By the clock of Postgres. */
   readonly sentAt: Date;
-  /** Epoch of the conversation then; `null` in rows of older versions. */
+  /** Epoch of the conversation then; `null` in imported rows. */
   readonly sentEpoch: number | null;
 }
 

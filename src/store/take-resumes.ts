@@ -6,9 +6,8 @@ import { insertEntry } from './entry-writer.ts';
 import { consumeCommands } from './inbox.ts';
 
 /**
- * Of the resumes that wait, those that a turn which begins is to take: all, or none when nothing of the task is left to go on with. A
- * client of an older version sends one beside a turn that runs, and a turn whose workflow is gone may still come to its end. Such a
- * one counts as served, as a stop of nothing does, and raises no limit.
+ * Of the resumes that wait, those that a turn which begins is to take: all, or none when nothing of the task is left to go on with,
+ * since a turn whose workflow is gone may still complete. Such a resume counts as served, as a stop of nothing does, and raises no limit.
  */
 export async function resumesToTake(
   sql: Transaction,

@@ -116,10 +116,7 @@ export async function claimToolCall(
   });
 }
 
-/**
- * Whether the newest claim was made by this try. The id alone does not tell: a worker of an older version that takes the call over
- * leaves it there.
- */
+/** Whether the newest claim was made by this try. */
 function isHeldBy(
   { claimId, claimer, workerIdentity, attempt, givenBack }: ToolCallRow,
   claim: ToolCallReference & Claimer,

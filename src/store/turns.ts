@@ -1,6 +1,5 @@
 import type { Measurements } from '../context/measurements.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
-import { completePolicy } from '../context/complete-policy.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { withModelInForce } from '../turn/fallback.ts';
 import type { GivenUpModel } from '../turn/fallback.ts';
@@ -196,11 +195,7 @@ export async function readSnapshot(
   if (row === undefined) throw turnNotFound(turnId);
   const { fallbacks: givenUp } = row;
   const snapshot = withModelInForce(row.snapshot, givenUp.length);
-  return {
-    snapshot: { ...snapshot, policy: completePolicy(snapshot.policy) },
-    givenUp,
-    fixed: parseMeasurements(row.fixed),
-  };
+  return { snapshot, givenUp, fixed: parseMeasurements(row.fixed) };
 }
 
 /**

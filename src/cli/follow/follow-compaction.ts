@@ -12,7 +12,7 @@ import { createPatience } from './patience.ts';
 
 export type CompactionEnd =
   | { readonly kind: 'committed'; readonly compaction: CompactionFacts }
-  /** Declined, and why; `null` when an older worker did not say. */
+  /** Declined, and why; `null` when the event does not say. */
   | { readonly kind: 'nothing'; readonly reason: string | null }
   | { readonly kind: 'failed'; readonly reason: string | null }
   /** The signal aborted. */

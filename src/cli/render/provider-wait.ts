@@ -6,12 +6,12 @@ import type { Applied, TurnScreenState } from './turn-state.ts';
 /** A turn that waits for its provider, until when it asks again. */
 export interface WaitingForProvider {
   readonly kind: 'limited';
-  /** `null`: an older worker did not say. */
+  /** `null`: the event does not say. */
   readonly provider: string | null;
   readonly reason: string | null;
   /** Milliseconds since 1970. */
   readonly until: number;
-  /** Whether a worker is held meanwhile, as far as the wait was told in words. `null`: an older worker did not say. */
+  /** Whether a worker is held meanwhile, as far as the wait was told in words. `null`: the event does not say. */
   readonly told: readonly (boolean | null)[];
 }
 
