@@ -8,7 +8,7 @@ export const CLONED_TABLES = [
   'turns',
   'entries',
   'packed_outlines',
-  'model_calls',
+  'model_attempts',
   'tool_calls',
   'decisions',
   'compactions',

@@ -120,19 +120,10 @@ create table turns (
   compactions_over integer not null default 0,
   limits json,
   fallbacks jsonb not null default '[]'::jsonb,
-  branch_tries integer not null default 0 check (branch_tries >= 0),
-  unreported_branch_tries integer not null default 0 check (unreported_branch_tries >= 0),
-  branch_failures integer not null default 0 check (branch_failures >= 0),
-  branch_registered_by activity_attempt,
   looked_at timestamptz,
   steps integer not null default 0,
   tool_calls integer not null default 0,
   left_call integer not null default 0,
-  branch_input_estimate integer not null default 0 check (branch_input_estimate >= 0),
-  lost_branch_calls integer not null default 0 check (lost_branch_calls >= 0),
-  lost_branch_tokens bigint not null default 0 check (lost_branch_tokens >= 0),
-  lost_branch_cost numeric,
-  withdrawn_branch_try integer not null default 0,
   begin_scheduled_at timestamptz,
   unique (conversation_id, epoch),
   unique (conversation_id, id),
@@ -172,19 +163,10 @@ comment on column turns.calls_of_unknown_cost is 'Calls whose price is unknown: 
 comment on column turns.compactions_over is 'conversations.compactions_over in this turn, for rebuilding views.';
 comment on column turns.limits is 'What the turn may use (src/turn/spending.ts); null: only its steps are limited.';
 comment on column turns.fallbacks is 'Models that were given up, oldest first: {model, callNumber, reason}.';
-comment on column turns.branch_tries is 'Tries of its branch summary; only the newest may store one.';
-comment on column turns.unreported_branch_tries is 'Of them, those that never reported.';
-comment on column turns.branch_failures is 'Of branch_tries, those that the model failed: five are retried.';
-comment on column turns.branch_registered_by is 'Activity attempt that registered the newest of these tries.';
 comment on column turns.looked_at is 'When upkeep last asked Temporal whether its workflow is open; null: never.';
 comment on column turns.steps is 'Model calls that were answered.';
 comment on column turns.tool_calls is 'Tool calls that the model asked for, without those that the end prevented.';
 comment on column turns.left_call is 'Call numbers up to this one take no further try.';
-comment on column turns.branch_input_estimate is 'Estimated input tokens of the newest of these tries.';
-comment on column turns.lost_branch_calls is 'Tries that never reported and count as paid.';
-comment on column turns.lost_branch_tokens is 'Input of lost_branch_calls, as it stands in input_tokens.';
-comment on column turns.lost_branch_cost is 'Their cost in dollars; null when unknown.';
-comment on column turns.withdrawn_branch_try is 'Newest try of its branch summary that ended unpaid.';
 comment on column turns.begin_scheduled_at is 'When Temporal scheduled the activity that began it; null when imported.';
 
 create function model_in_force(turn turns) returns json language sql stable

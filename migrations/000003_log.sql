@@ -139,19 +139,22 @@ comment on column events.epoch is 'Epoch of the writer.';
 comment on column events.data is 'Ids, names, counts and flags.';
 comment on column events.created_at is 'When it happened.';
 
-create table model_calls (
+create table model_attempts (
   turn_id uuid not null,
-  call_number integer not null check (call_number > 0),
+  purpose text not null check (purpose in ('step', 'summary_part', 'branch_summary')),
+  call_number integer not null check (call_number >= 0),
+  compaction_id uuid,
+  part integer,
   attempt integer not null check (attempt > 0),
   conversation_id uuid not null,
   epoch integer not null,
   model text not null,
-  head_entry_id uuid not null,
-  compactions integer not null,
-  view_fingerprint text not null,
-  renderer_version integer not null,
+  head_entry_id uuid,
+  compactions integer,
+  view_fingerprint text,
+  renderer_version integer,
   estimated_tokens integer not null,
-  measurements measurements not null,
+  measurements measurements,
   state text not null default 'registered' check (state in ('registered', 'answered', 'failed')),
   entry_id uuid,
   stop_reason text,
@@ -169,47 +172,58 @@ create table model_calls (
   ended_at timestamptz,
   failure_message json,
   registered_by activity_attempt,
-  primary key (turn_id, call_number, attempt),
+  is_paid boolean not null
+    generated always as (ended_at is not null and (input_tokens is not null or cost is distinct from 0)) stored,
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
+  check ((purpose = 'step') = (view_fingerprint is not null)),
+  check ((purpose = 'summary_part') = (compaction_id is not null) and (compaction_id is null) = (part is null)),
+  check (num_nulls(head_entry_id, compactions, view_fingerprint, renderer_version, measurements) in (0, 5)),
   check ((state = 'registered') = (ended_at is null)),
   check ((state = 'failed') = (failure_kind is not null)),
-  check ((entry_id is null) or (state = 'answered'))
-);
-create index model_calls_by_conversation on model_calls (conversation_id, started_at);
-create index model_calls_by_time on model_calls (started_at);
-comment on table model_calls
-  is 'Every try of every model call, registered before the model is asked: double payments show.';
-comment on column model_calls.turn_id is 'The turn.';
-comment on column model_calls.call_number is 'Counts the model calls of the turn; given by the workflow.';
-comment on column model_calls.attempt is 'Counts the tries of the call, from 1; only the newest may store an answer.';
-comment on column model_calls.conversation_id is 'The conversation.';
-comment on column model_calls.epoch is 'Epoch of the writer.';
-comment on column model_calls.model is 'provider/model.';
-comment on column model_calls.head_entry_id is 'Newest entry that the request showed.';
-comment on column model_calls.compactions is 'Compactions committed by then; only these count in its view.';
-comment on column model_calls.view_fingerprint is 'Hash of the view.';
-comment on column model_calls.renderer_version is 'Version of the code that rendered it.';
-comment on column model_calls.estimated_tokens is 'Tokens of the request by the calibrated estimate.';
-comment on column model_calls.measurements is 'Measurements of the whole request.';
-comment on column model_calls.state is 'registered: the model may have been asked. answered, failed: known.';
-comment on column model_calls.entry_id is 'The answer.';
-comment on column model_calls.stop_reason is 'Why the model stopped.';
-comment on column model_calls.response_id is 'The vendor''s id of the response.';
-comment on column model_calls.failure_kind
-  is 'lost: its worker never reported. superseded: answered after a newer try.';
-comment on column model_calls.failure_evidence is 'Code of what the classifier found; never the vendor''s words.';
-comment on column model_calls.failure_status is 'HTTP status.';
-comment on column model_calls.input_tokens is 'Input tokens, cached ones included; null: not reported.';
-comment on column model_calls.cache_read_tokens is 'Of them, read from the cache.';
-comment on column model_calls.cache_write_tokens is 'Of them, written to the cache.';
-comment on column model_calls.output_tokens is 'Output tokens as reported.';
-comment on column model_calls.cost is 'Dollars; null when unknown.';
-comment on column model_calls.duration_milliseconds is 'From request to end of the answer.';
-comment on column model_calls.started_at is 'When it was registered.';
-comment on column model_calls.ended_at is 'When answer or failure was stored.';
-comment on column model_calls.failure_message
+  check ((entry_id is null) or (purpose = 'step' and state = 'answered'))
+) with (fillfactor = 80);
+create unique index model_attempts_once
+  on model_attempts (turn_id, call_number, attempt, purpose, coalesce(compaction_id, turn_id), coalesce(part, 0));
+create index model_attempts_of_part on model_attempts (compaction_id, part) where compaction_id is not null;
+create index model_attempts_by_conversation on model_attempts (conversation_id, started_at);
+create index model_attempts_by_time on model_attempts (started_at);
+comment on table model_attempts
+  is 'Every try of a paid call, registered before the model is asked: a call paid twice shows.';
+comment on column model_attempts.purpose is 'The step''s own call, a part of a compaction''s summary, or a branch summary.';
+comment on column model_attempts.compaction_id is 'summary_part only: the compaction.';
+comment on column model_attempts.part is 'summary_part only: number of the part.';
+comment on column model_attempts.is_paid is 'It has ended and something was charged, or nobody knows how much.';
+comment on column model_attempts.turn_id is 'The turn.';
+comment on column model_attempts.call_number is 'Model call of the turn, or the one that a summary is written before; 0: none.';
+comment on column model_attempts.attempt is 'Counts the tries of a call, from 1; only the newest may store what it brought.';
+comment on column model_attempts.conversation_id is 'The conversation.';
+comment on column model_attempts.epoch is 'Epoch of the writer.';
+comment on column model_attempts.model is 'provider/model.';
+comment on column model_attempts.head_entry_id is 'step only: newest entry that the request showed.';
+comment on column model_attempts.compactions is 'step only: compactions committed by then; only these count in its view.';
+comment on column model_attempts.view_fingerprint is 'step only: hash of the view.';
+comment on column model_attempts.renderer_version is 'step only: version of the code that rendered it.';
+comment on column model_attempts.estimated_tokens is 'Tokens of the request by the calibrated estimate.';
+comment on column model_attempts.measurements is 'step only: measurements of the whole request.';
+comment on column model_attempts.state is 'registered: the model may have been asked. answered, failed: known.';
+comment on column model_attempts.entry_id is 'step only: the answer.';
+comment on column model_attempts.stop_reason is 'Why the model stopped.';
+comment on column model_attempts.response_id is 'The vendor''s id of the response.';
+comment on column model_attempts.failure_kind
+  is 'retryable and permanent use up a retry. lost: never reported. superseded: a newer try had begun.';
+comment on column model_attempts.failure_evidence is 'Code of what the classifier found; never the vendor''s words.';
+comment on column model_attempts.failure_status is 'HTTP status.';
+comment on column model_attempts.input_tokens is 'Input tokens, cached ones included; null: not reported.';
+comment on column model_attempts.cache_read_tokens is 'Of them, read from the cache.';
+comment on column model_attempts.cache_write_tokens is 'Of them, written to the cache.';
+comment on column model_attempts.output_tokens is 'Output tokens as reported.';
+comment on column model_attempts.cost is 'Dollars; null when unknown.';
+comment on column model_attempts.duration_milliseconds is 'From request to end of the answer.';
+comment on column model_attempts.started_at is 'When it was registered.';
+comment on column model_attempts.ended_at is 'When answer or failure was stored.';
+comment on column model_attempts.failure_message
   is 'The vendor''s words of a final refusal; shown to the user, never logged.';
-comment on column model_calls.registered_by is 'Activity attempt that registered it; an older one was replaced.';
+comment on column model_attempts.registered_by is 'Activity attempt that registered it; an older one was replaced.';
 
 create table tool_calls (
   turn_id uuid not null,
@@ -319,8 +333,6 @@ alter table messages add foreign key (conversation_id, target_entry_id)
   references entries (conversation_id, id) deferrable initially deferred;
 alter table decisions add foreign key (turn_id, call_number, call_index)
   references tool_calls (turn_id, call_number, call_index) deferrable;
-alter table entries add foreign key (turn_id, call_number, model_attempt)
-  references model_calls (turn_id, call_number, attempt) deferrable;
 alter table entries add foreign key (turn_id, call_number, call_index)
   references tool_calls (turn_id, call_number, call_index) deferrable;
 
@@ -395,7 +407,7 @@ comment on function worked_seconds is 'Seconds of a turn up to its end or now, w
 
 create function recount_totals(conversation uuid) returns void language sql begin atomic
   update turns t set
-    steps = (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null),
+    steps = (select count(*) from model_attempts m where m.turn_id = t.id and m.entry_id is not null),
     tool_calls = (
       select count(*) from tool_calls k where k.turn_id = t.id and (k.claimed_at is not null or k.state <> 'finished'))
   where t.conversation_id = conversation;

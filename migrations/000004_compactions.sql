@@ -121,27 +121,10 @@ create table compaction_parts (
   input_estimate integer not null,
   maximum_output integer not null,
   state text not null default 'planned' check (state in ('planned', 'written', 'failed')),
-  attempt integer not null default 0,
-  failures integer not null default 0,
-  failed_attempt integer not null default 0,
-  failure text,
   text json,
   prompt_version text,
   model text,
-  model_calls integer not null default 0,
-  input_tokens bigint not null default 0,
-  cache_read_tokens bigint not null default 0,
-  cache_write_tokens bigint not null default 0,
-  output_tokens bigint not null default 0,
-  cost numeric not null default 0,
-  calls_of_unknown_cost integer not null default 0,
-  duration_milliseconds integer not null default 0,
-  unreported_tries integer not null default 0 check (unreported_tries >= 0),
-  lost_calls integer not null default 0 check (lost_calls >= 0),
-  lost_cost numeric not null default 0,
   request text check (request in ('shared_prefix', 'transcript')),
-  registered_by activity_attempt,
-  withdrawn_attempt integer not null default 0,
   primary key (compaction_id, number),
   foreign key (conversation_id, compaction_id) references compactions (conversation_id, id) deferrable,
   foreign key (conversation_id, from_sequence) references entries (conversation_id, sequence) deferrable,
@@ -164,27 +147,10 @@ comment on column compaction_parts.to_sequence is 'Last entry it reads; null for
 comment on column compaction_parts.input_estimate is 'Tokens of its input, estimated by the plan.';
 comment on column compaction_parts.maximum_output is 'Longest answer, in tokens.';
 comment on column compaction_parts.state is 'planned; written; failed: no further try.';
-comment on column compaction_parts.attempt is 'Counts the tries; only the newest may store a text or a failure.';
-comment on column compaction_parts.failures is 'Failures of the model; a worker''s death or a rate limit is none.';
-comment on column compaction_parts.failed_attempt is 'Newest attempt whose failure was counted.';
-comment on column compaction_parts.failure is 'Code of the newest failure.';
 comment on column compaction_parts.text is 'The text, a JSON string.';
 comment on column compaction_parts.prompt_version is 'Version of the prompt.';
-comment on column compaction_parts.model is 'provider/model that was asked.';
-comment on column compaction_parts.model_calls is 'Calls that were paid.';
-comment on column compaction_parts.input_tokens is 'Input tokens of these calls, cached ones included.';
-comment on column compaction_parts.cache_read_tokens is 'Of them, read from the cache.';
-comment on column compaction_parts.cache_write_tokens is 'Of them, written to the cache.';
-comment on column compaction_parts.output_tokens is 'Output tokens of these calls.';
-comment on column compaction_parts.cost is 'Dollars, over the calls whose price is known.';
-comment on column compaction_parts.calls_of_unknown_cost is 'Calls whose price is unknown.';
-comment on column compaction_parts.duration_milliseconds is 'Of these calls together.';
-comment on column compaction_parts.unreported_tries is 'Tries that never reported: the model may have been paid.';
-comment on column compaction_parts.lost_calls is 'Of model_calls, those that never reported and count as paid.';
-comment on column compaction_parts.lost_cost is 'What of cost is theirs, dollars.';
+comment on column compaction_parts.model is 'provider/model that wrote it; null without a model.';
 comment on column compaction_parts.request is 'Behind the last request, or with its own transcript; null: no model.';
-comment on column compaction_parts.registered_by is 'Activity attempt that registered the newest try.';
-comment on column compaction_parts.withdrawn_attempt is 'Newest try that ended unpaid before a model had answered.';
 
 create table compaction_kept_entries (
   compaction_id uuid not null,
@@ -238,16 +204,7 @@ create table branch_summaries (
   files json not null,
   model text,
   prompt_version text not null,
-  model_calls integer not null default 0,
-  input_tokens bigint not null default 0,
-  cache_read_tokens bigint not null default 0,
-  cache_write_tokens bigint not null default 0,
-  output_tokens bigint not null default 0,
-  cost numeric not null default 0,
-  calls_of_unknown_cost integer not null default 0,
   created_at timestamptz not null default holdfast_now(),
-  lost_calls integer not null default 0 check (lost_calls >= 0),
-  lost_cost numeric not null default 0,
   foreign key (conversation_id, entry_id) references entries (conversation_id, id) deferrable,
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable
 );
@@ -265,16 +222,7 @@ comment on column branch_summaries.entries_read is 'Entries that fitted into the
 comment on column branch_summaries.files is 'Files read and modified on it.';
 comment on column branch_summaries.model is 'provider/model that wrote it; null without a model.';
 comment on column branch_summaries.prompt_version is 'Version of the prompt.';
-comment on column branch_summaries.model_calls is 'Calls that were paid.';
-comment on column branch_summaries.input_tokens is 'Input tokens of these calls, cached ones included.';
-comment on column branch_summaries.cache_read_tokens is 'Of them, read from the cache.';
-comment on column branch_summaries.cache_write_tokens is 'Of them, written to the cache.';
-comment on column branch_summaries.output_tokens is 'Output tokens of these calls.';
-comment on column branch_summaries.cost is 'Dollars, over the calls whose price is known.';
-comment on column branch_summaries.calls_of_unknown_cost is 'Calls whose price is unknown.';
 comment on column branch_summaries.created_at is 'When it was written.';
-comment on column branch_summaries.lost_calls is 'Of model_calls, those that never reported and count as paid.';
-comment on column branch_summaries.lost_cost is 'What of cost is theirs, dollars.';
 
 alter table conversations add foreign key (id, compaction_id) references compactions (conversation_id, id) deferrable;
 alter table entries add foreign key (conversation_id, compaction_id)

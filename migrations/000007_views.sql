@@ -78,6 +78,15 @@ from entries e
 join conversations c on c.id = e.conversation_id
 left join contents o on o.conversation_id = e.conversation_id and o.id = e.original_id;
 
+create function paid_for_compactions(
+  of_compactions uuid[], out model_calls integer, out input_tokens bigint, out output_tokens bigint, out cost numeric)
+language sql stable begin atomic
+  select count(*)::integer, coalesce(sum(m.input_tokens), 0)::bigint, coalesce(sum(m.output_tokens), 0)::bigint,
+    case when count(*) = count(m.cost) then coalesce(sum(m.cost), 0) end
+  from model_attempts m where m.compaction_id = any(of_compactions) and m.is_paid;
+end;
+comment on function paid_for_compactions is 'What the summarizing calls of compactions came to, tries paid in vain included.';
+
 create view compaction_lineage as
 select
   g.conversation_id,
@@ -100,10 +109,10 @@ select
     where e.conversation_id = g.conversation_id and e.sequence <= h.sequence and e.kind not in ('note', 'compaction'))
   else parts.read_through_sequence end as read_through_sequence,
   parts.parts,
-  coalesce(parts.model_calls, 0)::integer as model_calls,
-  coalesce(parts.input_tokens, 0)::bigint as input_tokens,
-  coalesce(parts.output_tokens, 0)::bigint as output_tokens,
-  case when coalesce(parts.calls_of_unknown_cost, 0) = 0 then coalesce(parts.cost, 0) end as cost,
+  paid.model_calls,
+  paid.input_tokens,
+  paid.output_tokens,
+  paid.cost,
   f.created_at as planned_at,
   f.finished_at
 from compactions g
@@ -122,9 +131,9 @@ left join compactions previous on previous.conversation_id = g.conversation_id a
 left join lateral (
   select min(p.from_sequence) as read_from_sequence, max(p.to_sequence) as read_through_sequence,
     bool_or(p.request = 'shared_prefix') as shows_all,
-    count(*)::integer as parts, sum(p.model_calls) as model_calls, sum(p.input_tokens) as input_tokens,
-    sum(p.output_tokens) as output_tokens, sum(p.cost) as cost, sum(p.calls_of_unknown_cost) as calls_of_unknown_cost
+    count(*)::integer as parts
   from compaction_parts p where p.compaction_id = f.id) as parts on true
+cross join lateral paid_for_compactions(array[f.id]) as paid
 where g.status = 'committed';
 
 create view summaries as
@@ -135,7 +144,7 @@ select
   c.reason as trigger,
   c.preset,
   c.form,
-  paid.tries,
+  cardinality(forms.ids) as tries,
   readable_text(c.focus) as focus,
   c.covered_through_sequence,
   case when c.covered_through_sequence is not null then (
@@ -167,18 +176,8 @@ cross join lateral (
     select f.id, f.replaces_id
     from forms n join compactions f on f.conversation_id = c.conversation_id and f.id = n.replaces_id
   )
-  select count(*)::integer as tries,
-    coalesce(sum(parts.model_calls), 0)::integer as model_calls,
-    coalesce(sum(parts.input_tokens), 0)::bigint as input_tokens,
-    coalesce(sum(parts.output_tokens), 0)::bigint as output_tokens,
-    case when coalesce(sum(parts.calls_of_unknown_cost), 0) = 0 then coalesce(sum(parts.cost), 0) end as cost
-  from forms
-  -- Each form's own: joined to all of them at once, the parts of every compaction would be read.
-  cross join lateral (
-    select sum(p.model_calls) as model_calls, sum(p.input_tokens) as input_tokens,
-      sum(p.output_tokens) as output_tokens,
-      sum(p.cost) as cost, sum(p.calls_of_unknown_cost) as calls_of_unknown_cost
-    from compaction_parts p where p.compaction_id = forms.id) as parts) as paid
+  select array_agg(id) as ids from forms) as forms
+cross join lateral paid_for_compactions(forms.ids) as paid
 where c.status = 'committed';
 
 comment on view compaction_lineage is 'How each compaction came about: one row per form that was tried for it.';

@@ -23,7 +23,7 @@ comment on function refuse_stale_epoch is 'Trigger: the row''s epoch must be the
 create trigger refuse_stale_epoch before insert on turns for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on decisions for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on branch_summaries for each row execute function refuse_stale_epoch();
-create trigger refuse_stale_epoch before insert or update on model_calls for each row
+create trigger refuse_stale_epoch before insert or update on model_attempts for each row
   execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert or update on tool_calls for each row
   execute function refuse_stale_epoch();
@@ -56,6 +56,15 @@ begin
   -- With ON CONFLICT DO NOTHING the insert would be dropped after it was counted here.
   if exists (select from entries e where e.id = new.id) then
     raise exception using errcode = 'unique_violation', message = format('entry %s exists', new.id);
+  end if;
+  if new.model_attempt is not null and not exists (
+    select from model_attempts m
+    where m.turn_id = new.turn_id and m.call_number = new.call_number and m.attempt = new.model_attempt
+      and m.purpose = 'step'
+  ) then
+    raise exception using errcode = 'foreign_key_violation', message = format(
+      'entry %s answers attempt %s of call %s of turn %s, which is not registered', new.id, new.model_attempt,
+      new.call_number, new.turn_id);
   end if;
   new.branch := conversation.branch;
   if new.parent_id is not null then
@@ -136,8 +145,11 @@ create trigger keep_result before update on tool_calls for each row
   when (old.state = 'finished' or new.attempt < old.attempt)
   execute function refuse_update('HF005', 'a result is final, and attempts never fall');
 create trigger keep_text before update on compaction_parts for each row
-  when (old.state = 'written' or new.attempt < old.attempt)
-  execute function refuse_update('HF005', 'a written text stays, and attempts never fall');
+  when (old.state = 'written')
+  execute function refuse_update('HF005', 'a written text stays');
+create trigger keep_ended before update on model_attempts for each row
+  when (old.ended_at is not null and new.state is distinct from old.state)
+  execute function refuse_update('HF005', 'an attempt ends once');
 create trigger keep_finished before update on compactions for each row
   when (old.status <> 'planned')
   execute function refuse_update('HF003', 'a finished compaction never changes');
@@ -257,7 +269,7 @@ begin
   ), of_late as (delete from late_tool_results r using ids where r.turn_id = any(ids.turns)
   ), of_decisions as (delete from decisions d using ids where d.turn_id = any(ids.turns)
   ), of_tool_calls as (delete from tool_calls k using ids where k.turn_id = any(ids.turns)
-  ), of_model_calls as (delete from model_calls k using ids where k.turn_id = any(ids.turns)
+  ), of_model_attempts as (delete from model_attempts k using ids where k.turn_id = any(ids.turns)
   ), of_branch_summaries as (delete from branch_summaries s using ids where s.turn_id = any(ids.turns)
   ), of_kept as (delete from compaction_kept_entries k using ids where k.compaction_id = any(ids.compactions)
   ), of_operations as (delete from compaction_operations o using ids where o.compaction_id = any(ids.compactions)
@@ -300,7 +312,7 @@ begin
   grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results,
     branch_summaries, compaction_kept_entries, compaction_operations to holdfast_app;
   -- They have a state.
-  grant insert, update on conversations, turns, decisions, model_calls, tool_calls, compactions, compaction_parts
+  grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts
     to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.
   grant insert, update (hash) on agent_snapshots to holdfast_app;

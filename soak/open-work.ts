@@ -66,10 +66,7 @@ export interface OpenSummary extends Attempt {
 
 export function readOpenSummaries(database: Database): Promise<readonly OpenSummary[]> {
   return database<OpenSummary[]>`
-    select compaction_id || ':' || number as key, (registered_by).run_id as "runId",
-      (registered_by).activity_id as "activityId", (registered_by).attempt
-    from compaction_parts where unreported_tries > 0 and state = 'planned' and registered_by is not null
-    union all
-    select id || ':branch', (branch_registered_by).run_id, (branch_registered_by).activity_id, (branch_registered_by).attempt
-    from turns where unreported_branch_tries > 0 and branch_registered_by is not null`;
+    select distinct on (key) coalesce(compaction_id || ':' || part, turn_id || ':branch') as key,
+      (registered_by).run_id as "runId", (registered_by).activity_id as "activityId", (registered_by).attempt
+    from model_attempts m where purpose <> 'step' and state = 'registered' order by key, m.attempt desc`;
 }

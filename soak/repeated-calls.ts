@@ -52,15 +52,13 @@ export async function readModelTries(database: Database): Promise<ModelTries> {
       select turn_id || ':' || call_number as key, (registered_by).run_id as "runId",
         (registered_by).activity_id as "activityId", (registered_by).attempt,
         extract(epoch from started_at)::float8 * 1000 as "startedAt"
-      from model_calls where state <> 'failed' or failure_kind in ('superseded', 'lost')
-      order by turn_id, call_number, model_calls.attempt`,
+      from model_attempts
+      where purpose = 'step' and (state <> 'failed' or failure_kind in ('superseded', 'lost'))
+      order by turn_id, call_number, model_attempts.attempt`,
     database<(Attempt & { key: string })[]>`
-      select compaction_id || ':' || number as key, (registered_by).run_id as "runId",
-        (registered_by).activity_id as "activityId", (registered_by).attempt
-      from compaction_parts where registered_by is not null
-      union all
-      select id || ':branch', (branch_registered_by).run_id, (branch_registered_by).activity_id, (branch_registered_by).attempt
-      from turns where branch_registered_by is not null`,
+      select distinct on (key) coalesce(compaction_id || ':' || part, turn_id || ':branch') as key,
+        (registered_by).run_id as "runId", (registered_by).activity_id as "activityId", (registered_by).attempt
+      from model_attempts m where purpose <> 'step' order by key, m.attempt desc`,
   ]);
   return { calls, summaries };
 }

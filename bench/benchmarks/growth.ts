@@ -47,7 +47,7 @@ export async function measureGrowth(stack: BenchStack, rounds: number): Promise<
 
 async function readNewestRequestTokens({ database }: BenchStack, conversationId: string): Promise<number> {
   const [row] = await database<{ tokens: number }[]>`
-    select input_tokens as tokens from model_calls where conversation_id = ${conversationId} and input_tokens is not null
+    select input_tokens as tokens from model_attempts where purpose = 'step' and conversation_id = ${conversationId} and input_tokens is not null
     order by started_at desc limit 1`;
   if (row === undefined) throw new TypeError('a turn that ended has asked the model');
   return row.tokens;

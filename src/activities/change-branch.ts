@@ -8,17 +8,13 @@ import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
-import {
-  countUnreportedBranchTries,
-  outageWaitLeft,
-  registerBranchTry,
-  withdrawBranchTry,
-} from '../store/branch-tries.ts';
-import type { BranchCall } from '../store/branch-tries.ts';
+import { withdrawAttempt } from '../store/attempts.ts';
+import type { AttemptEnd } from '../store/attempts.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import type { BranchCommand } from '../store/branch-commands.ts';
 import type { Transaction } from '../store/database.ts';
 import * as store from '../store/change-branch.ts';
+import { outageWaitLeft } from '../store/outage-wait.ts';
 import type { NewBranchSummary } from '../store/change-branch.ts';
 import { readEarlierBranchSummary } from '../store/earlier-branch-summary.ts';
 import { chooseLeftItems, readLeftFiles } from '../store/left-branch.ts';
@@ -35,7 +31,7 @@ import { branchSummaryOf, extractedBranchSummary } from './branch-summary-of.ts'
 import type { ActivityDependencies } from './dependencies.ts';
 import { passGate } from './pass-gate.ts';
 import { redactedView } from './redacted-view.ts';
-import { pauseAfterRefusal, recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { pauseAfterRefusal, recordShortWait, uncountedFailure, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { throughOutage } from './through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
 
@@ -142,8 +138,13 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     calledTool: answer.content.some((part) => part.type === 'tool_call'),
     maximumOutputTokens: maximumOutput,
   });
-  if (!checked.ok)
-    return { kind: 'written', summary: extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call }) };
+  if (!checked.ok) {
+    const refused = { ...call, failure: { kind: 'retryable', evidence: checked.problem } };
+    return {
+      kind: 'written',
+      summary: extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call: refused }),
+    };
+  }
   const written = {
     items,
     model: name,
@@ -158,7 +159,7 @@ type Asked =
   | {
       readonly kind: 'answered';
       readonly answer: ModelAnswer;
-      readonly call: BranchCall;
+      readonly call: AttemptEnd;
       readonly maximumOutput: number;
     }
   /** Of the model, or nothing is left to pay it: the summary is made without one. */
@@ -174,9 +175,6 @@ async function askForSummary(
   const { summarizer, view, tokens } = request;
   const { provider, model } = parseModelName(summarizer.model);
   if (await isConversationSpent(dependencies, turn, limits)) return { kind: 'failed' };
-  // Each of them may have been paid.
-  if ((await countUnreportedBranchTries(dependencies.database, turn)) >= MOST_UNREPORTED_TRIES)
-    return { kind: 'failed' };
   const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, summarizer.limits.maximumOutput);
   const pass = await passGate(dependencies, turn, {
     activity: 'changeBranch',
@@ -188,8 +186,19 @@ async function askForSummary(
   });
   if (pass.kind === 'wait') return pass;
   try {
-    const attempt = await registerBranchTry(dependencies.database, turn, execution, tokens);
+    const { attempt, unreported } = await store.registerBranchAttempt(dependencies.database, turn, {
+      by: execution,
+      model: summarizer.model,
+      estimatedTokens: tokens,
+    });
     dependencies.reachCrashPoint('changeBranch:registered');
+    const failedTry = { turn, execution, model: summarizer.model, attempt };
+    // Each of them may have been paid.
+    if (unreported >= MOST_UNREPORTED_TRIES) {
+      await withdraw(dependencies, failedTry, { kind: 'permanent', evidence: 'tries_without_report' });
+      return { kind: 'failed' };
+    }
+    const startedAt = performance.now();
     const fence = dependencies.fenceWatch.watch({ kind: 'branch_summary', turn, attempt });
     try {
       const answer = await dependencies
@@ -200,11 +209,13 @@ async function askForSummary(
         );
       await pass.leave(answer.usage?.input);
       const cost = answer.usage === undefined ? null : costOf(answer.usage, summarizer.prices);
-      return { kind: 'answered', answer, call: { attempt, usage: answer.usage ?? null, cost }, maximumOutput };
+      const durationMilliseconds = Math.round(performance.now() - startedAt);
+      const call = { attempt, usage: answer.usage ?? null, cost, durationMilliseconds };
+      return { kind: 'answered', answer, call, maximumOutput };
     } catch (error) {
       fence.signal.throwIfAborted();
       // Awaited here: rejected while the place is given back, it would count as unhandled and end the worker.
-      return await afterModelError(dependencies, { turn, execution, model: summarizer.model, attempt }, error);
+      return await afterModelError(dependencies, failedTry, error);
     } finally {
       fence.end();
     }
@@ -219,39 +230,45 @@ interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {
   readonly attempt: number;
 }
 
+/** @returns failures of the model so far */
+async function withdraw(
+  dependencies: ActivityDependencies,
+  { turn, execution, attempt }: FailedTry,
+  failure: { readonly kind: string; readonly evidence: string },
+  pause?: (open: Transaction) => Promise<void>,
+): Promise<number> {
+  const failures = await throughOutage(dependencies, execution, () =>
+    withdrawAttempt(dependencies.database, store.branchCallOf(turn), { attempt, failure }, pause),
+  );
+  dependencies.reachCrashPoint('changeBranch:failed');
+  return failures;
+}
+
 /**
  * What the provider refused: waited out, retried five times, then done without it. Only failures of the model count: a
  * worker's death, a rate limit or a lost connection uses up no retry.
  */
-async function afterModelError(
-  dependencies: ActivityDependencies,
-  { turn, execution, model, attempt }: FailedTry,
-  error: unknown,
-): Promise<Asked> {
-  const withdraw = async (failed: boolean, pause?: (open: Transaction) => Promise<void>): Promise<number> => {
-    const failures = await throughOutage(dependencies, execution, () =>
-      withdrawBranchTry(dependencies.database, turn, { attempt, failed }, pause),
-    );
-    dependencies.reachCrashPoint('changeBranch:failed');
-    return failures;
-  };
+async function afterModelError(dependencies: ActivityDependencies, tried: FailedTry, error: unknown): Promise<Asked> {
+  const { turn, execution, model } = tried;
   if (wasNotSent(error)) {
-    const failures = await withdraw(true);
+    const failures = await withdraw(dependencies, tried, { kind: 'retryable', evidence: 'not_sent' });
     if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
     throw retryableFailure('BranchSummary.not_sent', 'call not sent', retryDelayMilliseconds(failures));
   }
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
+  const { evidence } = verdict;
   const isOut = verdict.kind === 'retryable' && verdict.cause === 'outage';
   // Looked at before its time: nothing is known that the failure which named the time did not tell.
   const left = isOut ? await outageWaitLeft(dependencies.database, turn) : 0;
   const failed = isOut && left === 0;
   if (verdict.kind !== 'retryable') {
-    await withdraw(failed);
+    await withdraw(dependencies, tried, { kind: 'permanent', evidence });
     return { kind: 'failed' };
   }
   const pause = pauseAfterRefusal(dependencies, verdict, model);
-  const failures = await withdraw(failed, (open) => pause(open, execution.attempt));
+  const kind = failed ? 'retryable' : uncountedFailure(verdict);
+  const failures = await withdraw(dependencies, tried, { kind, evidence }, (open) => pause(open, execution.attempt));
   if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
   const times = failed ? failures : execution.attempt;
   const wait = waitAfterRefusal(verdict, { activity: 'changeBranch', model, times });

@@ -26,6 +26,11 @@ export interface RefusalWait extends NamedWait {
 
 type Refusal = Extract<ErrorVerdict, { kind: 'retryable' }>;
 
+/** How the ledger names a refusal that uses up no retry of a summary. */
+export function uncountedFailure({ cause }: Refusal): 'rate_limited' | 'unreachable' {
+  return cause === 'rate_limit' ? 'rate_limited' : 'unreachable';
+}
+
 /**
  * Told of a rate limit, all workers leave the provider alone for as long as it asked.
  * @param model as `provider/model`

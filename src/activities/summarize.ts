@@ -7,11 +7,18 @@ import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { textOf } from '../context/content.ts';
-import { readPart, recordPartFailure, registerPartAttempt, storePartText } from '../store/compaction-parts.ts';
-import type { NewPartMemory, PartCall } from '../store/compaction-parts.ts';
+import { withdrawAttempt } from '../store/attempts.ts';
+import type { AttemptEnd } from '../store/attempts.ts';
+import {
+  partCallOf,
+  readPart,
+  recordPartFailure,
+  registerPartAttempt,
+  storePartText,
+} from '../store/compaction-parts.ts';
+import type { NewPartMemory, PartText } from '../store/compaction-parts.ts';
 import { newId } from '../store/ids.ts';
 import { readFlushScope } from '../store/memory-users.ts';
-import { withdrawPartAttempt } from '../store/part-costs.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
@@ -24,7 +31,7 @@ import type { SummaryWork } from './finished-text.ts';
 import { passGate } from './pass-gate.ts';
 import type { OpenPass } from './provider-gate.ts';
 import { secretsLeftOut } from './redacted-originals.ts';
-import { pauseAfterRefusal, recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { pauseAfterRefusal, recordShortWait, uncountedFailure, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { readOriginalsOf } from './summary-originals.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
@@ -48,9 +55,7 @@ export async function summarize(
     const reason = await reachedLimit(dependencies, input.turn, input.limits);
     return reason === null ? passAndAsk(dependencies, reading) : { kind: 'limit', reason };
   }
-  const task = await readTask(dependencies, reading);
-  const registered = await register(dependencies, task);
-  return registered === null ? WRITTEN_BEFORE : extract(dependencies, { ...task, ...registered });
+  return extract(dependencies, await readTask(dependencies, reading));
 }
 
 type Reading = Pick<SummaryTask, 'input' | 'source' | 'snapshot' | 'execution'>;
@@ -67,10 +72,14 @@ const WRITTEN_BEFORE: SummarizeResult = { kind: 'summarized', tokens: 0 };
 /** The numbers of a new try; `null`: the part was written meanwhile. */
 async function register(
   { database, reachCrashPoint }: ActivityDependencies,
-  { input, execution }: SummaryTask,
+  { input, source, snapshot, execution }: SummaryTask,
 ): Promise<Pick<SummaryTry, 'attempt' | 'unreported'> | null> {
-  const registered = await registerPartAttempt(database, input, execution);
-  if (registered.state === 'written') return null;
+  const registered = await registerPartAttempt(database, input, {
+    by: execution,
+    model: snapshot.summarizer.model,
+    estimatedTokens: source.row.part.inputTokens,
+  });
+  if (registered === 'written') return null;
   reachCrashPoint('summarize:registered');
   return registered;
 }
@@ -81,8 +90,8 @@ async function register(
  */
 async function extract(
   dependencies: ActivityDependencies,
-  task: SummaryTry,
-  call: PartCall | null = null,
+  task: SummaryTask,
+  call: AttemptEnd | null = null,
 ): Promise<SummarizeResult> {
   const { source, entries, policy } = task;
   const previousSummary = previousText(source);
@@ -93,26 +102,17 @@ async function extract(
   return { kind: 'summarized', tokens: source.row.part.maximumOutput };
 }
 
-interface WrittenPart {
-  /** As it was checked. */
-  readonly text: string;
-  readonly promptVersion: string;
-  readonly request: AskedRequest['kind'] | null;
-  readonly call: PartCall | null;
-  /** Secrets that were left out of the request, and of the text so far. */
-  readonly redacted: Readonly<Record<'input' | 'output', number>>;
-}
+/** With the text as it was checked, and the secrets that were left out of the request and of the text so far. */
+type WrittenPart = Omit<PartText, 'memory' | 'redacted'> & Required<Pick<PartText, 'redacted'>>;
 
 /** What the text is completed with is read from Postgres too: an outage there must not throw a paid answer away either. */
-async function store(dependencies: ActivityDependencies, task: SummaryTry, part: WrittenPart): Promise<void> {
-  const { input, attempt, execution } = task;
-  const { promptVersion, request, call } = part;
-  const written = { ...input, attempt, promptVersion, request, call };
+async function store(dependencies: ActivityDependencies, task: SummaryTask, part: WrittenPart): Promise<void> {
+  const { input, execution } = task;
   const complete = async (): Promise<void> => {
     const { text, count } = await finishedText(dependencies, task, part.text);
     const redacted = { input: part.redacted.input, output: part.redacted.output + count };
     const memory = await memoryOf(dependencies, task);
-    await storePartText(dependencies.database, { ...written, text, memory, redacted });
+    await storePartText(dependencies.database, { ...input, ...part, text, memory, redacted });
   };
   await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, complete));
   dependencies.reachCrashPoint('summarize:stored');
@@ -212,7 +212,7 @@ async function askForSummary(
   const { promptVersion, kind: request } = asked;
   const redacted = { input: asked.redacted, output: 0 };
   try {
-    await store(dependencies, task, { text, promptVersion, request, call, redacted });
+    await store(dependencies, task, { text, promptVersion, request, model: snapshot.summarizer.model, call, redacted });
   } catch (error) {
     if (!isOwnFault(error)) throw error;
     return afterModelFailure(dependencies, task, 'not_stored', call);
@@ -220,17 +220,17 @@ async function askForSummary(
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
 }
 
-function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMilliseconds: number): PartCall {
+function callOf({ snapshot, attempt }: SummaryTry, answer: ModelAnswer, durationMilliseconds: number): AttemptEnd {
   return {
-    model: snapshot.summarizer.model,
+    attempt,
     usage: answer.usage ?? null,
     cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.summarizer.prices),
     durationMilliseconds,
   };
 }
 
-function unpaid({ snapshot }: SummaryTask, durationMilliseconds: number): PartCall {
-  return { model: snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
+function unpaid({ attempt }: SummaryTry, durationMilliseconds: number): AttemptEnd {
+  return { attempt, usage: null, cost: 0, durationMilliseconds };
 }
 
 /** What the provider refused: waited out, retried, or a reason for the next weaker form. */
@@ -252,12 +252,16 @@ async function afterModelError(
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
   const { attempt, execution, input } = task;
-  const tried = { ...input, attempt };
   const { model } = task.snapshot.summarizer;
   const times = execution.attempt;
   const pause = pauseAfterRefusal(dependencies, verdict, model);
   await throughOutage(dependencies, execution, () =>
-    withdrawPartAttempt(dependencies.database, input.turn, tried, (open) => pause(open, times)),
+    withdrawAttempt(
+      dependencies.database,
+      partCallOf(input),
+      { attempt, failure: { kind: uncountedFailure(verdict), evidence: verdict.evidence } },
+      (open) => pause(open, times),
+    ),
   );
   dependencies.reachCrashPoint('summarize:withdrawn');
   const wait = waitAfterRefusal(verdict, { activity: 'summarize', model, times });
@@ -271,15 +275,16 @@ async function afterModelFailure(
   dependencies: ActivityDependencies,
   task: SummaryTry,
   failure: string,
-  call: PartCall,
+  call: AttemptEnd,
   final = false,
 ): Promise<SummarizeResult> {
   const { database } = dependencies;
-  const { input, attempt } = task;
+  const { input } = task;
+  const failed = { ...call, failure: { kind: final ? 'permanent' : 'retryable', evidence: failure } };
   // The pass must not wait for its memory: what can be had without a model is flushed.
-  if (task.source.row.part.kind === 'flush') return extract(dependencies, task, call);
+  if (task.source.row.part.kind === 'flush') return extract(dependencies, task, failed);
   const { failures } = await throughOutage(dependencies, task.execution, () =>
-    recordPartFailure(database, { ...input, attempt, failure, call, final }),
+    recordPartFailure(database, { ...input, call: failed, final }),
   );
   dependencies.reachCrashPoint('summarize:failed');
   if (final || failures > SUMMARY_RETRIES) return { kind: 'failed', failures };

@@ -69,11 +69,11 @@ async function countModelCalls(sql: Database, turnId: string) {
       coalesce(max(call_number) filter (where state = 'answered'), 0) as highest,
       count(*) filter (where failure_kind = 'overflow')::int as overflows,
       coalesce(max(input_tokens), 0) as max_tokens
-    from model_calls where turn_id = ${turnId}`;
+    from model_attempts where purpose = 'step' and turn_id = ${turnId}`;
   const { steps = 0, answers = 0, overflows = 0, max_tokens: maxTokens = 0 } = row ?? {};
   const [missing] = await sql<{ count: number }[]>`
-    select count(*)::int as count from model_calls m
-    where m.turn_id = ${turnId} and m.state = 'answered'
+    select count(*)::int as count from model_attempts m
+    where m.purpose = 'step' and m.turn_id = ${turnId} and m.state = 'answered'
       and not exists (select from entries e where e.turn_id = m.turn_id and e.call_number = m.call_number and e.kind = 'assistant')`;
   return { steps, overflows, maxTokens, lost: missing?.count ?? 0, doubled: answers - steps };
 }
@@ -125,8 +125,9 @@ async function estimateWhole(sql: Database, conversationId: string, turnId: stri
       (select sum(e.measurements)::text from entries e
         where e.conversation_id = ${conversationId} and e.slot is distinct from 'continuation'
           and (e.tool_name is null or e.tool_name not in (${RECALL_SEARCH}, ${RECALL_OPEN}))) as log,
-      (select sum(m.measurements)::text from model_calls m where m.turn_id = t.id and m.input_tokens is not null) as sent,
-      (select sum(m.input_tokens)::float8 from model_calls m where m.turn_id = t.id) as counted
+      (select sum(m.measurements)::text from model_attempts m
+        where m.turn_id = t.id and m.purpose = 'step' and m.input_tokens is not null) as sent,
+      (select sum(m.input_tokens)::float8 from model_attempts m where m.turn_id = t.id and m.purpose = 'step') as counted
     from turns t where t.id = ${turnId}`;
   if (row === undefined || row.log === null) return 0;
   const raw = (measurements: string): number => rawTokens(parseMeasurements(measurements));

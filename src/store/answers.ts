@@ -36,7 +36,7 @@ export async function readAnswer(sql: Queries, call: ModelCallReference): Promis
     select m.entry_id, m.attempt, e.content, m.stop_reason, m.head_entry_id, m.input_tokens, m.cache_read_tokens,
       m.cache_write_tokens, m.output_tokens,
       case when t.calls_of_unknown_cost = 0 then t.cost::float8 end as turn_cost
-    from model_calls m join entries e on e.id = m.entry_id join turns t on t.id = m.turn_id
+    from model_attempts m join entries e on e.id = m.entry_id join turns t on t.id = m.turn_id
     where m.turn_id = ${call.turn.turnId} and m.call_number = ${call.callNumber}`;
   if (row === undefined) return null;
   return {
@@ -65,22 +65,4 @@ export function toReportedUsage(row: ReportedUsageColumns): ReportedUsage | null
     cacheWrite: row.cache_write_tokens ?? 0,
     output: row.output_tokens ?? 0,
   };
-}
-
-/** What is known of a try once it is over. */
-export function endColumns(
-  sql: Queries,
-  end: {
-    readonly usage: ReportedUsage | null;
-    readonly cost: number | null;
-    readonly durationMilliseconds: number;
-    readonly turn: TurnReference;
-  },
-) {
-  const { usage } = end;
-  return sql`
-    input_tokens = ${usage?.input ?? null}, cache_read_tokens = ${usage?.cacheRead ?? null},
-    cache_write_tokens = ${usage?.cacheWrite ?? null}, output_tokens = ${usage?.output ?? null},
-    cost = ${end.cost}, duration_milliseconds = ${Math.round(end.durationMilliseconds)},
-    epoch = ${end.turn.epoch}, ended_at = holdfast_now()`;
 }

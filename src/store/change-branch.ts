@@ -4,8 +4,8 @@ import { measureView } from '../context/measure-view.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
 import { readBranchCommand } from './branch-commands.ts';
-import { reportBranchTry } from './branch-tries.ts';
-import type { BranchCall } from './branch-tries.ts';
+import { registerAttempt, reportAttempt, supersededAttempt } from './attempts.ts';
+import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from './attempts.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { insertEntry } from './entry-writer.ts';
@@ -14,7 +14,6 @@ import { readViewOutline } from './plan-source.ts';
 import { jsonText, plainText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
-import { addUsage } from './usage.ts';
 
 export interface NewBranchSummary extends NewContent {
   readonly files: FileLists;
@@ -22,8 +21,8 @@ export interface NewBranchSummary extends NewContent {
   /** `provider/model`; `null` without a model. */
   readonly model: string | null;
   readonly promptVersion: string;
-  /** The call that was paid for it; `null`: none was. */
-  readonly call: BranchCall | null;
+  /** The attempt that ended with it, or whose text was refused; `null`: no model was asked. */
+  readonly call: AttemptEnd | null;
   /** Secrets that were left out of what the model read and of the text. Default: none. */
   readonly redacted?: Readonly<Record<'input' | 'output', number>>;
 }
@@ -115,23 +114,32 @@ async function setViewOffset(
     where c.id = ${conversationId}`;
 }
 
+export function branchCallOf(turn: TurnReference): PaidCall {
+  return { turn, purpose: 'branch_summary' };
+}
+
+/** Registers an attempt of the turn's branch summary. @throws StoreError `stale_epoch`, `superseded_attempt` */
+export async function registerBranchAttempt(
+  sql: Database,
+  turn: TurnReference,
+  request: NewAttempt,
+): Promise<RegisteredAttempt> {
+  return writeAsTurn(sql, turn, ({ sql: open }) => registerAttempt(open, branchCallOf(turn), request));
+}
+
 async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: BranchCommand, summary: NewBranchSummary) {
   const { sql, turn } = writer;
   const { content, measurements, call } = summary;
-  const lost = call === null ? 0 : await reportBranchTry(writer, call);
-  const paid = call === null ? 0 : lost + 1;
-  const { usage = null, cost = 0 } = call ?? {};
+  const paidCall = branchCallOf(turn);
+  if (call !== null && (await reportAttempt(writer, paidCall, call)) === 'superseded')
+    throw supersededAttempt(paidCall, call);
   const { id } = await insertEntry(sql, { kind: 'branch_summary', turn, content, measurements });
   await sql`
     insert into branch_summaries (entry_id, conversation_id, turn_id, epoch, left_branch, from_sequence, through_sequence,
-      entries_read, files, model, prompt_version, model_calls, input_tokens, cache_read_tokens, cache_write_tokens,
-      output_tokens, cost, calls_of_unknown_cost, lost_calls, lost_cost)
+      entries_read, files, model, prompt_version)
     values (${id}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${from.branch}, ${ancestorSequence + 1},
       ${from.headSequence}, ${summary.entriesRead}, ${jsonText(summary.files)}::text::json,
-      ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion}, ${paid},
-      ${paid * (usage?.input ?? 0)}, ${paid * (usage?.cacheRead ?? 0)}, ${paid * (usage?.cacheWrite ?? 0)},
-      ${paid * (usage?.output ?? 0)}, ${paid * (cost ?? 0)}, ${cost === null ? paid : 0}, ${lost}, ${lost * (cost ?? 0)})`;
-  for (let each = 0; each < paid; each += 1) await addUsage(sql, turn, usage, cost);
+      ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion})`;
   for (const where of ['input', 'output'] as const) {
     const count = summary.redacted?.[where] ?? 0;
     if (count > 0) await writer.event('secrets_redacted', { summaryEntryId: id, where, count });

@@ -1,8 +1,8 @@
 import type { Entry } from '../context/entry.ts';
 import type { PlanPart } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
-import type { ActivityAttempt } from './activity-attempts.ts';
+import { readAttempts, registerAttempt, reportAttempt, supersededAttempt } from './attempts.ts';
+import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from './attempts.ts';
 import { onPath } from './branch-path.ts';
 import { getCompaction } from './compaction-rows.ts';
 import type { CompactionRow } from './compaction-rows.ts';
@@ -10,17 +10,12 @@ import type { Database, Queries } from './database.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from './errors.ts';
-import { reportTry } from './part-costs.ts';
-import type { PartCall } from './part-costs.ts';
 import { readPreviousSummary } from './previous-summary.ts';
 import type { PreviousSummary } from './previous-summary.ts';
 import { writeMemory } from './memories.ts';
 import type { MemoryScope } from './memories.ts';
 import { jsonText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
-import type { TurnWriter } from './transaction.ts';
-
-export type { PartCall } from './part-costs.ts';
 
 export interface PartReference {
   readonly turn: TurnReference;
@@ -32,8 +27,6 @@ export interface PartReference {
 export interface PartRow {
   readonly part: PlanPart;
   readonly state: 'planned' | 'written' | 'failed';
-  /** Newest attempt that registered; 0 before the first. */
-  readonly attempt: number;
   /** Failures of the model so far. */
   readonly failures: number;
   /** The text, once written. */
@@ -92,15 +85,16 @@ export async function listParts(sql: Queries, compactionId: string): Promise<Par
       input_tokens: number;
       maximum_output: number;
       state: PartRow['state'];
-      attempt: number;
       failures: number;
       text: string | null;
       prompt_version: string | null;
     }[]
   >`
-    select number, wave, kind, from_sequence, to_sequence, input_estimate as input_tokens, maximum_output, state,
-      attempt, failures, text, prompt_version
-    from compaction_parts where compaction_id = ${compactionId} order by number`;
+    select number, wave, kind, from_sequence, to_sequence, input_estimate as input_tokens, maximum_output, state, text,
+      prompt_version, (
+        select count(*)::int from model_attempts m
+        where m.compaction_id = p.compaction_id and m.part = p.number and m.failure_kind in ('retryable', 'permanent')) as failures
+    from compaction_parts p where compaction_id = ${compactionId} order by number`;
   return rows.map((row) => ({
     part: {
       number: row.number,
@@ -112,7 +106,6 @@ export async function listParts(sql: Queries, compactionId: string): Promise<Par
       ...(row.to_sequence !== null && { toSequence: row.to_sequence }),
     },
     state: row.state,
-    attempt: row.attempt,
     failures: row.failures,
     text: row.text,
     promptVersion: row.prompt_version,
@@ -152,50 +145,41 @@ export async function* readOriginals(
   }
 }
 
-export type RegisteredPart =
-  | {
-      readonly state: 'registered';
-      readonly attempt: number;
-      readonly failures: number;
-      /** Tries before it that never told what came of them. */
-      readonly unreported: number;
-    }
-  | { readonly state: 'written'; readonly row: PartRow };
-
 /**
- * Registers a try: the number that `storePartText` and `recordPartFailure` must name. A part that is
- * written says so, with its text: no model needs to be called.
+ * Registers an attempt: the number that `storePartText` and `recordPartFailure` must name. A part that is written says so: no
+ * model needs to be called.
  * @throws StoreError `stale_epoch`, `wrong_state` (the compaction is finished), `superseded_attempt` (a newer attempt of the activity
  *   has registered)
  */
 export async function registerPartAttempt(
   sql: Database,
   reference: PartReference,
-  by: ActivityAttempt,
-): Promise<RegisteredPart> {
-  const { turn, compactionId, part } = reference;
-  return writeAsTurn(sql, turn, async ({ sql: open }): Promise<RegisteredPart> => {
-    const row = await requirePart(open, reference);
-    if (row.state === 'written') return { state: 'written', row };
-    const [compaction] = await open<{ status: string; replaced: boolean }[]>`
-      select k.status, ${isReplaced(open, open`p.registered_by`, by)} as replaced
-      from compactions k join compaction_parts p on p.compaction_id = k.id and p.number = ${part}
-      where k.id = ${compactionId}`;
-    if (compaction?.replaced === true) throw replacedAttempt(`part ${part} of compaction ${compactionId}`, by);
-    if (compaction?.status !== 'planned') {
-      throw new StoreError('wrong_state', `compaction ${compactionId} is ${compaction?.status ?? 'unknown'}`);
-    }
-    const [counted] = await open<{ unreported: number }[]>`
-      update compaction_parts set attempt = attempt + 1, unreported_tries = unreported_tries + 1, epoch = ${turn.epoch},
-        registered_by = ${attemptColumn(open, by)}
-      where compaction_id = ${compactionId} and number = ${part} returning unreported_tries - 1 as unreported`;
-    const { failures } = row;
-    return { state: 'registered', attempt: row.attempt + 1, failures, unreported: counted?.unreported ?? 0 };
+  request: NewAttempt,
+): Promise<RegisteredAttempt | 'written'> {
+  const { turn, compactionId } = reference;
+  return writeAsTurn(sql, turn, async ({ sql: open }) => {
+    const { state, status } = await requirePart(open, reference);
+    if (state === 'written') return state;
+    if (status !== 'planned') throw finished(compactionId, status);
+    return registerAttempt(open, partCallOf(reference), request);
   });
 }
 
-async function requirePart(sql: Queries, { compactionId, part }: PartReference): Promise<PartRow> {
-  const row = (await listParts(sql, compactionId)).find((each) => each.part.number === part);
+function finished(compactionId: string, status: string): StoreError {
+  return new StoreError('wrong_state', `compaction ${compactionId} is ${status}`);
+}
+
+export function partCallOf({ turn, compactionId, part }: PartReference): PaidCall {
+  return { turn, purpose: 'summary_part', compactionId, part };
+}
+
+async function requirePart(
+  sql: Queries,
+  { compactionId, part }: PartReference,
+): Promise<{ readonly state: PartRow['state']; readonly status: string }> {
+  const [row] = await sql<{ state: PartRow['state']; status: string }[]>`
+    select p.state, k.status from compaction_parts p join compactions k on k.id = p.compaction_id
+    where p.compaction_id = ${compactionId} and p.number = ${part}`;
   if (row === undefined) throw partNotFound(compactionId, part);
   return row;
 }
@@ -203,58 +187,52 @@ async function requirePart(sql: Queries, { compactionId, part }: PartReference):
 /** Where a part's text is kept beyond the conversation. */
 export type NewPartMemory = MemoryScope & { readonly id: string; readonly sourceId: string };
 
+export interface PartText {
+  readonly text: string;
+  readonly promptVersion: string;
+  /** How the model was asked. Default: none was. */
+  readonly request?: 'shared_prefix' | 'transcript' | null;
+  /** `provider/model` that wrote it. Default: none did. */
+  readonly model?: string | null;
+  /** The attempt that ended with it, or that failed and made it necessary; `null`: no model was asked. */
+  readonly call: AttemptEnd | null;
+  /** The text becomes a memory in the same transaction. Default: it does not. */
+  readonly memory?: NewPartMemory | null;
+  /** Secrets that were left out of what the model read and of the text. Default: none. */
+  readonly redacted?: Readonly<Record<'input' | 'output', number>>;
+}
+
 /**
  * Stores the text of a part. The same attempt again changes nothing.
  * @throws StoreError `stale_epoch`, `superseded_attempt`
  */
-export async function storePartText(
-  sql: Database,
-  request: PartReference & {
-    readonly attempt: number;
-    readonly text: string;
-    readonly promptVersion: string;
-    /** How the model was asked. Default: none was. */
-    readonly request?: 'shared_prefix' | 'transcript' | null;
-    readonly call: PartCall | null;
-    /** The text becomes a memory in the same transaction. Default: it does not. */
-    readonly memory?: NewPartMemory | null;
-    /** Secrets that were left out of what the model read and of the text. Default: none. */
-    readonly redacted?: Readonly<Record<'input' | 'output', number>>;
-  },
-): Promise<void> {
-  const { turn, compactionId, part, attempt, text, promptVersion, request: how = null, call, memory } = request;
-  await writeAsTurn(sql, turn, async (writer) => {
-    const row = await requireNewest(writer, request);
-    if (row.state === 'written') return;
-    await reportTry(writer, request, call);
+export async function storePartText(sql: Database, request: PartReference & PartText): Promise<void> {
+  const { turn, compactionId, part, text, call } = request;
+  const { memory = null, redacted, model = null, request: how = null } = request;
+  const isSuperseded = await writeAsTurn(sql, turn, async (writer) => {
+    const { state, status } = await requirePart(writer.sql, request);
+    if (call === null && status !== 'planned') throw finished(compactionId, status);
+    if (call !== null && (await reportAttempt(writer, partCallOf(request), call)) === 'superseded') return true;
+    if (state === 'written') return false;
     await writer.sql`
       update compaction_parts set state = 'written', text = ${jsonText(text)}::text::json,
-        prompt_version = ${promptVersion}, request = ${how}, epoch = ${turn.epoch}
+        prompt_version = ${request.promptVersion}, request = ${how}, model = ${model}, epoch = ${turn.epoch}
       where compaction_id = ${compactionId} and number = ${part}`;
-    if (memory !== undefined && memory !== null) {
+    if (memory !== null) {
       const { conversationId } = turn;
       await writeMemory(writer.sql, { ...memory, kind: 'summary', text, origin: 'model', conversationId });
       await writer.event('memory_flushed', { compactionId, part, characters: text.length });
     }
     // With the text, so that no retry tells it again: a user sees that something was left out, the originals alone have it.
     for (const where of ['input', 'output'] as const) {
-      const count = request.redacted?.[where] ?? 0;
+      const count = redacted?.[where] ?? 0;
       if (count > 0) await writer.event('secrets_redacted', { compactionId, part, where, count });
     }
+    const attempt = call?.attempt ?? 0;
     await writer.event('compaction_part_written', { compactionId, part, attempt, characters: text.length });
+    return false;
   });
-}
-
-async function requireNewest(
-  writer: TurnWriter,
-  reference: PartReference & { readonly attempt: number },
-): Promise<PartRow> {
-  const row = await requirePart(writer.sql, reference);
-  if (row.attempt === reference.attempt) return row;
-  throw new StoreError(
-    'superseded_attempt',
-    `part ${reference.part} of compaction ${reference.compactionId} is at attempt ${row.attempt}, not ${reference.attempt}`,
-  );
+  if (isSuperseded && call !== null) throw supersededAttempt(partCallOf(request), call);
 }
 
 /**
@@ -265,26 +243,27 @@ async function requireNewest(
 export async function recordPartFailure(
   sql: Database,
   request: PartReference & {
-    readonly attempt: number;
-    /** Code. */
-    readonly failure: string;
-    readonly call: PartCall | null;
+    readonly call: AttemptEnd & Required<Pick<AttemptEnd, 'failure'>>;
     /** No further try follows. */
     readonly final: boolean;
   },
 ): Promise<{ readonly failures: number }> {
-  const { turn, compactionId, part, attempt, failure, call, final } = request;
-  return writeAsTurn(sql, turn, async (writer) => {
-    const row = await requireNewest(writer, request);
-    if (row.state === 'written') return { failures: row.failures };
-    const [counted] = await writer.sql<{ failures: number }[]>`
-      update compaction_parts set failures = failures + 1, failed_attempt = ${attempt}, failure = ${failure},
-        state = ${final ? 'failed' : row.state}, epoch = ${turn.epoch}
-      where compaction_id = ${compactionId} and number = ${part} and failed_attempt < ${attempt}
-      returning failures`;
-    if (counted === undefined) return { failures: row.failures };
-    await reportTry(writer, request, call);
-    await writer.event('compaction_part_failed', { compactionId, part, attempt, failure, failures: counted.failures });
-    return { failures: counted.failures };
+  const { turn, compactionId, part, call, final } = request;
+  const paidCall = partCallOf(request);
+  const failed = await writeAsTurn(sql, turn, async (writer) => {
+    const reported = await reportAttempt(writer, paidCall, call);
+    if (reported === 'superseded') return null;
+    const { failures } = await readAttempts(writer.sql, paidCall);
+    if (reported === 'repeated') return { failures };
+    if (final) {
+      await writer.sql`
+        update compaction_parts set state = 'failed', epoch = ${turn.epoch}
+        where compaction_id = ${compactionId} and number = ${part} and state = 'planned'`;
+    }
+    const { attempt, failure } = call;
+    await writer.event('compaction_part_failed', { compactionId, part, attempt, failure: failure.evidence, failures });
+    return { failures };
   });
+  if (failed === null) throw supersededAttempt(paidCall, call);
+  return failed;
 }

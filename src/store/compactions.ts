@@ -204,9 +204,11 @@ export async function listSummaries(
       (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
     from compactions c join summaries u on u.compaction_id = c.id
     cross join lateral (
-      select max(p.request) as request, coalesce(sum(p.input_tokens), 0)::float8 as input_tokens,
-        coalesce(sum(p.cache_read_tokens), 0)::float8 as cache_read_tokens
-      from compaction_parts p where p.compaction_id = c.id and p.kind <> 'flush') r
+      select max(p.request) as request, coalesce(sum(m.input_tokens), 0)::float8 as input_tokens,
+        coalesce(sum(m.cache_read_tokens), 0)::float8 as cache_read_tokens
+      from compaction_parts p
+      left join model_attempts m on m.compaction_id = p.compaction_id and m.part = p.number
+      where p.compaction_id = c.id and p.kind <> 'flush') r
     where c.conversation_id = ${conversationId} and c.status = 'committed'
       ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}
       ${query === undefined ? sql`` : sql`and strpos(lower(c.summary::text), lower(${inJson(query)})) > 0`}

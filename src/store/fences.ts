@@ -24,15 +24,16 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
     select w.place, c.epoch, case w.kind
         when 'tool_call' then exists (select 1 from tool_calls t
           where t.turn_id = w.id and t.call_number = w.number and t.call_index = w.index and t.attempt > w.attempt)
-        when 'model_call' then exists (select 1 from model_calls m
-          where m.turn_id = w.id and m.call_number = w.number
+        when 'model_call' then exists (select 1 from model_attempts m
+          where m.turn_id = w.id and m.call_number = w.number and m.purpose = 'step'
             and (m.attempt > w.attempt or (m.attempt = w.attempt and m.state = 'failed')))
         when 'waiting_call' then exists (select 1 from provider_calls q
           where q.call_key = w.call_key and (q.asked_by).run_id = w.run_id
             and (q.asked_by).activity_id = w.activity_id and (q.asked_by).attempt > w.attempt)
-        when 'branch_summary' then exists (select 1 from turns t where t.id = w.id and t.branch_tries > w.attempt)
-        else exists (select 1 from compaction_parts p
-          where p.compaction_id = w.id and p.number = w.number and p.attempt > w.attempt)
+        when 'branch_summary' then exists (select 1 from model_attempts m
+          where m.turn_id = w.id and m.call_number = 0 and m.purpose = 'branch_summary' and m.attempt > w.attempt)
+        else exists (select 1 from model_attempts m
+          where m.compaction_id = w.id and m.part = w.number and m.attempt > w.attempt)
       end as replaced
     from unnest(
       ${works.map((_, place) => place)}::int[], ${works.map(({ turn }) => turn.conversationId)}::uuid[],

@@ -53,7 +53,7 @@ export async function findModelCalls(
     select t.number as "turn", t.id as "turnId", m.call_number as "callNumber", m.attempt, m.model, m.state,
       m.head_entry_id as "headEntryId", m.view_fingerprint as "viewFingerprint", m.renderer_version as "rendererVersion",
       m.estimated_tokens as "estimatedTokens", m.input_tokens as "reportedTokens", m.started_at as "startedAt"
-    from numbered t join model_calls m on m.turn_id = t.id
+    from numbered t join model_attempts m on m.turn_id = t.id and m.purpose = 'step'
     where true ${turn === undefined ? sql`` : sql`and t.number = ${turn}`}
       ${callNumber === undefined ? sql`` : sql`and m.call_number = ${callNumber}`}
       ${attempt === undefined ? sql`` : sql`and m.attempt = ${attempt}`}
@@ -75,7 +75,7 @@ export async function readLastCall(
   const [row] = await sql<{ model: string; age: number; newest: boolean }[]>`
     select m.model, (extract(epoch from holdfast_now() - m.ended_at) * 1000)::float8 as age,
       m.compactions = c.compactions as newest
-    from model_calls m join conversations c on c.id = m.conversation_id
+    from model_attempts m join conversations c on c.id = m.conversation_id
     where m.conversation_id = ${conversationId} and m.entry_id is not null
     order by m.started_at desc limit 1`;
   return row === undefined ? null : { model: row.model, ageMilliseconds: row.age, showsNewestCompaction: row.newest };

@@ -81,8 +81,8 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     left join model_calibrations k on k.model = t.model
     left join compactions p on p.conversation_id = c.id and p.status = 'planned'
     left join entries u on u.id = c.usage_entry_id
-    left join model_calls m
-      on m.turn_id = u.turn_id and m.call_number = u.call_number and m.attempt = u.model_attempt
+    left join model_attempts m
+      on m.turn_id = u.turn_id and m.call_number = u.call_number and m.entry_id = u.id
         -- Another model's count says nothing about this one's.
         and m.model = t.model
     where c.id = ${turn.conversationId}`;

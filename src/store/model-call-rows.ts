@@ -70,8 +70,8 @@ export async function listModelCalls(
       renderer_version, estimated_tokens, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
       cost::float8 as cost, stop_reason, failure_kind, failure_evidence, failure_status, failure_message, duration_milliseconds,
       started_at, ended_at
-    from model_calls
-    where conversation_id = ${conversationId} ${turnId === undefined ? sql`` : sql`and turn_id = ${turnId}`}
+    from model_attempts
+    where purpose = 'step' and conversation_id = ${conversationId} ${turnId === undefined ? sql`` : sql`and turn_id = ${turnId}`}
     order by started_at, call_number, attempt limit ${limit ?? 1_000}`;
   return rows.map(toModelCallRow);
 }

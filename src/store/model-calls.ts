@@ -1,17 +1,15 @@
-import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
 import type { ActivityAttempt } from './activity-attempts.ts';
 import { definedOf } from '../context/defined-of.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { endColumns, readAnswer } from './answers.ts';
+import { readAnswer } from './answers.ts';
 import type { ModelCallReference, StoredAnswer } from './answers.ts';
+import { endAttempt, insertAttempt, readAttempts, replacedCall, stepOf } from './attempts.ts';
+import type { RegisteredAttempt } from './attempts.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
-import { measurementsText } from './measurement-columns.ts';
-import { jsonText, plainText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
-import { addUsage } from './usage.ts';
 
 export interface ModelCallRegistration {
   readonly turn: TurnReference;
@@ -35,25 +33,10 @@ export interface ModelCallRegistration {
 }
 
 export type RegisteredModelCall =
-  | {
-      readonly kind: 'registered';
-      readonly attempt: number;
-      readonly failures: number;
-      /** Tries before it that never told what came of them. */
-      readonly unreported: number;
-    }
+  | ({ readonly kind: 'registered' } & RegisteredAttempt)
   | { readonly kind: 'answered'; readonly answer: StoredAnswer }
   /** The head is another one than the request shows, or the turn has left this call for another number. */
   | { readonly kind: 'moved' };
-
-interface EarlierTries {
-  readonly attempts: number;
-  readonly failures: number;
-  readonly unreported: number;
-  readonly answered: boolean | null;
-  readonly replaced: boolean;
-  readonly left: number;
-}
 
 /**
  * Registers a try of a model call before the model is asked. The number returned is the try's, counted
@@ -67,44 +50,41 @@ export async function registerModelCall(
   registration: ModelCallRegistration,
 ): Promise<RegisteredModelCall> {
   const { turn, callNumber, headEntryId, by } = registration;
+  const call = stepOf(registration);
   return writeAsTurn(sql, turn, async (writer): Promise<RegisteredModelCall> => {
     const { conversation, sql: open } = writer;
-    const [tries] = await open<EarlierTries[]>`
-      select coalesce(bool_or(${isReplaced(open, open`registered_by`, by)}), false) as replaced,
-        coalesce(max(attempt), 0) as attempts, bool_or(entry_id is not null) as answered,
-        (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures,
-        (count(*) filter (where state = 'registered'))::int as unreported,
-        (select left_call from turns where id = ${turn.turnId}) as left
-      from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
-    const answer = tries?.answered === true ? await readAnswer(open, registration) : null;
+    const attempts = await readAttempts(open, call, by);
+    const answer = attempts.answered === null ? null : await readAnswer(open, registration);
     if (answer !== null) return { kind: 'answered', answer };
-    if (tries?.replaced === true) throw replacedAttempt(`call ${callNumber} of turn ${turn.turnId}`, by);
-    if (conversation.head_entry_id !== headEntryId || (tries?.left ?? 0) >= callNumber) return { kind: 'moved' };
+    if (attempts.isReplaced) throw replacedCall(call, by);
+    if (conversation.head_entry_id !== headEntryId || attempts.leftCall >= callNumber) return { kind: 'moved' };
     if (conversation.compaction_id !== registration.compactionId) {
       throw new StoreError(
         'head_moved',
         `call ${callNumber} of turn ${turn.turnId} misses compaction ${conversation.compaction_id ?? 'none'}`,
       );
     }
-    const attempt = (tries?.attempts ?? 0) + 1;
+    const attempt = attempts.newest + 1;
+    const { model, inputBudget, viewFingerprint, rendererVersion, measurements } = registration;
     const estimatedTokens = Math.round(registration.estimatedTokens);
+    const view = {
+      headEntryId,
+      compactions: conversation.compactions,
+      fingerprint: viewFingerprint,
+      rendererVersion,
+      measurements,
+    };
     await Promise.all([
-      open`
-        insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id,
-          compactions, view_fingerprint, renderer_version, estimated_tokens, measurements, registered_by)
-        values (${turn.turnId}, ${callNumber}, ${attempt}, ${turn.conversationId}, ${turn.epoch},
-          ${registration.model}, ${headEntryId}, ${conversation.compactions}, ${registration.viewFingerprint},
-          ${registration.rendererVersion}, ${estimatedTokens},
-          ${measurementsText(registration.measurements)}::measurements, ${attemptColumn(open, by)})`,
+      insertAttempt(open, call, attempt, { by, model, estimatedTokens, view }),
       writer.event('model_call_started', {
         callNumber,
         attempt,
-        model: registration.model,
+        model,
         estimatedTokens,
-        ...definedOf({ inputBudget: registration.inputBudget }),
+        ...definedOf({ inputBudget }),
       }),
     ]);
-    return { kind: 'registered', attempt, failures: tries?.failures ?? 0, unreported: tries?.unreported ?? 0 };
+    return { kind: 'registered', attempt, failures: attempts.failures, unreported: attempts.unreported };
   });
 }
 
@@ -133,10 +113,10 @@ async function countFailures(
       (count(*) filter (where m.call_number = this.call_number and m.failure_kind in ('retryable', 'permanent')))::int as failures,
       (count(*) filter (where m.call_number = this.call_number and m.failure_evidence = ${EMPTY_ANSWER}))::int as "emptyAnswers",
       (count(*) filter (where m.failure_kind = 'rate_limited' and m.model = this.model))::int as "rateLimits"
-    from model_calls this join model_calls m on m.turn_id = this.turn_id
+    from model_attempts this join model_attempts m on m.turn_id = this.turn_id and m.purpose = 'step'
     where this.turn_id = ${turn.turnId} and this.call_number = ${callNumber} and this.attempt = ${attempt}
-      and m.call_number > (
-        select coalesce(max(call_number), 0) from model_calls
+      and this.purpose = 'step' and m.call_number > (
+        select coalesce(max(call_number), 0) from model_attempts
         where turn_id = ${turn.turnId} and entry_id is not null and call_number < ${callNumber})`;
   return row ?? { failures: 0, emptyAnswers: 0, rateLimits: 0 };
 }
@@ -167,20 +147,11 @@ export async function recordModelFailure(
   failure: ModelFailure,
   beside: (open: Transaction, tries: FailedTries) => Promise<void> = () => Promise.resolve(),
 ): Promise<FailedTries> {
-  const { turn, callNumber, attempt, kind, usage, cost } = failure;
+  const { turn, callNumber, attempt, kind, evidence, status, message } = failure;
   return writeAsTurn(sql, turn, async (writer) => {
-    const { count } = await writer.sql`
-      update model_calls set state = 'failed', failure_kind = ${kind},
-        failure_evidence = ${plainText(failure.evidence)}, failure_status = ${failure.status},
-        failure_message = ${failure.message === null ? null : jsonText(failure.message)}::text::json,
-        ${endColumns(writer.sql, failure)}
-      where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt}
-        and state = 'registered'`;
-    if (count > 0) {
-      // Nothing reported and nothing charged: the call was refused before it cost anything.
-      if (usage !== null || cost !== 0) await addUsage(writer.sql, turn, usage, cost);
-      await writer.event('model_call_failed', { callNumber, attempt, kind, status: failure.status });
-    }
+    const end = { ...failure, failure: { kind, evidence, status, message } };
+    if (await endAttempt(writer, stepOf(failure), end))
+      await writer.event('model_call_failed', { callNumber, attempt, kind, status });
     const tries = await countFailures(writer.sql, failure);
     await beside(writer.sql, tries);
     return tries;

@@ -1,11 +1,9 @@
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
-import { endLostBranchTries } from './branch-tries.ts';
+import { endLostAttempts } from './lost-attempts.ts';
 import type { Transaction } from './database.ts';
 import { readDecision, withdrawDecisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
 import { insertEntry } from './entry-writer.ts';
-import { endLostTries } from './leave-call.ts';
-import { endLostPartTries } from './part-costs.ts';
 import { leaveAllQueues } from './provider-queue.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 import { toPartialOutput } from './tool-call-rows.ts';
@@ -84,7 +82,11 @@ async function uncountToolCall(sql: Transaction, { conversationId, turnId }: Tur
  * @returns whether there was one
  */
 export async function abandonCompaction({ sql, turn, event }: Writer, failure: string): Promise<boolean> {
-  await endLostPartTries({ sql, turn });
+  await endLostAttempts(
+    { sql, turn, event },
+    sql`m.compaction_id in (
+      select k.id from compactions k where k.conversation_id = ${turn.conversationId} and k.status = 'planned')`,
+  );
   const rows = await sql<{ id: string; turn_id: string }[]>`
     update compactions set status = 'abandoned', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
     where conversation_id = ${turn.conversationId} and status = 'planned'
@@ -114,8 +116,7 @@ export async function finishTurn(
     readonly contextUsage?: ContextUsage | null;
   },
 ): Promise<void> {
-  await endLostTries({ sql, turn, event }, end.turnId);
-  await endLostBranchTries({ sql, turn }, end.turnId);
+  await endLostAttempts({ sql, turn, event }, sql`m.turn_id = ${end.turnId}`);
   await sql`
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
       ended_at = holdfast_now()

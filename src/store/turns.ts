@@ -127,9 +127,9 @@ function turnColumns(sql: Queries) {
     t.outcome is null and ${waitsForProvider(sql)} as waits_for_rate_limit,
     (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
       from decisions d where d.turn_id = t.id and d.state = 'waiting') as waits_for_people,
-    (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
-    (select count(*) from model_calls m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
-    (select m.failure_message from model_calls m where m.turn_id = t.id and m.failure_message is not null
+    (select count(*) from model_attempts m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
+    (select count(*) from model_attempts m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
+    (select m.failure_message from model_attempts m where m.turn_id = t.id and m.failure_message is not null
       order by m.call_number desc, m.attempt desc limit 1) as vendor_message,
     (select count(*) from compactions c where c.turn_id = t.id and c.status = 'committed')::int as compactions`;
 }

@@ -13,7 +13,7 @@ export interface TurnUsage {
   readonly cost: number | null;
 }
 
-/** The columns of these sums, on conversations, turns and compaction parts alike. */
+/** The columns of these sums, on conversations and turns alike. */
 export interface UsageColumns {
   readonly model_calls: number;
   readonly input_tokens: string;
@@ -35,18 +35,6 @@ export function toTurnUsage(row: UsageColumns): TurnUsage {
   };
 }
 
-/** Adds a call to a table's sums: `update … set ${usageSums(…)}`. */
-export function usageSums(sql: Queries, usage: ReportedUsage | null, cost: number | null) {
-  return sql`
-    model_calls = model_calls + 1,
-    input_tokens = input_tokens + ${usage?.input ?? 0},
-    cache_read_tokens = cache_read_tokens + ${usage?.cacheRead ?? 0},
-    cache_write_tokens = cache_write_tokens + ${usage?.cacheWrite ?? 0},
-    output_tokens = output_tokens + ${usage?.output ?? 0},
-    cost = cost + ${cost ?? 0},
-    calls_of_unknown_cost = calls_of_unknown_cost + ${cost === null ? 1 : 0}`;
-}
-
 /**
  * Adds a call to its turn and conversation. Returns the turn's cost so far in dollars, `null` when a price is unknown.
  * @param step present when the call was answered: the tool calls that it asks for, and the answer's entry, which becomes the head
@@ -64,7 +52,14 @@ export async function addUsage(
       ? sql``
       : sql`, head_entry_id = ${step.entryId}, last_sequence = last_sequence + 1, is_unindexed = true
           ${usage === null ? sql`` : sql`, usage_entry_id = ${step.entryId}`}`;
-  const sums = sql`${usageSums(sql, usage, cost)},
+  const sums = sql`
+    model_calls = model_calls + 1,
+    input_tokens = input_tokens + ${usage?.input ?? 0},
+    cache_read_tokens = cache_read_tokens + ${usage?.cacheRead ?? 0},
+    cache_write_tokens = cache_write_tokens + ${usage?.cacheWrite ?? 0},
+    output_tokens = output_tokens + ${usage?.output ?? 0},
+    cost = cost + ${cost ?? 0},
+    calls_of_unknown_cost = calls_of_unknown_cost + ${cost === null ? 1 : 0},
     steps = steps + ${step === undefined ? 0 : 1}, tool_calls = tool_calls + ${step?.toolCalls ?? 0}`;
   const [[row]] = await Promise.all([
     sql<{ cost: number | null }[]>`

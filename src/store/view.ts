@@ -70,8 +70,8 @@ export async function readProjectionSourceOfCall(
     { conversation_id: string; head_entry_id: string; compactions: number; compactions_over: number }[]
   >`
     select m.conversation_id, m.head_entry_id, m.compactions, t.compactions_over
-    from model_calls m join turns t on t.id = m.turn_id
-    where m.turn_id = ${turnId} and m.call_number = ${callNumber} and m.attempt = ${attempt}`;
+    from model_attempts m join turns t on t.id = m.turn_id
+    where m.purpose = 'step' and m.turn_id = ${turnId} and m.call_number = ${callNumber} and m.attempt = ${attempt}`;
   if (row === undefined) {
     throw new StoreError(
       'model_call_not_found',

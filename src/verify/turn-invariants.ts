@@ -77,8 +77,8 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     find: (sql, scope) => sql<Breach[]>`
       select m.conversation_id as "conversationId", format('call %s of turn %s', m.call_number, m.turn_id) as subject,
         format('%s tries with an answer in the log', count(m.entry_id)) as found
-      from model_calls m
-      where ${inScope(sql, sql`m.conversation_id`, scope)}
+      from model_attempts m
+      where m.purpose = 'step' and ${inScope(sql, sql`m.conversation_id`, scope)}
       group by m.conversation_id, m.turn_id, m.call_number
       having count(m.entry_id) > 1
       union all
@@ -86,7 +86,8 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
         format('entry %s answers it; its try %s is %s with %s', e.sequence, e.model_attempt, coalesce(m.state, 'missing'),
           coalesce('entry ' || a.sequence, 'no entry'))
       from entries e
-      left join model_calls m on (m.turn_id, m.call_number, m.attempt) = (e.turn_id, e.call_number, e.model_attempt)
+      left join model_attempts m
+        on (m.turn_id, m.call_number, m.attempt, m.purpose) = (e.turn_id, e.call_number, e.model_attempt, 'step')
       left join entries a on a.id = m.entry_id
       where ${inScope(sql, sql`e.conversation_id`, scope)} and e.kind = 'assistant'
         and (m.state is distinct from 'answered' or m.entry_id is distinct from e.id)

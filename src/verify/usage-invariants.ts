@@ -19,22 +19,12 @@ export const USAGE_INVARIANTS: readonly Invariant[] = [
           paid.input, paid.cache_read, paid.cache_write, paid.output, paid.cost, ledger.steps, ledger.tool_calls) as found
       from turns t
       join lateral (
-        select coalesce(sum(p.input_tokens), 0) as input, coalesce(sum(p.cache_read_tokens), 0) as cache_read,
-          coalesce(sum(p.cache_write_tokens), 0) as cache_write, coalesce(sum(p.output_tokens), 0) as output,
-          coalesce(sum(p.cost), 0) as cost
-        from (
-          select m.input_tokens, m.cache_read_tokens, m.cache_write_tokens, m.output_tokens, m.cost
-          from model_calls m where m.turn_id = t.id
-          union all
-          select p.input_tokens, p.cache_read_tokens, p.cache_write_tokens, p.output_tokens, p.cost
-          from compactions k join compaction_parts p on p.compaction_id = k.id where k.turn_id = t.id
-          union all
-          select s.input_tokens, s.cache_read_tokens, s.cache_write_tokens, s.output_tokens, s.cost
-          from branch_summaries s where s.turn_id = t.id
-          union all
-          select t.lost_branch_tokens, 0, 0, 0, t.lost_branch_cost) p) paid on true
+        select coalesce(sum(m.input_tokens), 0) as input, coalesce(sum(m.cache_read_tokens), 0) as cache_read,
+          coalesce(sum(m.cache_write_tokens), 0) as cache_write, coalesce(sum(m.output_tokens), 0) as output,
+          coalesce(sum(m.cost), 0) as cost
+        from model_attempts m where m.turn_id = t.id and m.is_paid) paid on true
       join lateral (
-        select (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null) as steps,
+        select (select count(*) from model_attempts m where m.turn_id = t.id and m.entry_id is not null) as steps,
           (select count(*) from tool_calls k
             where k.turn_id = t.id and (k.claimed_at is not null or k.state <> 'finished')) as tool_calls) ledger on true
       where ${inScope(sql, sql`t.conversation_id`, scope)}

@@ -76,33 +76,22 @@ function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]
   return sql<RepeatedCall[]>`
     select r."conversationId", r."turnId", ${turnNumber(sql)} as turn, r."callNumber", r.summary, r.tries
     from (
-      select m.conversation_id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", null as summary,
+      select m.conversation_id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber",
+        case when m.purpose <> 'step' then jsonb_build_object('compactionId', m.compaction_id)
+          || case when m.part is null then '{}' else jsonb_build_object('part', m.part) end end as summary,
         (count(*) + goes_on.calls)::int as tries
-      from model_calls m
+      from model_attempts m
       -- Where a call was left without an answer, the next number asks again.
       cross join lateral (
-        select (not exists (
-            select from model_calls a where a.turn_id = m.turn_id and a.call_number = m.call_number and a.entry_id is not null)
+        select (m.purpose = 'step' and not exists (
+            select from model_attempts a
+            where a.turn_id = m.turn_id and a.call_number = m.call_number and a.entry_id is not null)
           and exists (
-            select from model_calls n where n.turn_id = m.turn_id and n.call_number > m.call_number))::int as calls) goes_on
+            select from model_attempts n
+            where n.turn_id = m.turn_id and n.call_number > m.call_number and n.purpose = 'step'))::int as calls) goes_on
       where ${inScope(sql, sql`m.conversation_id`, scope)} and (m.state <> 'failed' or m.failure_kind in ('superseded', 'lost'))
-      group by m.conversation_id, m.turn_id, m.call_number, goes_on.calls having count(*) + goes_on.calls > 1
-      union all
-      select k.conversation_id, k.turn_id, k.call_number,
-        jsonb_build_object('compactionId', k.id, 'part', p.number), 1 + p.lost_calls + p.unreported_tries
-      from compactions k join compaction_parts p on p.compaction_id = k.id
-      where ${inScope(sql, sql`k.conversation_id`, scope)}
-        and (p.lost_calls > 0 or (p.unreported_tries > 0 and p.state <> 'planned'))
-      union all
-      select t.conversation_id, t.id, 0, jsonb_build_object('compactionId', null), 1 + sum(lost.calls)::int
-      from turns t
-      join lateral (
-        -- The first of them is the one that was meant.
-        select greatest(t.lost_branch_calls - 1, 0) as calls
-        union all
-        select s.lost_calls from branch_summaries s where s.turn_id = t.id) lost on true
-      where ${inScope(sql, sql`t.conversation_id`, scope)}
-      group by t.id, t.conversation_id having sum(lost.calls) > 0) r
+      group by m.conversation_id, m.turn_id, m.call_number, m.purpose, m.compaction_id, m.part, goes_on.calls
+      having count(*) + goes_on.calls > 1) r
     join turns t on t.id = r."turnId"
     order by r."conversationId", t.epoch, r."callNumber"`;
 }

@@ -90,7 +90,7 @@ test('an attempt that was frozen in the queue begins no call that was left meanw
   await release();
   await expect(callModel(dependencies, input, execution())).rejects.toEqual(replaced);
   expect(await callModel(dependencies, input, execution({ attempt: 4 }))).toEqual({ kind: 'moved' });
-  expect(await sql`select from model_calls where turn_id = ${turn.turnId}`).toHaveLength(1);
+  expect(await sql`select from model_attempts where turn_id = ${turn.turnId}`).toHaveLength(1);
   expect(await callModel(dependencies, { ...input, callNumber: 2 }, execution({ activityId: '2' }))).toMatchObject({
     kind: 'answered',
   });
@@ -100,7 +100,7 @@ test('an attempt that was frozen in the queue begins no call that was left meanw
 test('a turn that ends counts what a lost worker asked, and its death is no silence of the model', async () => {
   const turn = await startTurn(sql, 'Say hello');
   await register(sql, turn, 1);
-  await sql`update model_calls set started_at = started_at - interval '1 hour' where turn_id = ${turn.turnId}`;
+  await sql`update model_attempts set started_at = started_at - interval '1 hour' where turn_id = ${turn.turnId}`;
   await leaveCall(sql, { turn, callNumber: 1, by: execution() });
   expect(await readSilence(sql, { turn, model: SNAPSHOT.model })).toBe(0);
   await register(sql, turn, 2);
@@ -138,7 +138,7 @@ test('a call that is given to the fallback instead of waiting leaves its place i
   const { attempt } = await register(sql, turn, 2);
   const failed = { turn, callNumber: 2, attempt, kind: 'rate_limited', evidence: 'status 429', status: 429 } as const;
   await recordModelFailure(sql, { ...failed, message: null, usage: null, cost: 0, durationMilliseconds: 5 });
-  await sql`update model_calls set started_at = started_at - interval '6 minutes' where turn_id = ${turn.turnId}`;
+  await sql`update model_attempts set started_at = started_at - interval '6 minutes' where turn_id = ${turn.turnId}`;
   const again = await callModel(dependencies, { ...input, callNumber: 3 }, execution());
   expect(again).toMatchObject({ kind: 'fallback' });
   expect(await placesOf(sql, turn.conversationId)).toHaveLength(0);

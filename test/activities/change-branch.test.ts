@@ -5,7 +5,7 @@ import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
 import { measureText } from '../../src/context/measure.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
-import { registerBranchTry } from '../../src/store/branch-tries.ts';
+import { registerBranchAttempt } from '../../src/store/change-branch.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { listEntries } from '../../src/store/entries.ts';
@@ -15,8 +15,8 @@ import type { BranchTarget } from '../../src/store/messages.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { command } from '../store/support/branch-builders.ts';
+import { NEW_ATTEMPT } from '../store/support/compaction-builders.ts';
 import {
-  FIRST_ATTEMPT,
   SNAPSHOT,
   answer,
   closeToolCall,
@@ -63,7 +63,7 @@ test('only failures of the model use up the five retries of a branch summary: de
   const turn = await turnToFork();
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   // Temporal counts the attempts of the dead workers too.
-  for (let dead = 1; dead <= 6; dead += 1) await registerBranchTry(sql, turn, FIRST_ATTEMPT, 100);
+  for (let dead = 1; dead <= 6; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
   for (let failure = 1; failure <= 5; failure += 1) {
     const trying = changeBranch(dependencies, { turn }, execution({ attempt: 6 + failure }));
     await expect(trying).rejects.toMatchObject({ type: 'BranchSummary.outage' });
@@ -85,7 +85,7 @@ test('a server that is out and asks for an hour is looked at every five minutes:
   const look = (attempt: number) =>
     changeBranch(dependencies, { turn }, execution({ attempt, activityId: `${attempt}` }));
   const failures = async () =>
-    (await sql`select branch_failures from turns where id = ${turn.turnId}`)[0]?.['branch_failures'];
+    (await sql`select from model_attempts where turn_id = ${turn.turnId} and failure_kind = 'retryable'`).length;
   for (let number = 1; number <= 8; number += 1)
     expect(await look(number)).toEqual({ kind: 'wait', delayMilliseconds: 300_000 });
   expect(await failures()).toBe(1);
@@ -101,7 +101,7 @@ test('after ten tries that told nothing a branch summary is made without a model
   const server = await startHttpServer((_, response) => response.writeHead(500).end());
   onTestFinished(() => server.close());
   const turn = await turnToFork();
-  for (let dead = 1; dead <= 10; dead += 1) await registerBranchTry(sql, turn, FIRST_ATTEMPT, 100);
+  for (let dead = 1; dead <= 10; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   expect(await changeBranch(dependencies, { turn }, execution({ attempt: 11 }))).toEqual({ kind: 'changed' });
   expect(server.requests).toHaveLength(0);

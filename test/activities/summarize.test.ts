@@ -10,8 +10,8 @@ import type { PartReference } from '../../src/store/compaction-parts.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { getTurn } from '../../src/store/turns.ts';
-import { plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { FIRST_ATTEMPT, startTurn, step } from '../store/support/store-builders.ts';
+import { NEW_ATTEMPT, plan, planWithCut } from '../store/support/compaction-builders.ts';
+import { startTurn, step } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
@@ -44,8 +44,12 @@ async function plannedPart(said = 'hello', policy: CompactionPolicy = DEFAULT_PO
 
 async function rowOf({ compactionId }: PartReference) {
   const [row] = await sql<{ attempt: number; failures: number; unreported: number; state: string; lost: number }[]>`
-    select attempt, failures, unreported_tries as unreported, state, lost_calls as lost from compaction_parts
-    where compaction_id = ${compactionId}`;
+    select p.state, coalesce(max(m.attempt), 0) as attempt,
+      (count(*) filter (where m.failure_kind in ('retryable', 'permanent')))::int as failures,
+      (count(*) filter (where m.state = 'registered'))::int as unreported,
+      (count(*) filter (where m.failure_kind = 'lost'))::int as lost
+    from compaction_parts p left join model_attempts m on m.compaction_id = p.compaction_id and m.part = p.number
+    where p.compaction_id = ${compactionId} group by p.compaction_id, p.number`;
   return row;
 }
 
@@ -141,7 +145,7 @@ test('a worker that dies while it waits for leave to call the provider counts as
 test('after ten tries that told nothing a part is not bought again: the weaker form takes over', async () => {
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  for (let dead = 1; dead <= 10; dead += 1) await registerPartAttempt(sql, part, FIRST_ATTEMPT);
+  for (let dead = 1; dead <= 10; dead += 1) await registerPartAttempt(sql, part, NEW_ATTEMPT);
   const before = await asked();
   expect(await summarize(dependencies, part, execution({ attempt: 11 }))).toEqual({ kind: 'failed', failures: 1 });
   expect(await asked()).toBe(before);

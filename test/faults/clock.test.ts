@@ -58,7 +58,7 @@ test(
     }
     await turn.completes();
     const wrong = await harness.database`
-      select duration_milliseconds from model_calls
+      select duration_milliseconds from model_attempts
       where conversation_id = ${turn.conversationId} and duration_milliseconds not between 0 and 120000`;
     expect([...wrong]).toEqual([]);
   },

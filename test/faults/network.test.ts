@@ -100,7 +100,7 @@ test('what runs while Temporal is not reached for longer than a heartbeat timeou
   const command = 'echo begun >> ran.txt; sleep 12; echo ended >> ran.txt; echo the result';
   const sent = await client.startTask({ task: `Call run_command with ${JSON.stringify({ command })}\nSay all done` });
   const { conversationId } = sent;
-  const isOpen = async (table: 'model_calls' | 'tool_calls', state: string): Promise<boolean> => {
+  const isOpen = async (table: 'model_attempts' | 'tool_calls', state: string): Promise<boolean> => {
     const rows =
       await database`select from ${database(table)} where conversation_id = ${conversationId} and state = ${state}`;
     return rows.length > 0;
@@ -109,7 +109,7 @@ test('what runs while Temporal is not reached for longer than a heartbeat timeou
   await harness.fault({ kind: 'delay', milliseconds: LONGER_THAN_HEARTBEATS + 1_000, times: 1 });
   await cutTemporal();
   await waitUntil('the command has ended', () => isOpen('tool_calls', 'finished'));
-  await waitUntil('the model is asked again', () => isOpen('model_calls', 'registered'));
+  await waitUntil('the model is asked again', () => isOpen('model_attempts', 'registered'));
   await cutTemporal();
   expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
@@ -119,7 +119,7 @@ test('what runs while Temporal is not reached for longer than a heartbeat timeou
     { outcome: 'succeeded', attempt: 1 },
   ]);
   expect(
-    await database`select state, attempt from model_calls where conversation_id = ${conversationId} order by call_number`,
+    await database`select state, attempt from model_attempts where purpose = 'step' and conversation_id = ${conversationId} order by call_number`,
   ).toEqual([
     { state: 'answered', attempt: 1 },
     { state: 'answered', attempt: 1 },

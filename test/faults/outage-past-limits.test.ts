@@ -72,7 +72,7 @@ async function attempts(conversationId: string): Promise<number> {
   return raw.pendingActivities?.[0]?.attempt ?? 0;
 }
 
-async function tries(table: 'tool_calls' | 'model_calls', conversationId: string) {
+async function tries(table: 'tool_calls' | 'model_attempts', conversationId: string) {
   return harness.database`
     select attempt, state from ${harness.database(table)} where conversation_id = ${conversationId}
     order by call_number, attempt`;
@@ -108,7 +108,7 @@ test(
     await harness.fault({ kind: 'delay', milliseconds: 1_000, times: 1 });
     const sent = await harness.client.startTask({ task: 'Say hello' });
     const { conversationId } = sent;
-    const asked = async (): Promise<boolean> => (await tries('model_calls', conversationId)).length === 1;
+    const asked = async (): Promise<boolean> => (await tries('model_attempts', conversationId)).length === 1;
     await waitUntil('the model is asked', asked);
     const disk = await diskFull(harness.database);
     await waitUntil('the answer waits', async () => (await disk.refusals()) >= 1);
@@ -122,7 +122,7 @@ test(
     const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
     expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
     expect((await harness.asked()).agent - before).toBe(1);
-    expect(await tries('model_calls', conversationId)).toEqual([{ attempt: 1, state: 'answered' }]);
+    expect(await tries('model_attempts', conversationId)).toEqual([{ attempt: 1, state: 'answered' }]);
     await nothingIsBroken(harness);
   },
 );

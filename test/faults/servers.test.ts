@@ -227,7 +227,7 @@ test(
     const states = async (turn: { conversationId: string }): Promise<(string | null)[]> => {
       const rows = await sql<{ state: string | null }[]>`
         select format('tool %s, try %s', state, attempt) as state from tool_calls where conversation_id = ${turn.conversationId}
-        union all select format('model %s, try %s', state, attempt) from model_calls
+        union all select format('model %s, try %s', state, attempt) from model_attempts
         where conversation_id = ${turn.conversationId} order by 1`;
       return rows.map(({ state }) => state);
     };

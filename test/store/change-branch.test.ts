@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { measureView } from '../../src/context/measure-view.ts';
-import { registerBranchTry, withdrawBranchTry } from '../../src/store/branch-tries.ts';
-import { changeBranch, readBranchCommand } from '../../src/store/change-branch.ts';
+import { withdrawAttempt } from '../../src/store/attempts.ts';
+import { branchCallOf, changeBranch, readBranchCommand, registerBranchAttempt } from '../../src/store/change-branch.ts';
 import type { NewBranchSummary } from '../../src/store/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import { readCosts } from '../../src/store/costs.ts';
@@ -14,9 +14,8 @@ import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { command, end, go } from './support/branch-builders.ts';
-import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
+import { NEW_ATTEMPT, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import {
-  FIRST_ATTEMPT,
   answer,
   continueConversation,
   finishToolCall,
@@ -110,15 +109,17 @@ describe('a change of branch', () => {
     const next = await continueConversation(sql, conversationId);
     const read = await readBranchCommand(sql, next);
     if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
+    const failure = { kind: 'retryable', evidence: 'status_500' };
+    const withdraw = () => withdrawAttempt(sql, branchCallOf(next), { attempt: 1, failure });
     // Refused unpaid; lost with its worker; answered.
-    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(1);
-    expect(await withdrawBranchTry(sql, next, { attempt: 1, failed: true })).toBe(1);
-    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(2);
+    expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 1 });
+    expect(await withdraw()).toBe(1);
+    expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 2 });
     // The reply of its commit was lost.
-    expect(await withdrawBranchTry(sql, next, { attempt: 1, failed: true })).toBe(1);
+    expect(await withdraw()).toBe(1);
     const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
     expect(await findReplaced(sql, fences)).toEqual([null, null]);
-    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(3);
+    expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 3 });
     expect(await findReplaced(sql, fences)).toMatchObject([{ code: 'superseded_attempt' }, null]);
     const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
     const summary = (attempt: number): NewBranchSummary => ({
@@ -128,7 +129,7 @@ describe('a change of branch', () => {
       entriesRead: 2,
       model: 'sim/sim-32k',
       promptVersion: '1',
-      call: { attempt, usage, cost: 0.25 },
+      call: { attempt, usage, cost: 0.25, durationMilliseconds: 7 },
     });
     await expect(changeBranch(sql, next, read.command, summary(2))).rejects.toMatchObject({
       code: 'superseded_attempt',

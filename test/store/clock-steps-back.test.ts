@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WOLFFISH_POLICY } from '../../src/context/presets/wolffish.ts';
-import { outageWaitLeft } from '../../src/store/branch-tries.ts';
+import { outageWaitLeft } from '../../src/store/outage-wait.ts';
 import type { Database } from '../../src/store/database.ts';
 import { decide } from '../../src/store/decide.ts';
 import { requestDecisions } from '../../src/store/decisions.ts';
@@ -126,7 +126,7 @@ describe('when the clock of the database steps back, limits of time', () => {
     const first = await startTurn(sql);
     const { conversationId } = first;
     await answer(sql, first, 1);
-    await sql`update model_calls set ended_at = ended_at - interval '1 hour', started_at = started_at - interval '1 hour' where turn_id = ${first.turnId}`;
+    await sql`update model_attempts set ended_at = ended_at - interval '1 hour', started_at = started_at - interval '1 hour' where turn_id = ${first.turnId}`;
     await endedAs(sql, first);
     await send(fast, { conversationId });
     const second = await continueConversation(fast, conversationId);

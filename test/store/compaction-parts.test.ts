@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { withdrawAttempt } from '../../src/store/attempts.ts';
 import {
   listParts,
+  partCallOf,
   readOriginals,
   readPart,
   recordPartFailure,
@@ -12,17 +14,30 @@ import { readCosts } from '../../src/store/costs.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
-import { withdrawPartAttempt } from '../../src/store/part-costs.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { markInterrupted } from '../../src/store/upkeep.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { closeToolCall, FIRST_ATTEMPT, useTestStore, step } from './support/store-builders.ts';
-import { planWithCut, commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
+import { closeToolCall, useTestStore, step } from './support/store-builders.ts';
+import {
+  NEW_ATTEMPT,
+  planWithCut,
+  commitRequest,
+  plan,
+  SUMMARY,
+  turnWithSteps,
+} from './support/compaction-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
 });
+
+const REFUSED = { kind: 'retryable', evidence: 'empty' };
+const UNREACHABLE = { kind: 'unreachable', evidence: 'ECONNREFUSED' };
+
+function unpaid(attempt: number) {
+  return { attempt, usage: null, cost: 0, durationMilliseconds: 7 };
+}
 
 describe('parts', () => {
   it('read the originals of their range in pages, the previous summary and earlier parts', async () => {
@@ -65,13 +80,10 @@ describe('parts', () => {
       files: SUMMARY.files,
     });
     for (const part of [2, 1]) {
-      const registered = await registerPartAttempt(sql, { turn, compactionId, part }, FIRST_ATTEMPT);
-      if (registered.state !== 'registered') throw new Error('written before');
       await storePartText(sql, {
         turn,
         compactionId,
         part,
-        attempt: registered.attempt,
         text: `text ${part}`,
         promptVersion: '1',
         call: null,
@@ -86,24 +98,25 @@ describe('parts', () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
-    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toEqual({
-      state: 'registered',
+    expect(await registerPartAttempt(sql, part, NEW_ATTEMPT)).toEqual({
       attempt: 1,
       failures: 0,
       unreported: 0,
     });
-    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({
+    expect(await registerPartAttempt(sql, part, NEW_ATTEMPT)).toMatchObject({
       attempt: 2,
       failures: 0,
       unreported: 1,
     });
     const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
-    const call = { model: 'sim/sim-32k', usage, cost: 0.25, durationMilliseconds: 7 };
-    const written = { ...part, text: 'a\0', promptVersion: '1', call };
-    await expect(storePartText(sql, { ...written, attempt: 1 })).rejects.toMatchObject({ code: 'superseded_attempt' });
+    const call = (attempt: number) => ({ attempt, usage, cost: 0.25, durationMilliseconds: 7 });
+    const written = { ...part, text: 'a\0', promptVersion: '1' };
     const before = (await getTurn(sql, turn.turnId)).usage;
-    await storePartText(sql, { ...written, attempt: 2 });
-    await storePartText(sql, { ...written, attempt: 2, text: 'again' });
+    await expect(storePartText(sql, { ...written, call: call(1) })).rejects.toMatchObject({
+      code: 'superseded_attempt',
+    });
+    await storePartText(sql, { ...written, call: call(2) });
+    await storePartText(sql, { ...written, call: call(2), text: 'again' });
     const after = (await getTurn(sql, turn.turnId)).usage;
     expect([after.inputTokens - before.inputTokens, (after.cost ?? 0) - (before.cost ?? 0)]).toEqual([2_000, 0.5]);
     const scope = { conversationId: turn.conversationId };
@@ -111,30 +124,29 @@ describe('parts', () => {
     expect(await readCosts(sql, { by: 'conversation', since: null, ...scope })).toMatchObject([
       { repeatedCalls: 1, repeatedCost: 0.25 },
     ]);
-    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({
-      state: 'written',
-      row: { text: 'a\0' },
-    });
+    expect(await registerPartAttempt(sql, part, NEW_ATTEMPT)).toBe('written');
+    expect((await listParts(sql, compactionId))[0]?.text).toBe('a\0');
   });
 
   it('count failures of the model once per attempt', async () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
-    const failure = { ...part, failure: 'empty', call: null, final: false };
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
+    const failed = (attempt: number) => ({ ...part, call: { ...unpaid(attempt), failure: REFUSED }, final: false });
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
     for (let time = 0; time < 2; time += 1) {
-      expect(await recordPartFailure(sql, { ...failure, attempt: 1 })).toEqual({ failures: 1 });
+      expect(await recordPartFailure(sql, failed(1))).toEqual({ failures: 1 });
     }
-    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({
+    expect(await registerPartAttempt(sql, part, NEW_ATTEMPT)).toMatchObject({
       attempt: 2,
       failures: 1,
       unreported: 0,
     });
-    await expect(recordPartFailure(sql, { ...failure, attempt: 1 })).rejects.toMatchObject({
-      code: 'superseded_attempt',
-    });
-    expect(await recordPartFailure(sql, { ...failure, attempt: 2, final: true })).toEqual({ failures: 2 });
+    // Its report came twice, the second time late.
+    expect(await recordPartFailure(sql, failed(1))).toEqual({ failures: 1 });
+    const text = { ...part, text: 'a', promptVersion: '1', call: unpaid(1) };
+    await expect(storePartText(sql, text)).rejects.toMatchObject({ code: 'superseded_attempt' });
+    expect(await recordPartFailure(sql, { ...failed(2), final: true })).toEqual({ failures: 2 });
     expect((await listParts(sql, compactionId))[0]).toMatchObject({ state: 'failed', failures: 2 });
   });
 
@@ -142,19 +154,12 @@ describe('parts', () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
-    const call = { model: 'sim/sim-32k', usage: null, durationMilliseconds: 7 };
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await withdrawPartAttempt(sql, turn, { ...part, attempt: 1 });
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await recordPartFailure(sql, {
-      ...part,
-      attempt: 2,
-      failure: 'status_500',
-      call: { ...call, cost: 0 },
-      final: false,
-    });
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await storePartText(sql, { ...part, attempt: 3, text: 'a', promptVersion: '1', call: { ...call, cost: 0.25 } });
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
+    await withdrawAttempt(sql, partCallOf(part), { attempt: 1, failure: UNREACHABLE });
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
+    await recordPartFailure(sql, { ...part, call: { ...unpaid(2), failure: REFUSED }, final: false });
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
+    await storePartText(sql, { ...part, text: 'a', promptVersion: '1', call: { ...unpaid(3), cost: 0.25 } });
     const { repeatedCalls, invariants } = await verify(sql, { conversationId: turn.conversationId });
     expect(repeatedCalls).toEqual([]);
     expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
@@ -165,11 +170,11 @@ describe('parts', () => {
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
     // Lost with its worker; then refused unpaid, and the reply of the commit that says so is lost.
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await withdrawPartAttempt(sql, turn, { ...part, attempt: 2 });
-    await withdrawPartAttempt(sql, turn, { ...part, attempt: 2 });
-    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({ attempt: 3, unreported: 1 });
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
+    await withdrawAttempt(sql, partCallOf(part), { attempt: 2, failure: UNREACHABLE });
+    await withdrawAttempt(sql, partCallOf(part), { attempt: 2, failure: UNREACHABLE });
+    expect(await registerPartAttempt(sql, part, NEW_ATTEMPT)).toMatchObject({ attempt: 3, unreported: 1 });
   });
 
   it('count a try that the end of the turn cut off as paid, for the input that was estimated', async () => {
@@ -177,9 +182,9 @@ describe('parts', () => {
     const before = (await getTurn(sql, turn.turnId)).usage;
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await withdrawPartAttempt(sql, turn, { ...part, attempt: 1 });
-    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
+    await withdrawAttempt(sql, partCallOf(part), { attempt: 1, failure: UNREACHABLE });
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
     await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
     const { usage } = await getTurn(sql, turn.turnId);
     // The plan's estimate of what the part reads.
@@ -203,11 +208,10 @@ describe('parts', () => {
     ];
     const { compactionId } = (await plan(sql, turn, planWithCut(4, { parts }))).compaction;
     const first = { turn, compactionId, part: 1 };
-    // A try that is lost, and one without a model that stores the text.
-    await registerPartAttempt(sql, first, FIRST_ATTEMPT);
-    await registerPartAttempt(sql, first, FIRST_ATTEMPT);
-    await storePartText(sql, { ...first, attempt: 2, text: 'a', promptVersion: 'extractive', call: null });
-    await registerPartAttempt(sql, { turn, compactionId, part: 2 }, FIRST_ATTEMPT);
+    // A try that is lost, and a text that no model wrote.
+    await registerPartAttempt(sql, first, NEW_ATTEMPT);
+    await storePartText(sql, { ...first, text: 'a', promptVersion: 'extractive', call: null });
+    await registerPartAttempt(sql, { turn, compactionId, part: 2 }, NEW_ATTEMPT);
     expect(await markInterrupted(sql, turn, closeToolCall)).toBe(true);
     expect(await getTurn(sql, turn.turnId)).toMatchObject({ outcome: 'interrupted' });
     expect((await listParts(sql, compactionId)).map(({ state }) => state)).toEqual(['written', 'planned']);
@@ -217,13 +221,13 @@ describe('parts', () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     await endCompaction(sql, { turn, compactionId, status: 'abandoned', failure: 'x' });
-    await expect(registerPartAttempt(sql, { turn, compactionId, part: 1 }, FIRST_ATTEMPT)).rejects.toMatchObject({
+    await expect(registerPartAttempt(sql, { turn, compactionId, part: 1 }, NEW_ATTEMPT)).rejects.toMatchObject({
       code: 'wrong_state',
     });
-    await expect(
-      registerPartAttempt(sql, { turn, compactionId: newId(), part: 1 }, FIRST_ATTEMPT),
-    ).rejects.toMatchObject({
-      code: 'compaction_not_found',
-    });
+    await expect(registerPartAttempt(sql, { turn, compactionId: newId(), part: 1 }, NEW_ATTEMPT)).rejects.toMatchObject(
+      {
+        code: 'compaction_not_found',
+      },
+    );
   });
 });

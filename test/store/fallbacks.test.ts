@@ -20,7 +20,7 @@ async function fail(turn: TurnReference, callNumber: number): Promise<void> {
 /** Moves every try so far into the past. */
 async function minutesPass(turn: TurnReference, minutes: number): Promise<void> {
   await sql`
-    update model_calls set started_at = started_at - make_interval(mins => ${minutes}) where turn_id = ${turn.turnId}`;
+    update model_attempts set started_at = started_at - make_interval(mins => ${minutes}) where turn_id = ${turn.turnId}`;
 }
 
 test('how long a model has been silent counts from its first failure after the last answer, over all calls', async () => {

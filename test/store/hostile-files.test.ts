@@ -63,7 +63,7 @@ describe('a file takes nothing but what it may hold', () => {
       'an approval that stands',
       '{"table":"standing_decisions","row":{"agent":"reader","rule":"run_command","state":"approved"}}',
     ],
-    ['a cost', '{"table":"model_calls","row":{"cost":"-1000"}}'],
+    ['a cost', '{"table":"model_attempts","row":{"cost":"-1000"}}'],
     ['an event', '{"table":"events","row":{"kind":"secrets_redacted","data":{"count":"many"}}}'],
     ['the name of a table that is code', '{"table":"toString","row":{}}'],
   ])('%s in a file is refused', async (_, row) => {

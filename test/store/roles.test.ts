@@ -46,7 +46,7 @@ it('what was logged the application can neither change nor delete', async () => 
     'conversations',
     'decisions',
     'messages',
-    'model_calls',
+    'model_attempts',
     'tool_calls',
     'turns',
   ]);

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { changeBranch } from '../../src/store/change-branch.ts';
 import type { BranchCommand } from '../../src/store/branch-commands.ts';
-import { registerBranchTry } from '../../src/store/branch-tries.ts';
+import { leaveCall } from '../../src/store/leave-call.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
@@ -128,7 +128,7 @@ const WRITERS: Readonly<Record<string, (replaced: Replaced) => Promise<unknown>>
   conversations: fork,
   memories: remember,
   messages: ({ turn }) => takeMessages(sql, turn),
-  turns: ({ turn }) => registerBranchTry(sql, turn, FIRST_ATTEMPT, 100),
+  turns: ({ turn }) => leaveCall(sql, { turn, callNumber: 3, by: FIRST_ATTEMPT }),
 };
 
 /** Tables that say whose they are and that a turn that was replaced may write. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions.ts';
-import { registerPartAttempt, storePartText } from '../../src/store/compaction-parts.ts';
+import { storePartText } from '../../src/store/compaction-parts.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { readPlanSource } from '../../src/store/fit-check.ts';
@@ -9,15 +9,7 @@ import { readLineage } from '../../src/store/lineage.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { end, go } from './support/branch-builders.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
-import {
-  FIRST_ATTEMPT,
-  continueConversation,
-  send,
-  startTurn,
-  step,
-  text,
-  useTestStore,
-} from './support/store-builders.ts';
+import { continueConversation, send, startTurn, step, text, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -38,11 +30,8 @@ async function compact(turn: TurnReference, covered: number, kept: number, reque
   const head = (await path(turn.conversationId)).at(-1) ?? 0;
   const { compaction } = await plan(sql, turn, given);
   const { compactionId } = compaction;
-  const registered = await registerPartAttempt(sql, { turn, compactionId, part: 1 }, FIRST_ATTEMPT);
-  if (registered.state !== 'registered') throw new Error('written before');
-  const { attempt } = registered;
   const promptVersion = `${request}@1`;
-  await storePartText(sql, { turn, compactionId, part: 1, attempt, text: 'Goal', promptVersion, request, call: null });
+  await storePartText(sql, { turn, compactionId, part: 1, text: 'Goal', promptVersion, request, call: null });
   await commitCompaction(sql, commitRequest(turn, compactionId, { summary: { ...SUMMARY, text: compactionId } }));
   return { compactionId, head };
 }

@@ -168,18 +168,18 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   [
     'one_answer_per_call',
     (sql) => sql`
-    insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
+    insert into model_attempts (turn_id, purpose, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
       renderer_version, estimated_tokens, measurements, state, entry_id, ended_at)
-    select turn_id, call_number, attempt + 1, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
+    select turn_id, purpose, call_number, attempt + 1, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
       renderer_version, estimated_tokens, measurements, state, entry_id, ended_at
-    from model_calls where call_number = 3`,
+    from model_attempts where purpose = 'step' and call_number = 3`,
   ],
   [
     'one_answer_per_call',
     (sql) => sql`
-    update model_calls set state = 'failed', failure_kind = 'lost', entry_id = null where call_number = 3`,
+    update model_attempts set state = 'failed', failure_kind = 'lost', entry_id = null where purpose = 'step' and call_number = 3`,
   ],
-  ['one_answer_per_call', (sql) => sql`update model_calls set entry_id = null where call_number = 3`],
+  ['one_answer_per_call', (sql) => sql`update model_attempts set entry_id = null where call_number = 3`],
   [
     'one_recovery_per_turn',
     (sql) => sql`
@@ -190,8 +190,8 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   ['usage_adds_up', (sql) => sql`update turns set cost = cost + 5`],
   ['usage_adds_up', (sql) => sql`update turns set steps = 0`],
   ['usage_adds_up', (sql) => sql`update turns set tool_calls = tool_calls + 1`],
-  ['usage_adds_up', (sql) => sql`update model_calls set cost = 77 where call_number = 3`],
-  ['usage_adds_up', (sql) => sql`update compaction_parts set cost = cost + 5`],
+  ['usage_adds_up', (sql) => sql`update model_attempts set cost = 77 where call_number = 3`],
+  ['usage_adds_up', (sql) => sql`update model_attempts set cost = cost + 5 where purpose = 'summary_part'`],
   ['totals_add_up', (sql) => sql`update conversations set cost = cost + 5`],
   ['totals_add_up', (sql) => sql`update conversations set calls_of_unknown_cost = calls_of_unknown_cost + 1`],
   ['totals_add_up', (sql) => sql`update conversations set input_tokens = 1`],

@@ -103,8 +103,8 @@ test('R9 a summarizer with a smaller window than the conversation reads it in pa
       'the view is compacted',
       async () => {
         const [row] = await other.database<{ open: number; committed: boolean }[]>`
-          select count(*) filter (where unreported_tries > 0 and state = 'planned')::int as open,
-            exists (select from compactions where status = 'committed') as committed from compaction_parts`;
+          select count(*) filter (where purpose = 'summary_part' and state = 'registered')::int as open,
+            exists (select from compactions where status = 'committed') as committed from model_attempts`;
         most = Math.max(most, row?.open ?? 0);
         return row?.committed === true;
       },

@@ -258,8 +258,8 @@ test('a stop aborts a model call that hangs, and the provider is asked no more',
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
   const [row] = await harness.database<{ estimated: number }[]>`
-    select estimated_tokens as estimated from model_calls
-    where conversation_id = ${sent.conversationId} and failure_kind = 'aborted'`;
+    select estimated_tokens as estimated from model_attempts
+    where purpose = 'step' and conversation_id = ${sent.conversationId} and failure_kind = 'aborted'`;
   expect((await harness.asked()).total).toBe(before + 1);
   // What was sent is charged, whoever ends the answer.
   expect(turn).toMatchObject({ usage: { input: row?.estimated } });

@@ -48,7 +48,7 @@ test('R26 a fallback whose window cannot hold what no compaction makes smaller i
     compactions: 0,
   });
   const asked = await harness.database<{ model: string }[]>`
-    select model from model_calls where conversation_id = ${conversationId} order by call_number, attempt`;
+    select model from model_attempts where purpose = 'step' and conversation_id = ${conversationId} order by call_number, attempt`;
   expect(asked.map((call) => call.model)).toEqual([model, 'simulator-chat/sim-128k']);
   const told = (await eventsOf(harness, conversationId)).filter(({ kind }) => kind === 'model_fallback');
   expect(told.map(({ data }) => data)).toMatchObject([

@@ -41,8 +41,8 @@ test('R26 a refusal for good hands the turn to the fallback, compacted to its wi
   });
   expect(turn.compactions).toBeGreaterThanOrEqual(1);
   const calls = await database<{ model: string; call: number; state: string; estimate: number }[]>`
-    select model, call_number as call, state, estimated_tokens as estimate from model_calls
-    where conversation_id = ${conversationId} order by call_number, attempt`;
+    select model, call_number as call, state, estimated_tokens as estimate from model_attempts
+    where purpose = 'step' and conversation_id = ${conversationId} order by call_number, attempt`;
   const refusedCall = calls.find(({ state }) => state === 'failed');
   const next = calls.find(({ model }) => model === 'simulator/sim-16k');
   expect(refusedCall?.call).toBe(7);
@@ -82,7 +82,7 @@ test('a model that would keep the turn waiting for days is given up at once, a s
     ],
   });
   const tries = await database<{ model: string; tries: number }[]>`
-    select model, count(*)::int as tries from model_calls where conversation_id = ${conversationId} group by 1 order by 1`;
+    select model, count(*)::int as tries from model_attempts where purpose = 'step' and conversation_id = ${conversationId} group by 1 order by 1`;
   expect(tries).toMatchObject([
     { model: 'simulator-chat/sim-64k', tries: 1 },
     { model, tries: 1 },

@@ -17,7 +17,7 @@ test.each(['simulator/sim-32k', 'simulator-chat/sim-32k', 'simulator-responses/s
   async (model) => {
     const { conversationId } = await harness.runTask('Say hello', { model });
     const [call] = await harness.database<{ estimated_tokens: number; input_tokens: number }[]>`
-      select m.estimated_tokens, m.input_tokens from model_calls m join turns t on t.id = m.turn_id
+      select m.estimated_tokens, m.input_tokens from model_attempts m join turns t on t.id = m.turn_id
       where t.conversation_id = ${conversationId}`;
     const ratio = (call?.estimated_tokens ?? 0) / (call?.input_tokens ?? 1);
     expect(call?.input_tokens).toBeGreaterThan(1_000);

@@ -79,7 +79,7 @@ async function written(): Promise<unknown> {
     conversations: await sql`select id, epoch, head_entry_id, cost, model_calls from conversations order by id`,
     turns: await sql`select id, outcome, cost, model_calls from turns order by id`,
     entries: await sql`select id, sequence, content::text from entries order by conversation_id, sequence`,
-    modelCalls: await sql`select turn_id, call_number, attempt, state, cost from model_calls order by 1, 2, 3`,
+    modelCalls: await sql`select turn_id, call_number, attempt, state, cost from model_attempts order by 1, 2, 3`,
     toolCalls: await sql`select turn_id, attempt, state, outcome, partial_output::text from tool_calls order by 1`,
     events: await sql`
       select conversation_id, kind, data::text from events where kind <> 'tool_result_late' order by 1, number`,
@@ -101,7 +101,7 @@ test(
     await waitUntil('both work', async () => {
       const noted = await harness.database`select 1 from tool_calls where partial_output is not null`;
       const asked = await harness.database`
-      select 1 from model_calls where conversation_id = ${answer.conversationId} and state = 'registered'`;
+      select 1 from model_attempts where conversation_id = ${answer.conversationId} and state = 'registered'`;
       const begun = noted.length === 1 && asked.length === 1 && (await acts()).length > 0;
       return begun && (await harness.asked()).total === 3;
     });

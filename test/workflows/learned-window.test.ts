@@ -117,8 +117,8 @@ test('cost adds up by agent, model and conversation since a time, and a sum that
     // Past the fence, as the turns have ended: the simulator's prices are 0.
     await sql`set local role none`;
     await sql`set local session_replication_role = replica`;
-    await sql`update model_calls set cost = 0.5 where conversation_id = ${conversationId}`;
-    await sql`update model_calls set cost = null where conversation_id = ${unpriced}`;
+    await sql`update model_attempts set cost = 0.5 where conversation_id = ${conversationId}`;
+    await sql`update model_attempts set cost = null where conversation_id = ${unpriced}`;
   });
   const byModel = await shown('cost', '--by', 'model', '--since', '1h');
   expect(byModel).toMatch(/^simulator\/sim-32k .* \$0\.5000$/m);

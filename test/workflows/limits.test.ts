@@ -167,7 +167,7 @@ test('a conversation that rested for longer than its limit goes on only when som
     });
   expect(await next('Say second')).toMatchObject({ outcome: 'completed' });
   await harness.database`
-    update model_calls m set ended_at = ended_at - interval '1 hour', epoch = c.epoch
+    update model_attempts m set ended_at = ended_at - interval '1 hour', epoch = c.epoch
     from conversations c where c.id = m.conversation_id`;
   const asked = (await harness.asked()).total;
   for (const content of ['Say third', 'Say fourth']) {

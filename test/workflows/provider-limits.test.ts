@@ -41,7 +41,7 @@ test(
     }
     // A place is free once the answer has come, before it is stored.
     const overlapping = await harness.database`
-    select from model_calls a join model_calls b on a.started_at < b.started_at
+    select from model_attempts a join model_attempts b on a.started_at < b.started_at
       and b.started_at < a.started_at + a.duration_milliseconds * interval '1 ms'
     where a.state = 'answered' and b.state = 'answered'`;
     expect(overlapping).toHaveLength(0);
@@ -120,7 +120,7 @@ test('a pause holds also for a provider without limits, on a worker that was not
   for (const sent of [refused, other])
     expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   const [begun] = await database<{ at: Date }[]>`
-    select started_at as at from model_calls where conversation_id = ${other.conversationId} order by started_at`;
+    select started_at as at from model_attempts where conversation_id = ${other.conversationId} order by started_at`;
   expect(begun?.at.getTime()).toBeGreaterThanOrEqual((pause?.until.getTime() ?? Infinity) - 20);
   expect(await database`select from provider_calls`).toHaveLength(0);
 }, 240_000);

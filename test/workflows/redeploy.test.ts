@@ -71,12 +71,12 @@ test('a rolling redeploy of worker processes with 5 turns open runs no tool agai
   expect(acts).toHaveLength(TURNS * STEPS);
   expect(new Set(acts).size).toBe(TURNS * STEPS);
   // What the provider was asked, and what is counted.
-  const calls = await database<{ attempt: number; state: string }[]>`select attempt, state from model_calls`;
+  const calls = await database<{ attempt: number; state: string }[]>`select attempt, state from model_attempts`;
   expect((await harness.asked()).total).toBe(TURNS * (STEPS + 1));
   expect(calls).toHaveLength(TURNS * (STEPS + 1));
   const again = await database`
     select attempt from tool_calls where attempt <> 1 or outcome <> 'succeeded'
-    union all select attempt from model_calls where attempt <> 1 or state <> 'answered'`;
+    union all select attempt from model_attempts where attempt <> 1 or state <> 'answered'`;
   expect(again).toEqual([]);
   // Each of the three worked: none was only started and stopped.
   expect(await database`select distinct worker_identity from tool_calls`).toHaveLength(3);

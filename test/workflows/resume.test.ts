@@ -99,7 +99,7 @@ test('a resume lets a rest of any length pass, and the limit of later ones stays
   await harness.startWorker();
   const { conversationId } = await harness.runTask('Say first');
   const rest = () => database`
-    update model_calls m set ended_at = m.ended_at - interval '30 days', epoch = c.epoch
+    update model_attempts m set ended_at = m.ended_at - interval '30 days', epoch = c.epoch
     from conversations c where c.id = m.conversation_id`;
   for (const flags of [[], ['--idle-time', '+86400']]) {
     await rest();
@@ -112,7 +112,7 @@ test('a resume lets a rest of any length pass, and the limit of later ones stays
     expect((await endOf({ conversationId, messageId })).outcome).toBe('completed');
   }
   await database`
-    update model_calls m set ended_at = m.ended_at - interval '1 hour', epoch = c.epoch
+    update model_attempts m set ended_at = m.ended_at - interval '1 hour', epoch = c.epoch
     from conversations c where c.id = m.conversation_id`;
   // Within the raise, which holds for good.
   const last = await client.sendMessage({ conversationId, content: 'Say third', mode: 'queue' });

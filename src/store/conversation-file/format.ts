@@ -75,7 +75,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
         e.call_index, e.tool_name, e.is_error, c.outcome, m.model, e.compaction_id, e.original_id, e.created_at::text,
         case when e.slot in ('rules', 'memories') then '[]'::json else e.content end as content
       from entries e join ${TURNS} t on t.id = e.turn_id
-      left join model_calls m on m.turn_id = e.turn_id and m.call_number = e.call_number and m.attempt = e.model_attempt
+      left join model_attempts m on m.entry_id = e.id and m.turn_id = e.turn_id and m.call_number = e.call_number
       left join tool_calls c on e.kind = 'tool_result'
         and c.turn_id = e.turn_id and c.call_number = e.call_number and c.call_index = e.call_index
       where e.conversation_id = $1 order by e.sequence`,

@@ -5,7 +5,10 @@ import type { CommitCompactionRequest, CompactionRow, NewSummary } from '../../.
 import type { Database } from '../../../src/store/database.ts';
 import { newId } from '../../../src/store/ids.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
-import { headOf, startTurn, step } from './store-builders.ts';
+import { FIRST_ATTEMPT, headOf, startTurn, step } from './store-builders.ts';
+
+/** An attempt of a summary. */
+export const NEW_ATTEMPT = { by: FIRST_ATTEMPT, model: 'sim/sim-32k', estimatedTokens: 500 };
 
 /** A plan that cuts before `firstKeptSequence` with one part. */
 export function planWithCut(firstKeptSequence: number, overrides: Partial<CompactionPlan> = {}): CompactionPlan {
