@@ -121,14 +121,14 @@ async function readTurn(sql: Database, turnId: string) {
  */
 async function estimateWhole(sql: Database, conversationId: string, turnId: string): Promise<number> {
   const [row] = await sql<{ log: string | null; fixed: string; sent: string | null; counted: number | null }[]>`
-    select t.fixed::text as fixed,
+    select s.fixed::text as fixed,
       (select sum(e.measurements)::text from entries e
         where e.conversation_id = ${conversationId} and e.slot is distinct from 'continuation'
           and (e.tool_name is null or e.tool_name not in (${RECALL_SEARCH}, ${RECALL_OPEN}))) as log,
       (select sum(m.measurements)::text from model_attempts m
         where m.turn_id = t.id and m.purpose = 'step' and m.input_tokens is not null) as sent,
       (select sum(m.input_tokens)::float8 from model_attempts m where m.turn_id = t.id and m.purpose = 'step') as counted
-    from turns t where t.id = ${turnId}`;
+    from turns t join agent_snapshots s on s.hash = t.snapshot_hash where t.id = ${turnId}`;
   if (row === undefined || row.log === null) return 0;
   const raw = (measurements: string): number => rawTokens(parseMeasurements(measurements));
   const factor = row.sent === null || row.counted === null ? 1 : row.counted / raw(row.sent);
