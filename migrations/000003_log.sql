@@ -261,8 +261,7 @@ create table tool_calls (
   check ((given_back >= 0) and (given_back <= attempt)),
   check ((state = 'claimed') or (partial_output is null)),
   check (((partial_output is null) = (partial_bytes is null)) and ((partial_output is null) = (partial_at is null)))
-);
-create index tool_calls_open on tool_calls (conversation_id) where state <> 'finished';
+) with (fillfactor = 70);
 comment on table tool_calls is 'The ledger of tool calls: each is claimed before it acts and gets one result.';
 comment on column tool_calls.turn_id is 'The turn.';
 comment on column tool_calls.call_number is 'The model call that asked for it.';

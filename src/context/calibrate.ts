@@ -15,6 +15,9 @@ const FULL_SAMPLE = 100;
 const KEPT_SHARE = 0.95;
 /** A report further off than this share weighs less, the more so the further: a proxy's own count, hidden reminders. */
 const BELIEVED_ERROR = 0.3;
+/** From so many reports on, one that the estimate already met within this share teaches nothing that is worth a write. */
+const SETTLED_SAMPLES = 20;
+const SETTLED_ERROR = 0.03;
 /**
  * What is assumed before the first report, as shares of one: text as o200k counts it, frames as in
  * a step of about 150 tokens with three of them.
@@ -51,7 +54,7 @@ export function observationOf(request: {
 /**
  * Learns from one answered request what a model takes for text and for frames: the least squares of
  * relative errors, newer reports before older ones, odd ones with less weight. Reports that cannot
- * be right leave it as it was.
+ * be right leave it as it was, and so do those that a settled calibration has foretold.
  */
 export function calibrate(calibration: Calibration, { measurements, reported }: Observation): Calibration {
   const frames = measurements.frames;
@@ -62,6 +65,7 @@ export function calibrate(calibration: Calibration, { measurements, reported }: 
   const expected = calibratedTokens(measurements, calibration);
   const size = Math.max(expected, reported, FULL_SAMPLE);
   const error = Math.abs(reported - expected) / size;
+  if (calibration.samples >= SETTLED_SAMPLES && error < SETTLED_ERROR) return calibration;
   const weight = Math.min(1, BELIEVED_ERROR / error) / size ** 2;
   const before = calibration.lessons ?? lessonsOf(calibration);
   const lessons: Lessons = {

@@ -42,7 +42,8 @@ export async function updateCalibration(
   for (;;) {
     const { calibration, version } = await readVersion(sql, model);
     const learned = learn(calibration);
-    if (learned.samples === 0 || (await replaceVersion(sql, model, { learned, version }))) return learned;
+    if (learned === calibration || learned.samples === 0 || (await replaceVersion(sql, model, { learned, version })))
+      return learned;
   }
 }
 

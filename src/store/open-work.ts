@@ -32,7 +32,8 @@ export async function closeToolCalls(
   const calls = await sql<OpenCallRow[]>`
     select turn_id, call_number, call_index, name,
       case when given_back = attempt then 'requested' else state end as state, claimed_at, partial_output, partial_bytes, partial_at
-    from tool_calls where conversation_id = ${turn.conversationId} and state <> 'finished'
+    from tool_calls where state <> 'finished'
+      and turn_id in (select t.id from turns t where t.conversation_id = ${turn.conversationId} and t.outcome is null)
     order by turn_id, call_number, call_index`;
   for (const call of calls) {
     const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state } = call;

@@ -36,6 +36,19 @@ describe('calibrate', () => {
     expect(calibration.samples).toBe(3);
   });
 
+  test('R25 a settled calibration learns from a report that it did not foresee, and from no other', () => {
+    const truth = { factor: 1.3, frame: FRAME_TOKENS };
+    const settled = learn(
+      Array.from({ length: 25 }, (_, call) => content(1_000 + 100 * call)),
+      truth,
+    );
+    const measurements = content(2_000);
+    const foreseen = { measurements, reported: reportOf(measurements, truth) };
+    expect(calibrate(settled, foreseen)).toBe(settled);
+    const other = calibrate(settled, { measurements, reported: reportOf(measurements, { ...truth, factor: 1.5 }) });
+    expect(other.factor).toBeGreaterThan(settled.factor);
+  });
+
   test('R25 after three calls the growth between two calls is known within 15 % in the median, whatever text and frames cost', () => {
     const growth = fc.record({ tokens: fc.integer({ min: 40, max: 6_000 }), frames: fc.integer({ min: 1, max: 9 }) });
     const truths = fc.record({
