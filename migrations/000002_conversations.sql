@@ -37,8 +37,8 @@ create table conversations (
   unique (tenant, start_key),
   check ((compactions_over >= 0) and (compactions_over <= compactions))
 );
-create index conversations_by_activity on conversations (active_at desc, id desc);
-create index conversations_by_agent on conversations (agent, active_at desc, id desc);
+create index conversations_by_activity on conversations (tenant, active_at desc, id desc);
+create index conversations_by_agent on conversations (tenant, agent, active_at desc, id desc);
 create index conversations_unindexed on conversations (agent) where is_unindexed;
 comment on table conversations
   is 'A conversation between a user and an agent: who may write to it, and where it stands.';
@@ -303,6 +303,7 @@ comment on column decisions.rings is 'How often upkeep rang because of it.';
 comment on column decisions.rules is 'All rules that made the call ask; each needs an approval.';
 
 create table standing_decisions (
+  tenant text not null,
   agent text not null,
   rule text not null,
   state text not null check (state in ('approved', 'denied')),
@@ -310,9 +311,10 @@ create table standing_decisions (
   turn_id uuid not null,
   call_number integer not null,
   call_index integer not null,
-  primary key (agent, rule)
+  primary key (tenant, agent, rule)
 );
 comment on table standing_decisions is 'What a person said to all calls of an agent under a rule, until it is ended.';
+comment on column standing_decisions.tenant is 'Whose conversations it holds for.';
 comment on column standing_decisions.agent is 'Name of the agent.';
 comment on column standing_decisions.rule is 'The rule of the configuration, or the tool''s own.';
 comment on column standing_decisions.state is 'What the calls get: approved or denied.';

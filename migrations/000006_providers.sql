@@ -47,15 +47,18 @@ comment on column provider_pauses.paused_until is 'When calls may be made again.
 comment on column provider_pauses.paused_at is 'When the provider last asked for it; void if in the future.';
 
 create table model_calibrations (
-  model text primary key,
+  model text not null,
+  server text not null,
   factor double precision not null check (factor > 0),
   samples integer not null check (samples > 0),
   updated_at timestamptz not null default holdfast_now(),
   frame_tokens double precision check (frame_tokens >= 0),
-  lessons json
+  lessons json,
+  primary key (model, server)
 );
-comment on table model_calibrations is 'Corrects estimated tokens by model, learned from reported usage.';
+comment on table model_calibrations is 'Corrects estimated tokens by model and server, learned from reported usage.';
 comment on column model_calibrations.model is 'provider/model.';
+comment on column model_calibrations.server is 'Base address of the server, without credentials; empty: unknown.';
 comment on column model_calibrations.factor is 'Multiplies the estimate.';
 comment on column model_calibrations.samples is 'Reports that it was learned from.';
 comment on column model_calibrations.updated_at is 'When it was learned last.';

@@ -104,7 +104,7 @@ async function withLearnedWindows(
     const server = learnedWindows.serverOf(parseModelName(model).provider);
     const learned = await readLearnedLimits(database, { model, server }, learnedWindows.forgetAfterDays);
     if (learned.tokens !== null) named.add(model);
-    return withLearnedLimits(limits, learned);
+    return { ...withLearnedLimits(limits, learned), server };
   };
   const withLearned = async <Of extends FallbackModel>(one: Of): Promise<Of> => ({
     ...one,

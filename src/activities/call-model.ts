@@ -283,7 +283,8 @@ async function keep(
         grown: addMeasurements(lesson.reported.answer, lesson.reported.since),
       },
     });
-    await updateCalibration(database, snapshot.model, (current) => calibrate(current, observation));
+    const { model, modelLimits: limits } = snapshot;
+    await updateCalibration(database, { model, limits }, (current) => calibrate(current, observation));
     dependencies.reachCrashPoint('callModel:calibrated');
   }
   return completeAnswer(dependencies, input, snapshot, stored);

@@ -107,8 +107,8 @@ type Written = WrittenSummary | { readonly kind: 'wait'; readonly delayMilliseco
 async function summarizeBranch(dependencies: ActivityDependencies, task: BranchTask): Promise<Written> {
   const { database } = dependencies;
   const { snapshot } = await readSnapshot(database, task.turn.turnId);
-  const { model: name, limits } = snapshot.summarizer;
-  const calibration = await readCalibration(database, name);
+  const { limits } = snapshot.summarizer;
+  const calibration = await readCalibration(database, snapshot.summarizer);
   const policy = branchPolicy(snapshot.policy);
   const room = Math.max(0, budgetFor(policy, limits).inputBudget - BRANCH_SUMMARY_OUTPUT);
   const chosen = await chooseLeftItems(database, task.left, { budget: room, calibration });
@@ -147,7 +147,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   }
   const written = {
     items,
-    model: name,
+    model: snapshot.summarizer.model,
     promptVersion,
     call,
     redacted: { input: leftOut + request.redacted, output: 0 },

@@ -10,7 +10,7 @@ import { requireConversation } from './conversation.ts';
 import { clientError, guarded, HoldfastClientError } from './errors.ts';
 import { withLateResults } from './memory.ts';
 
-export function archiveOf(database: Database): ConversationArchive {
+export function archiveOf(database: Database, tenant: string): ConversationArchive {
   return {
     async exportConversation({ conversationId, write }) {
       // What the caller's own function throws is the caller's: a full disk is no silent Postgres.
@@ -29,7 +29,8 @@ export function archiveOf(database: Database): ConversationArchive {
         throw failures.length > 0 ? failures[0] : clientError(error);
       }
     },
-    importConversation: (options) => guarded(() => importExportedConversation(database, importRequest(options))),
+    importConversation: (options) =>
+      guarded(() => importExportedConversation(database, { ...importRequest(options), tenant })),
     deleteConversation: (id) =>
       guarded(async () => {
         const { runs, isRungFor } = await deleteConversation(database, id);
@@ -69,7 +70,7 @@ function importRequest({
   workspace,
   user,
   memoriesOf,
-}: ImportConversationOptions): ImportExportedRequest {
+}: ImportConversationOptions): Omit<ImportExportedRequest, 'tenant'> {
   return {
     lines,
     agent,

@@ -158,6 +158,7 @@ const ARGUMENTS = {
       })
       .optional(),
     taskQueue: named.optional(),
+    tenant: named.optional(),
     onDoorbellFailure: work.optional(),
   }),
 } satisfies Readonly<Record<string, z.ZodType>>;

@@ -28,7 +28,7 @@ const MOST_CONVERSATIONS = 500;
 /** Newest activity first. @param page.beforeId id of the last conversation of the page before */
 export async function describeConversations(
   database: Database,
-  page: { readonly limit?: number; readonly beforeId?: string },
+  page: { readonly tenant: string; readonly limit?: number; readonly beforeId?: string },
 ): Promise<Page<Conversation>> {
   const limit = Math.min(page.limit ?? DEFAULT_CONVERSATIONS, MOST_CONVERSATIONS);
   return readAtOnce(database, async (open) => {

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { definedOf } from '../context/defined-of.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
+import { DEFAULT_TENANT } from '../store/conversations.ts';
 import { readCosts } from '../store/costs.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
 import { listServedModels, storeServedModel } from '../store/served-models.ts';
@@ -58,6 +59,11 @@ export interface ClientOptions {
   readonly temporal?: TemporalAddress;
   /** Queue of the workers. Default: `HOLDFAST_TASK_QUEUE`, else `agent-turn`. */
   readonly taskQueue?: string;
+  /**
+   * Whose conversations it starts, lists and searches, and whose standing approvals it knows. No access control: an id leads to a
+   * conversation of any tenant. Default: `default`.
+   */
+  readonly tenant?: string;
   /** Search by meaning beside search by words, as workers with `embeddings` in `holdfast.yaml` do. Default: words alone. */
   readonly embedder?: TextEmbedder;
   /** Told when a search went by words alone because its query could not be embedded. Default: nothing. */
@@ -90,12 +96,13 @@ export async function createClient(options: ClientOptions = {}): Promise<Holdfas
     },
     options.onDoorbellFailure ?? (() => undefined),
   );
+  const { tenant = DEFAULT_TENANT } = options;
   const listeners = createListeners(database);
   return checkedClient({
-    ...senders(database, temporal, doorbell),
-    ...readers(database, listeners, meaningOf(options)),
-    ...deciders(database, doorbell),
-    ...archiveOf(database),
+    ...senders(database, temporal, doorbell, tenant),
+    ...readers(database, listeners, { meaning: meaningOf(options), tenant }),
+    ...deciders(database, doorbell, tenant),
+    ...archiveOf(database, tenant),
     isTurnLost: (conversationId) =>
       guarded(async () => (await findLostTurn(database, temporal, conversationId)) !== null),
     watch: (watched) => watchConversation(database, listeners, watched),
@@ -173,8 +180,9 @@ function senders(
   database: Database,
   temporal: RungTemporal,
   doorbell: Doorbell,
+  tenant: string,
 ): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume' | keyof BranchCommands> {
-  const { start, send, changeBranch, sendOnNewBranch } = waysToSend(database, temporal, doorbell);
+  const { start, send, changeBranch, sendOnNewBranch } = waysToSend(database, temporal, doorbell, tenant);
   const command = async (kind: 'stop' | 'compact', conversationId: string, rest: Partial<MessageInput>) => {
     await guarded(() => describeConversation(database, conversationId));
     return send({ conversationId, kind, ...rest });
@@ -238,7 +246,11 @@ type Readers = Omit<
   | 'close'
 >;
 
-function readers(database: Database, listeners: Listeners, meaning: MeaningSearch | null): Readers {
+function readers(
+  database: Database,
+  listeners: Listeners,
+  { meaning, tenant }: { readonly meaning: MeaningSearch | null; readonly tenant: string },
+): Readers {
   return {
     getConversation: (id) => guarded(() => describeConversation(database, id)),
     listCosts: ({ since, ...of }) =>
@@ -252,7 +264,7 @@ function readers(database: Database, listeners: Listeners, meaning: MeaningSearc
     storeServedModel: (served) => guarded(() => storeServedModel(database, served)),
     listLearnedWindows: ({ days }) => guarded(() => listLearnedWindows(database, days)),
     listConversations: ({ limit, before } = {}) =>
-      guarded(() => describeConversations(database, definedOf({ limit, beforeId: before }))),
+      guarded(() => describeConversations(database, { tenant, ...definedOf({ limit, beforeId: before }) })),
     listEntries: (options) => guarded(() => listConversationEntries(database, options)),
     listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
     readLineage: (conversationId) =>

@@ -16,7 +16,7 @@ import { guarded, HoldfastClientError } from './errors.ts';
 import type { DecisionMethods, DecisionOptions, SentDecision } from './decision-types.ts';
 
 /** The methods that decide on waiting calls. The row is the decision; the ring only makes the turn look sooner, also at what comes too late. */
-export function deciders(database: Database, doorbell: Doorbell): DecisionMethods {
+export function deciders(database: Database, doorbell: Doorbell, tenant: string): DecisionMethods {
   const send = (
     options: DecisionOptions,
     decision: Pick<DecisionToMake, 'kind' | 'state' | 'scope' | 'text'>,
@@ -58,8 +58,8 @@ export function deciders(database: Database, doorbell: Doorbell): DecisionMethod
         throw new HoldfastClientError('invalid_argument', 'the answer is empty: say something');
       return send(options, { kind: 'question', state: 'answered', scope: 'call', text: options.text });
     },
-    listStandingApprovals: () => guarded(async () => listStandingDecisions(database)),
-    endStandingApproval: (options) => guarded(() => endStandingDecision(database, options)),
+    listStandingApprovals: () => guarded(async () => listStandingDecisions(database, tenant)),
+    endStandingApproval: (options) => guarded(() => endStandingDecision(database, { ...options, tenant })),
   };
 }
 

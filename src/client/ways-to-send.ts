@@ -19,7 +19,7 @@ function messageOf(message: Sent): MessageInput {
 
 /** The ways in which a client writes what it sends; each rings the conversation's doorbell and returns once the row is stored. */
 export interface WaysToSend {
-  readonly start: (start: Omit<StartInput, 'measurements'>) => Promise<SentMessage>;
+  readonly start: (start: Omit<StartInput, 'measurements' | 'tenant'>) => Promise<SentMessage>;
   readonly send: (sent: Sent) => Promise<SentMessage>;
   /** Sends a fork or a switch. */
   readonly changeBranch: (change: Sent) => Promise<SentMessage>;
@@ -27,7 +27,7 @@ export interface WaysToSend {
   readonly sendOnNewBranch: (fork: Sent, sent: Sent) => Promise<SentMessage>;
 }
 
-export function waysToSend(database: Database, temporal: RungTemporal, doorbell: Doorbell): WaysToSend {
+export function waysToSend(database: Database, temporal: RungTemporal, doorbell: Doorbell, tenant: string): WaysToSend {
   const sendBy = async (
     message: MessageInput,
     accept: () => Promise<AcceptedMessage>,
@@ -47,7 +47,7 @@ export function waysToSend(database: Database, temporal: RungTemporal, doorbell:
   const start: WaysToSend['start'] = async (started) => {
     const measurements = measureContent(started.content);
     const { conversationId, messageId, state } = await guarded(() =>
-      startConversation(database, { ...started, measurements }),
+      startConversation(database, { ...started, tenant, measurements }),
     );
     doorbell.ring(conversationId);
     return { conversationId, messageId, duplicate: state === 'duplicate' };

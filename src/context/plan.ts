@@ -5,6 +5,8 @@ import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from './polic
 /** What a model accepts, in tokens. */
 export interface ModelLimits {
   readonly window: number;
+  /** Base address of the model's server, without credentials: the same model may count tokens differently elsewhere. */
+  readonly server?: string;
   /** Largest input when the vendor caps it below the window. */
   readonly maximumInput?: number;
   readonly maximumOutput: number;

@@ -1,19 +1,27 @@
 import { NO_CALIBRATION } from '../context/estimate.ts';
-import type { Calibration, Lessons } from '../context/plan.ts';
+import type { Calibration, Lessons, ModelLimits } from '../context/plan.ts';
 import type { Database, Queries } from './database.ts';
 
-/** What was learned of a model; factor 1 and no samples when nothing was. */
-export async function readCalibration(sql: Queries, model: string): Promise<Calibration> {
-  return (await readVersion(sql, model)).calibration;
+/** A model and where it is served. */
+export interface CalibratedModel {
+  /** `provider/model`. */
+  readonly model: string;
+  readonly limits: Pick<ModelLimits, 'server'>;
+}
+
+/** What was learned of a model at its server; factor 1 and no samples when nothing was. */
+export async function readCalibration(sql: Queries, of: CalibratedModel): Promise<Calibration> {
+  return (await readVersion(sql, of)).calibration;
 }
 
 /** @returns with the version of the row, `null` where there is none */
 async function readVersion(
   sql: Queries,
-  model: string,
+  { model, limits }: CalibratedModel,
 ): Promise<{ readonly calibration: Calibration; readonly version: string | null }> {
   const [row] = await sql<(CalibrationColumns & { lessons: Lessons | null; version: string })[]>`
-    select factor, frame_tokens, samples, lessons, xmin::text as version from model_calibrations where model = ${model}`;
+    select factor, frame_tokens, samples, lessons, xmin::text as version from model_calibrations
+    where model = ${model} and server = ${limits.server ?? ''}`;
   if (row === undefined) return { calibration: NO_CALIBRATION, version: null };
   const calibration = { ...toCalibration(row), ...(row.lessons !== null && { lessons: row.lessons }) };
   return { calibration, version: row.version };
@@ -36,13 +44,13 @@ export function toCalibration({ factor, frame_tokens: frameTokens, samples }: Ca
  */
 export async function updateCalibration(
   sql: Database,
-  model: string,
+  of: CalibratedModel,
   learn: (current: Calibration) => Calibration,
 ): Promise<Calibration> {
   for (;;) {
-    const { calibration, version } = await readVersion(sql, model);
+    const { calibration, version } = await readVersion(sql, of);
     const learned = learn(calibration);
-    if (learned === calibration || learned.samples === 0 || (await replaceVersion(sql, model, { learned, version })))
+    if (learned === calibration || learned.samples === 0 || (await replaceVersion(sql, of, { learned, version })))
       return learned;
   }
 }
@@ -50,15 +58,15 @@ export async function updateCalibration(
 /** `false`: another lesson was written since that version was read. */
 async function replaceVersion(
   sql: Database,
-  model: string,
+  { model, limits }: CalibratedModel,
   { learned, version }: { readonly learned: Calibration; readonly version: string | null },
 ): Promise<boolean> {
   const { count } = await sql`
-    insert into model_calibrations as m (model, factor, frame_tokens, samples, lessons)
-    select ${model}, ${learned.factor}::float8, ${learned.frameTokens ?? null}::float8, ${learned.samples}::int,
+    insert into model_calibrations as m (model, server, factor, frame_tokens, samples, lessons)
+    select ${model}, ${limits.server ?? ''}, ${learned.factor}::float8, ${learned.frameTokens ?? null}::float8, ${learned.samples}::int,
       ${learned.lessons === undefined ? null : JSON.stringify(learned.lessons)}::text::json
     from (select set_config('synchronous_commit', 'off', true)) as committed
-    on conflict (model) do update
+    on conflict (model, server) do update
     set factor = excluded.factor, frame_tokens = excluded.frame_tokens, samples = excluded.samples,
       lessons = excluded.lessons, updated_at = holdfast_now()
     where m.xmin::text = ${version}`;

@@ -124,12 +124,17 @@ export async function isConversationOfUser(sql: Queries, conversationId: string,
   return row?.is_own === true;
 }
 
+/** Of a deployment that knows no tenants. */
+export const DEFAULT_TENANT = 'default';
+
 const DEFAULT_PAGE = 50;
 
-/** Newest activity first. */
+/** Of a tenant, newest activity first. */
 export async function listConversations(
   sql: Queries,
   request: {
+    /** Default: `default`. */
+    readonly tenant?: string;
     readonly state?: ConversationState;
     readonly agent?: string;
     /** Default: 50. */
@@ -138,11 +143,11 @@ export async function listConversations(
     readonly beforeId?: string;
   } = {},
 ): Promise<ConversationRow[]> {
-  const { state, agent, beforeId } = request;
+  const { tenant = DEFAULT_TENANT, state, agent, beforeId } = request;
   if (beforeId !== undefined && !isId(beforeId)) return [];
   const rows = await sql<ConversationColumns[]>`
     select ${conversationColumns(sql)} from conversations c
-    where true ${agent === undefined ? sql`` : sql`and c.agent = ${agent}`}
+    where c.tenant = ${tenant} ${agent === undefined ? sql`` : sql`and c.agent = ${agent}`}
       ${state === undefined ? sql`` : inState(sql, state)}
       ${
         beforeId === undefined

@@ -14,10 +14,10 @@ interface StandingDecision {
   readonly decidedAt: string;
 }
 
-/** By agent and rule. */
-export async function listStandingDecisions(sql: Database): Promise<StandingDecision[]> {
+/** Of a tenant, by agent and rule. */
+export async function listStandingDecisions(sql: Database, tenant: string): Promise<StandingDecision[]> {
   const rows = await sql<{ agent: string; rule: string; state: StandingState; decided_at: Date }[]>`
-    select agent, rule, state, decided_at from standing_decisions order by agent, rule`;
+    select agent, rule, state, decided_at from standing_decisions where tenant = ${tenant} order by agent, rule`;
   return rows.map(({ agent, rule, state, decided_at: at }) => ({
     agent,
     rule,
@@ -26,16 +26,17 @@ export async function listStandingDecisions(sql: Database): Promise<StandingDeci
   }));
 }
 
-/** What was just decided on the call holds for all turns of its agent, under each of its rules, in place of what stood before. */
+/** What was just decided on the call holds for all turns of its tenant and agent, under each of its rules, in place of what stood before. */
 export async function letStand(
   sql: Transaction,
   call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
 ): Promise<void> {
   await sql`
-    insert into standing_decisions (agent, rule, state, decided_at, turn_id, call_number, call_index)
-    select agent, r.rule, state, decided_at, turn_id, call_number, call_index from decisions, unnest(rules) as r (rule)
-    where turn_id = ${call.turnId} and call_number = ${call.callNumber} and call_index = ${call.callIndex}
-    on conflict (agent, rule) do update set (state, decided_at, turn_id, call_number, call_index)
+    insert into standing_decisions (tenant, agent, rule, state, decided_at, turn_id, call_number, call_index)
+    select c.tenant, d.agent, r.rule, d.state, d.decided_at, d.turn_id, d.call_number, d.call_index
+    from decisions d join conversations c on c.id = d.conversation_id, unnest(d.rules) as r (rule)
+    where d.turn_id = ${call.turnId} and d.call_number = ${call.callNumber} and d.call_index = ${call.callIndex}
+    on conflict (tenant, agent, rule) do update set (state, decided_at, turn_id, call_number, call_index)
       = (excluded.state, excluded.decided_at, excluded.turn_id, excluded.call_number, excluded.call_index)`;
 }
 
@@ -45,10 +46,11 @@ export async function letStand(
  */
 export async function endStandingDecision(
   sql: Database,
-  standing: { readonly agent: string; readonly rule: string },
+  standing: { readonly tenant: string; readonly agent: string; readonly rule: string },
 ): Promise<void> {
-  const { agent, rule } = standing;
-  const { count } = await sql`delete from standing_decisions where agent = ${agent} and rule = ${rule}`;
+  const { tenant, agent, rule } = standing;
+  const { count } = await sql`
+    delete from standing_decisions where tenant = ${tenant} and agent = ${agent} and rule = ${rule}`;
   if (count === 0)
     throw new StoreError('decision_not_found', `no decision stands for agent ${agent} and rule "${rule}"`);
 }
@@ -70,9 +72,11 @@ function standingFor(
         select o.state, o.content::text as content, o.decided_at from decisions o
         where o.turn_id = ${call.turnId} and o.scope = 'turn' and o.state in ('approved', 'denied') and r.rule = any(o.rules)
         union all
-        select s.state, d.content::text, s.decided_at
-        from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
-        where s.agent = ${call.agent} and s.rule = r.rule
+        select s.state, made.content::text, s.decided_at
+        from turns t join conversations c on c.id = t.conversation_id join standing_decisions s on s.tenant = c.tenant
+          left join decisions made
+            on (made.turn_id, made.call_number, made.call_index) = (s.turn_id, s.call_number, s.call_index)
+        where t.id = ${call.turnId} and s.agent = ${call.agent} and s.rule = r.rule
       ) as standing
       order by decided_at > holdfast_now(), decided_at desc limit 1
     ) as newest on true`;

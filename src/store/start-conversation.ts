@@ -10,7 +10,8 @@ export interface StartInput extends Pick<MessageInput, 'content' | 'measurements
   /** Name of the agent. */
   readonly agent: string;
   readonly settings: ConversationSettings;
-  /** Chosen by the sender, 1 to 200 characters; starting twice with it is starting once. Default: each start is another one. */
+  readonly tenant: string;
+  /** Chosen by the sender, 1 to 200 characters; starting twice with it, for a tenant, is starting once. Default: each start is another one. */
   readonly startKey?: string;
 }
 
@@ -25,20 +26,21 @@ export interface StartedConversation extends AcceptedMessage {
  * @throws StoreError `message_id_reused` (the key belongs to a conversation that began with another message), `invalid_message_id`
  */
 export async function startConversation(sql: Database, start: StartInput): Promise<StartedConversation> {
-  const { agent, settings, startKey, ...message } = start;
+  const { tenant, agent, settings, startKey, ...message } = start;
   const messageId = startKey ?? newId();
   checkMessageId(messageId);
   const started = await transaction(sql, async (open): Promise<StartedConversation> => {
     // Of two at once, the second waits here until the first has committed.
     const inserted = await open<{ id: string }[]>`
-      insert into conversations (id, start_key, agent, model, preset, workspace, user_name)
-      values (${newId()}, ${startKey ?? null}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace},
-        ${settings.user})
+      insert into conversations (id, tenant, start_key, agent, model, preset, workspace, user_name)
+      values (${newId()}, ${tenant}, ${startKey ?? null}, ${agent}, ${settings.model}, ${settings.preset},
+        ${settings.workspace}, ${settings.user})
       on conflict (tenant, start_key) do nothing returning id`;
     const [row] =
       inserted.length > 0
         ? inserted
-        : await open<{ id: string }[]>`select id from conversations where start_key = ${startKey ?? null}`;
+        : await open<{ id: string }[]>`
+            select id from conversations where tenant = ${tenant} and start_key = ${startKey ?? null}`;
     if (row === undefined) throw new TypeError('a start finds the conversation that its key belongs to');
     const conversationId = row.id;
     const state = await insertMessage(open, { ...message, id: messageId, conversationId, kind: 'message' });

@@ -21,10 +21,10 @@ export async function readWindowSource(sql: Database, conversationId: string): P
   if (!isId(conversationId)) return null;
   const [point, turn] = await Promise.all([readCurrentPoint(sql, conversationId), readLastTurn(sql, conversationId)]);
   if (point === null || turn === null) return null;
-  const [outline, { snapshot, fixed }, calibration] = await Promise.all([
+  const [outline, { snapshot, fixed }] = await Promise.all([
     readViewOutline(sql, point),
     readSnapshot(sql, turn.turn.turnId),
-    readCalibration(sql, turn.model),
   ]);
+  const calibration = await readCalibration(sql, { model: snapshot.model, limits: snapshot.modelLimits });
   return { ...outline, snapshot, fixed, calibration };
 }

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { listConversations } from '../../src/store/conversations.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
+import { newId } from '../../src/store/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { closeToolCall, useTestStore, startTurn } from './support/store-builders.ts';
+import { closeToolCall, makeConversation, useTestStore, startTurn } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -15,6 +16,12 @@ function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed'
 }
 
 describe('listConversations', () => {
+  it('lists those of a tenant', async () => {
+    const conversationId = newId();
+    await makeConversation(sql, conversationId, { tenant: 'other' });
+    expect((await listConversations(sql, { tenant: 'other' })).map(({ id }) => id)).toEqual([conversationId]);
+  });
+
   it('pages from the newest activity on and filters by state', async () => {
     const turns: TurnReference[] = [];
     for (let count = 0; count < 3; count += 1) turns.push(await startTurn(sql));

@@ -21,6 +21,7 @@ import {
   answer,
   closeToolCall,
   continueConversation,
+  makeConversation,
   send,
   startTurn,
   useTestStore,
@@ -30,6 +31,7 @@ let sql: Database;
 let url: string;
 useTestStore((store) => ({ sql, url } = store));
 
+const TENANT = 'default';
 const RULE = { agent: 'reader', rule: 'write_file' };
 const COVERED = { agent: RULE.agent, rules: [RULE.rule] };
 
@@ -88,7 +90,7 @@ test('a decision after its time is refused though nobody has marked the call as 
   await decide(sql, approval(other, { scope: 'agent' }));
   expect(await later((moved) => decideCoveredCalls(moved, COVERED))).toEqual([]);
   expect(await stateOf(turn)).toBe('waiting');
-  await endStandingDecision(sql, RULE);
+  await endStanding();
   await decide(sql, approval(turn));
 });
 
@@ -141,7 +143,7 @@ test('what a decision for the agent did not reach, because who made it died, is 
       state: 'denied',
       text: 'never',
     });
-  await endStandingDecision(sql, RULE);
+  await endStanding();
 });
 
 test('decisions for an agent from several conversations at once leave nothing waiting and never wait for each other', async () => {
@@ -155,12 +157,27 @@ test('decisions for an agent from several conversations at once leave nothing wa
   );
   for (const one of made) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'decision_stale' });
   for (const turn of turns) expect(await stateOf(turn)).toBe('approved');
-  await endStandingDecision(sql, RULE);
+  await endStanding();
+});
+
+test('a decision for the agent holds for the conversations of its tenant alone', async () => {
+  const conversationId = newId();
+  await makeConversation(sql, conversationId, { tenant: 'other' });
+  await send(sql, { conversationId });
+  const ofOther = await continueConversation(sql, conversationId);
+  await answer(sql, ofOther, 1, { calls: 1 });
+  await decide(sql, approval(await waitingTurn(), { scope: 'agent' }));
+  expect(await ask(ofOther)).toMatchObject({ waiting: 1 });
+  await decideCoveredCalls(sql, COVERED);
+  expect(await stateOf(ofOther)).toBe('waiting');
+  expect(await listStandingDecisions(sql, 'other')).toEqual([]);
+  await endStanding();
 });
 
 /** Ends what stands for the agent. */
 async function endStanding(): Promise<void> {
-  for (const { agent, rule } of await listStandingDecisions(sql)) await endStandingDecision(sql, { agent, rule });
+  for (const { agent, rule } of await listStandingDecisions(sql, TENANT))
+    await endStandingDecision(sql, { tenant: TENANT, agent, rule });
 }
 
 /** The state of a call of a new turn that falls under these rules. */
@@ -227,7 +244,7 @@ test('an id stands for one decision: on another call, with another reach or reas
       message: expect.stringMatching(/^decision id the same stands for another decision: by it call 1\.1\.0 /),
     });
   expect(await stateOf(turn, 1)).toBe('waiting');
-  expect(await listStandingDecisions(sql)).toEqual([]);
+  expect(await listStandingDecisions(sql, TENANT)).toEqual([]);
 });
 
 test('a call whose time is over no longer counts as waiting, and is rung for less and less often, though its turn has not noticed', async () => {

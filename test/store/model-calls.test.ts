@@ -271,13 +271,17 @@ describe('appendNote', () => {
 });
 
 describe('calibrations', () => {
-  it('lose no lesson to another one', async () => {
-    expect(await readCalibration(sql, 'sim/x')).toEqual({ factor: 1, samples: 0 });
+  const MODEL = { model: 'sim/x', limits: { server: 'http://here' } };
+
+  it('lose no lesson to another one, and are of one server', async () => {
+    expect(await readCalibration(sql, MODEL)).toEqual({ factor: 1, samples: 0 });
     await Promise.all(
       Array.from({ length: 20 }, () =>
-        updateCalibration(sql, 'sim/x', ({ factor, samples }) => ({ factor: factor + 0.5, samples: samples + 1 })),
+        updateCalibration(sql, MODEL, ({ factor, samples }) => ({ factor: factor + 0.5, samples: samples + 1 })),
       ),
     );
-    expect(await readCalibration(sql, 'sim/x')).toEqual({ factor: 11, samples: 20 });
+    expect(await readCalibration(sql, MODEL)).toEqual({ factor: 11, samples: 20 });
+    const elsewhere = await readCalibration(sql, { ...MODEL, limits: { server: 'http://there' } });
+    expect(elsewhere).toEqual({ factor: 1, samples: 0 });
   });
 });

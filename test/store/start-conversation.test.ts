@@ -11,7 +11,7 @@ useTestStore((store) => {
 });
 
 const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data', user: 'ada' };
-const start = { agent: 'reader', settings, ...text('hello') };
+const start = { tenant: 'default', agent: 'reader', settings, ...text('hello') };
 
 it('makes a conversation with its settings and its first message', async () => {
   const { conversationId, messageId } = await startConversation(sql, start);
@@ -26,4 +26,9 @@ it('makes one conversation for a key, however often and from however many client
   const starts = await Promise.all(Array.from({ length: 20 }, () => startConversation(sql, { ...start, startKey })));
   expect(new Set(starts.map(({ conversationId }) => conversationId)).size).toBe(1);
   expect(starts.filter(({ state }) => state === 'accepted')).toHaveLength(1);
+  const other = await startConversation(sql, { ...start, startKey, tenant: 'other' });
+  expect(other).toMatchObject({
+    state: 'accepted',
+    conversationId: expect.not.stringContaining(starts[0]?.conversationId ?? ''),
+  });
 });

@@ -7,6 +7,7 @@ import type { OriginalReference } from '../entries.ts';
 import { insertEntry } from '../entry-writer.ts';
 import { markImported } from '../import-conversation.ts';
 import type { MemoryScope } from '../memories.ts';
+import { DEFAULT_TENANT } from '../conversations.ts';
 import type { ConversationSettings } from '../messages.ts';
 import { LogRecorder, RecordingError, snapshotElsewhere } from '../record-log.ts';
 import type { WriterSource } from '../transaction.ts';
@@ -20,6 +21,8 @@ import type { RowOf } from './rows.ts';
 /** What a conversation of a file is to be here: of who imports it, and nothing of the file. */
 export interface ImportExportedRequest {
   readonly lines: AsyncIterable<string>;
+  /** Default: `default`. */
+  readonly tenant?: string;
   readonly agent: string;
   readonly settings: ConversationSettings;
   /** Where memories of the file go, by their scope; those of a scope without a name are left out. */
@@ -64,10 +67,11 @@ export class FileImporter {
   }
 
   async begin(): Promise<void> {
-    const { agent, settings } = this.request;
+    const { tenant, agent, settings } = this.request;
     await this.sql`
-      insert into conversations (id, agent, model, preset, workspace, user_name, imported_at)
-      values (${this.conversationId}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace}, ${settings.user}, holdfast_now())`;
+      insert into conversations (id, tenant, agent, model, preset, workspace, user_name, imported_at)
+      values (${this.conversationId}, ${tenant ?? DEFAULT_TENANT}, ${agent}, ${settings.model}, ${settings.preset},
+        ${settings.workspace}, ${settings.user}, holdfast_now())`;
   }
 
   async add(file: FileRow): Promise<void> {

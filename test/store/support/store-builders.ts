@@ -100,11 +100,15 @@ export async function send(
 export async function makeConversation(
   sql: Database,
   conversationId: string,
-  { agent = 'reader', user = null }: { readonly agent?: string; readonly user?: string | null } = {},
+  {
+    tenant = 'default',
+    agent = 'reader',
+    user = null,
+  }: { readonly tenant?: string; readonly agent?: string; readonly user?: string | null } = {},
 ): Promise<void> {
   await sql`
-    insert into conversations (id, agent, user_name)
-    select ${conversationId}::uuid, ${agent}, ${user} where not exists (
+    insert into conversations (id, tenant, agent, user_name)
+    select ${conversationId}::uuid, ${tenant}, ${agent}, ${user} where not exists (
       select from conversations where id = ${conversationId})`;
 }
 
