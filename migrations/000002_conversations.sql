@@ -4,6 +4,7 @@ create table conversations (
   id uuid primary key,
   tenant text not null default 'default' check (tenant <> ''),
   start_key text check (length(start_key) between 1 and 200),
+  task_queue text not null default 'agent-turn',
   agent text not null check (agent <> ''),
   model text,
   preset text,
@@ -45,6 +46,7 @@ comment on table conversations
 comment on column conversations.id is 'UUIDv7, made by Holdfast.';
 comment on column conversations.tenant is 'Whose it is; nothing of one tenant is found by another.';
 comment on column conversations.start_key is 'Chosen by the sender: starting twice is starting once. Null: not given.';
+comment on column conversations.task_queue is 'Temporal task queue of the workers that take its turns: that of the last sender.';
 comment on column conversations.agent is 'Name of the agent in the configuration.';
 comment on column conversations.model is 'provider/model in place of the agent''s, or null.';
 comment on column conversations.preset is 'Compaction preset in place of the agent''s, or null.';

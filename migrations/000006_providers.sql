@@ -1,4 +1,4 @@
--- What is known of providers and their models, permits for calls, and what upkeep remembers.
+-- What is known of providers and their models, permits for calls, what upkeep remembers, and whose workflows run turns.
 
 create table provider_calls (
   id uuid primary key,
@@ -122,3 +122,13 @@ create table upkeep_marks (
 comment on table upkeep_marks is 'When upkeep last did what is not due at every look.';
 comment on column upkeep_marks.task is 'Name of the task.';
 comment on column upkeep_marks.done_at is 'When a worker took it up last.';
+
+create table temporal_namespace (
+  is_only boolean primary key default true check (is_only),
+  name text not null,
+  id text not null
+);
+comment on table temporal_namespace is 'The namespace that runs the turns; workers of another, which knows none of them, are refused.';
+comment on column temporal_namespace.is_only is 'There is one row.';
+comment on column temporal_namespace.name is 'As Temporal names it.';
+comment on column temporal_namespace.id is 'As DescribeNamespace tells it: a new server has another one under the same name.';

@@ -312,8 +312,8 @@ begin
   grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results,
     branch_summaries, compaction_kept_entries, compaction_operations to holdfast_app;
   -- They have a state.
-  grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts
-    to holdfast_app;
+  grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts,
+    temporal_namespace to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.
   grant insert, update (hash) on agent_snapshots to holdfast_app;
   grant insert, update (bytes, missing_bytes, characters) on contents to holdfast_app;

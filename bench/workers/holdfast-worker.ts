@@ -74,6 +74,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     providerGate: createProviderGate({ database, providers: [], concurrentWork: 100 }),
     embedder: null,
     retention: [],
+    taskQueue: '',
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: [],

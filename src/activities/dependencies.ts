@@ -39,6 +39,8 @@ export interface ActivityDependencies {
     /** Days for which a window that an error named is believed. */
     readonly forgetAfterDays: number;
   };
+  /** Of this worker; upkeep cares for the conversations of one queue. */
+  readonly taskQueue: string;
   /** Search by meaning beside search by words; `null`: words alone. */
   readonly embedder: TextEmbedder | null;
   /** What upkeep deletes; empty: nothing. */

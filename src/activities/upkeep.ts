@@ -41,14 +41,17 @@ const INDEXED_AT_ONCE = 20;
 
 /** Rings for rows whose sender died between writing and ringing; for one that stays, less and less often. */
 export async function ringForWaitingMessages(dependencies: ActivityDependencies): Promise<void> {
-  const { database, ringDoorbell, reachCrashPoint } = dependencies;
+  const { database, taskQueue, ringDoorbell, reachCrashPoint } = dependencies;
   const apart = workApart(dependencies);
   // A decision stands for all turns of their agent: who made it died before it reached them, or they began to wait just then.
-  await apart.each(await decideCoveredCalls(database), ({ conversationId }) => ringDoorbell(conversationId));
+  await apart.each(await decideCoveredCalls(database, { taskQueue }), ({ conversationId }) =>
+    ringDoorbell(conversationId),
+  );
   const rung: string[] = [];
   let found: { readonly conversationId: string }[];
   do {
     found = await findWaitingConversations(database, {
+      taskQueue,
       olderThanSeconds: UNRUNG_AFTER_SECONDS,
       limit: LOOKED_AT_ONCE,
       except: rung,
@@ -70,9 +73,9 @@ export async function repairLostTurns(dependencies: ActivityDependencies): Promi
 
 /** @param most turns of one look; the next look begins with those behind them */
 export async function repairSomeTurns(dependencies: ActivityDependencies, most: number): Promise<void> {
-  const { database, isWorkflowOpen, ringDoorbell, reachCrashPoint } = dependencies;
+  const { database, taskQueue, isWorkflowOpen, ringDoorbell, reachCrashPoint } = dependencies;
   const apart = workApart(dependencies);
-  const open = await findOpenTurns(database, { olderThanSeconds: YOUNGEST_LOOKED_AT_SECONDS, limit: most });
+  const open = await findOpenTurns(database, { taskQueue, olderThanSeconds: YOUNGEST_LOOKED_AT_SECONDS, limit: most });
   const turns = open.map(({ turn }) => turn);
   for (let first = 0; first < turns.length; first += NOTED_AT_ONCE) {
     const some = turns.slice(first, first + NOTED_AT_ONCE);

@@ -90,9 +90,11 @@ export async function withClient<Result>(
       namespace: temporalNamespace,
       ...(process.env['TEMPORAL_API_KEY'] !== undefined && { apiKey: process.env['TEMPORAL_API_KEY'] }),
     },
-    onDoorbellFailure: () =>
+    onDoorbellFailure: (_conversationId, error) =>
       printRemark(
-        `warning: Temporal at ${temporalAddress} has not answered yet. What you sent is stored; a worker's upkeep finds it within a minute.`,
+        error instanceof Error && 'code' in error && error.code === 'namespace_differs'
+          ? `warning: ${error.message}`
+          : `warning: Temporal at ${temporalAddress} has not answered yet. What you sent is stored; a worker's upkeep finds it within a minute.`,
       ),
   });
   try {

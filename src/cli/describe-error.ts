@@ -21,6 +21,8 @@ export interface DescribedError {
   readonly exit: ExitReason;
 }
 
+const OTHER_NAMESPACE =
+  'Let TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name that one. After a restore or a copy, `npx holdfast db adopt --namespace <name>` changes it.';
 const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and TEMPORAL_ADDRESS.';
 
 const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
@@ -82,10 +84,12 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     next: 'Run `npx holdfast migrate` with the version of Holdfast that the workers have.',
     exit: 'unreachable',
   },
+  namespace_differs: { next: OTHER_NAMESPACE, exit: 'unreachable' },
 };
 
 const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   database_behind: 'Run `npx holdfast migrate`.',
+  namespace_differs: OTHER_NAMESPACE,
   database_unsupported: 'Name an empty database, for example with DATABASE_URL.',
   pgvector_missing: 'Install pgvector on the server of Postgres.',
   database_newer: 'Use the version of Holdfast that migrated this database, or a newer one.',

@@ -8,6 +8,7 @@ import { contextCommand } from './context.ts';
 import { costCommand } from './cost.ts';
 import { answerCommand, approveCommand, denyCommand } from './decide.ts';
 import { describeError, errorLines } from './describe-error.ts';
+import { dbCommand } from './db.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
 import { deleteCommand } from './delete.ts';
@@ -50,7 +51,17 @@ const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Files of conversations:', [labCommand, importCommand, exportCommand, deleteCommand]],
   [
     'Services:',
-    [devCommand, envCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor],
+    [
+      devCommand,
+      envCommand,
+      workerCommand,
+      simulatorCommand,
+      migrateCommand,
+      dbCommand,
+      reindexCommand,
+      verifyCommand,
+      doctor,
+    ],
   ],
 ];
 

@@ -13,6 +13,7 @@ import { createListeners } from '../store/listen.ts';
 import type { Listeners } from '../store/listen.ts';
 import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
+import { requireNamespace } from '../store/temporal-namespace.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import { archiveOf } from './archive.ts';
@@ -33,7 +34,6 @@ import { findLostTurn } from './lost-turn.ts';
 import { requireResumable } from './resume.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
-import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { messageParts } from './message-parts.ts';
 import { clientError, guarded, HoldfastClientError } from './errors.ts';
 import {
@@ -87,19 +87,13 @@ export async function createClient(options: ClientOptions = {}): Promise<Holdfas
     await database.end({ timeout: 1 });
     throw clientError(error);
   }
-  const temporal = lazyTemporal(servers.temporal);
-  const doorbell = createDoorbell(
-    {
-      database,
-      temporal,
-      taskQueue: options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE,
-    },
-    options.onDoorbellFailure ?? (() => undefined),
-  );
+  const temporal = lazyTemporal(database, servers.temporal);
   const { tenant = DEFAULT_TENANT } = options;
+  const taskQueue = options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE;
+  const doorbell = createDoorbell({ database, temporal, taskQueue }, options.onDoorbellFailure ?? (() => undefined));
   const listeners = createListeners(database);
   return checkedClient({
-    ...senders(database, temporal, doorbell, tenant),
+    ...senders(database, { temporal, doorbell, owner: { tenant, taskQueue } }),
     ...readers(database, listeners, { meaning: meaningOf(options), tenant }),
     ...deciders(database, doorbell, tenant),
     ...archiveOf(database, tenant),
@@ -148,17 +142,19 @@ function meaningOf({ embedder, onEmbeddingFailure: onFailure }: ClientOptions): 
 }
 
 /** A connection that is made when it is first asked for, and again after it could not be made. */
-function lazyTemporal(address: TemporalAddress) {
+function lazyTemporal(database: Database, address: TemporalAddress) {
   let connecting: Promise<Client> | null = null;
   let connected: Client | null = null;
+  let isNameRight = false;
   let closed = false;
   // Loaded late: reading needs no Temporal, and loading its client takes longer than most reads.
   const load = () => import('../temporal/connect.ts');
   const connect = async (): Promise<Client> => {
     try {
-      const { connectClient } = await load();
+      const { connectClient, describeNamespace } = await load();
       connected = await connectClient(address);
       if (closed) await connected.connection.close();
+      else await requireNamespace(database, await describeNamespace(connected));
       return connected;
     } catch (error) {
       connecting = null;
@@ -167,6 +163,10 @@ function lazyTemporal(address: TemporalAddress) {
   };
   return {
     client: (): Promise<Client> => (connecting ??= connect()),
+    async requireName(): Promise<void> {
+      if (!isNameRight) await requireNamespace(database, { name: address.namespace });
+      isNameRight = true;
+    },
     load,
     /** Does not wait for a connection that is still being made: it is closed once it is there. */
     async close(): Promise<void> {
@@ -178,11 +178,9 @@ function lazyTemporal(address: TemporalAddress) {
 
 function senders(
   database: Database,
-  temporal: RungTemporal,
-  doorbell: Doorbell,
-  tenant: string,
+  sending: Parameters<typeof waysToSend>[1],
 ): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume' | keyof BranchCommands> {
-  const { start, send, changeBranch, sendOnNewBranch } = waysToSend(database, temporal, doorbell, tenant);
+  const { start, send, changeBranch, sendOnNewBranch } = waysToSend(database, sending);
   const command = async (kind: 'stop' | 'compact', conversationId: string, rest: Partial<MessageInput>) => {
     await guarded(() => describeConversation(database, conversationId));
     return send({ conversationId, kind, ...rest });
@@ -210,7 +208,9 @@ function senders(
     stop: ({ conversationId, messageId }) =>
       command('stop', conversationId, messageId === undefined ? {} : { id: messageId }),
     async resume({ conversationId, raise = {}, messageId }) {
-      const judged = await guarded(() => requireResumable(database, temporal, { conversationId, raise, messageId }));
+      const judged = await guarded(() =>
+        requireResumable(database, sending.temporal, { conversationId, raise, messageId }),
+      );
       return send({
         conversationId,
         kind: 'resume',

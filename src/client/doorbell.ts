@@ -19,6 +19,8 @@ export interface Doorbell {
 /** Temporal, connected to with the first ring, so that the database can be written to while it is out of reach. */
 export interface RungTemporal {
   client(): Promise<Client>;
+  /** Refuses a database of another namespace, by its name; asks Postgres once. @throws StoreError `namespace_differs` */
+  requireName(): Promise<void>;
   /** Loads the modules of Temporal's client. */
   load(): Promise<unknown>;
 }

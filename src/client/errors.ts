@@ -42,7 +42,9 @@ export type ClientErrorCode =
   | 'database_busy'
   /** Postgres answered and refused: user, password, name of the database, or TLS. */
   | 'database_refused'
-  | 'database_schema';
+  | 'database_schema'
+  /** The turns of the database run in another namespace of Temporal than this client's. */
+  | 'namespace_differs';
 
 /** Thrown by every method of `HoldfastClient`. The message says what happened, with the offending value, and what to do. */
 export class HoldfastClientError extends Error {
@@ -182,6 +184,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'model_call_not_found':
     case 'nothing_to_resume':
     case 'resume_waiting':
+    case 'namespace_differs':
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':
     case 'database_newer':

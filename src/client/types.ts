@@ -184,7 +184,7 @@ export interface PastView {
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
  */
 export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods, ProviderMethods {
-  /** @throws HoldfastClientError `message_id_reused` (the start key belongs to another task) */
+  /** @throws HoldfastClientError `message_id_reused` (the start key belongs to another task), `namespace_differs`, as all that send */
   startTask(options: StartTaskOptions): Promise<SentMessage>;
   sendMessage(options: SendMessageOptions): Promise<SentMessage>;
   /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */

@@ -12,14 +12,12 @@ import type { SentMessage } from './types.ts';
 
 export type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
 
-function messageOf(message: Sent): MessageInput {
-  const content = message.content ?? [];
-  return { ...message, id: message.id ?? newId(), content, measurements: measureContent(content) };
-}
+/** What a client gives the conversations that it starts. */
+export type ConversationOwner = Pick<StartInput, 'tenant' | 'taskQueue'>;
 
 /** The ways in which a client writes what it sends; each rings the conversation's doorbell and returns once the row is stored. */
 export interface WaysToSend {
-  readonly start: (start: Omit<StartInput, 'measurements' | 'tenant'>) => Promise<SentMessage>;
+  readonly start: (start: Omit<StartInput, 'measurements' | keyof ConversationOwner>) => Promise<SentMessage>;
   readonly send: (sent: Sent) => Promise<SentMessage>;
   /** Sends a fork or a switch. */
   readonly changeBranch: (change: Sent) => Promise<SentMessage>;
@@ -27,7 +25,15 @@ export interface WaysToSend {
   readonly sendOnNewBranch: (fork: Sent, sent: Sent) => Promise<SentMessage>;
 }
 
-export function waysToSend(database: Database, temporal: RungTemporal, doorbell: Doorbell, tenant: string): WaysToSend {
+/** Each is refused, with nothing written, when the database belongs to another namespace than the client's. */
+export function waysToSend(
+  database: Database,
+  { temporal, doorbell, owner }: { temporal: RungTemporal; doorbell: Doorbell; owner: ConversationOwner },
+): WaysToSend {
+  const messageOf = (message: Sent): MessageInput => {
+    const { content = [], id = newId() } = message;
+    return { ...message, id, taskQueue: owner.taskQueue, content, measurements: measureContent(content) };
+  };
   const sendBy = async (
     message: MessageInput,
     accept: () => Promise<AcceptedMessage>,
@@ -35,7 +41,10 @@ export function waysToSend(database: Database, temporal: RungTemporal, doorbell:
       doorbell.ring(conversationId),
   ): Promise<SentMessage> => {
     const { id: messageId, conversationId } = message;
-    const accepted = await guarded(accept);
+    const accepted = await guarded(async () => {
+      await temporal.requireName();
+      return accept();
+    });
     ring(message, accepted);
     return { conversationId, messageId, duplicate: accepted.state === 'duplicate' };
   };
@@ -46,9 +55,10 @@ export function waysToSend(database: Database, temporal: RungTemporal, doorbell:
   };
   const start: WaysToSend['start'] = async (started) => {
     const measurements = measureContent(started.content);
-    const { conversationId, messageId, state } = await guarded(() =>
-      startConversation(database, { ...started, tenant, measurements }),
-    );
+    const { conversationId, messageId, state } = await guarded(async () => {
+      await temporal.requireName();
+      return startConversation(database, { ...started, ...owner, measurements });
+    });
     doorbell.ring(conversationId);
     return { conversationId, messageId, duplicate: state === 'duplicate' };
   };

@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
 import { connectDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
+import { adoptNamespace } from '../store/temporal-namespace.ts';
+import type { TemporalAddress } from '../temporal/connect.ts';
 import type { PortPlan, StackPorts } from './choose-ports.ts';
 import { explainFullDisk } from './full-disk.ts';
 import { releaseDataDirectory } from './leftovers.ts';
@@ -175,10 +177,19 @@ function migrationUrl({ record }: StackStart, { databaseUrl }: Connections): str
   return postgres === null ? databaseUrl : localDatabaseUrl(postgres.dataDirectory, postgres.port, postgres.database);
 }
 
-async function applyMigrations(databaseUrl: string): Promise<void> {
+/** @param own the Temporal that belongs to the database, whatever it belonged to before: both are this stack's */
+async function prepareDatabase(databaseUrl: string, own: TemporalAddress | null): Promise<void> {
   const sql = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-migrate' });
   try {
     await migrate(sql);
+    if (own === null) return;
+    const { connectClient, describeNamespace } = await import('../temporal/connect.ts');
+    const client = await connectClient(own);
+    try {
+      await adoptNamespace(sql, await describeNamespace(client));
+    } finally {
+      await client.connection.close();
+    }
   } finally {
     await sql.end();
   }
@@ -197,7 +208,8 @@ export async function startServices(start: StackStart): Promise<Connections> {
   signal?.throwIfAborted();
   await runSimulator(start);
   const connections = resolveConnections(start.environment, start.record.current());
-  await applyMigrations(migrationUrl(start, connections));
+  const { postgres, temporal } = start.record.current();
+  await prepareDatabase(migrationUrl(start, connections), postgres === null ? null : temporal);
   signal?.throwIfAborted();
   await runWorker(start, connections);
   signal?.throwIfAborted();

@@ -69,6 +69,8 @@ export type StoreErrorCode =
   | 'database_newer'
   /** The tables of a version before the first release lie in the schema `public`. */
   | 'database_unsupported'
+  /** The turns of the database run in another namespace of Temporal. */
+  | 'namespace_differs'
   /** Migrations of this version were not applied yet. */
   | 'database_behind'
   /** Vectors are wanted, and this Postgres has no pgvector. */

@@ -38,6 +38,8 @@ export interface MessageInput {
    * so ends it first.
    */
   readonly lostTurnId?: string;
+  /** Task queue of the sender's workers: the conversation goes over to it. Default: it stays where it is. */
+  readonly taskQueue?: string;
   readonly kind: MessageKind;
   /** Default: `steer`. */
   readonly mode?: MessageMode;
@@ -144,10 +146,13 @@ export function checkMessageId(id: string): void {
  * sees them when it asks whether the conversation is idle, and stands before all that come later. Messages do not wait for each other.
  * @throws StoreError `conversation_not_found`
  */
-async function lockBranch(sql: Transaction, { conversationId, target }: MessageInput): Promise<void> {
+async function lockBranch(sql: Transaction, { conversationId, taskQueue, target }: MessageInput): Promise<void> {
   const key = sql`hashtextextended(${`branch of ${conversationId}`}, 0)`;
   const lock = target === undefined ? sql`pg_advisory_xact_lock_shared(${key})` : sql`pg_advisory_xact_lock(${key})`;
-  const [found] = await sql`select ${lock} from conversations where id = ${conversationId}`;
+  const [found] = await sql<{ queue: string }[]>`
+    select ${lock}, task_queue as queue from conversations where id = ${conversationId}`;
+  if (taskQueue !== undefined && found !== undefined && found.queue !== taskQueue)
+    await sql`update conversations set task_queue = ${taskQueue} where id = ${conversationId}`;
   if (found !== undefined) return;
   throw new StoreError(
     'conversation_not_found',

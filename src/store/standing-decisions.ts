@@ -104,18 +104,22 @@ export async function findStanding(
  * Decides calls that wait although what stands for their agent covers them: those that waited in other conversations when a
  * person decided. Each conversation in a transaction of its own with its own lock, so that two of them never wait for each
  * other. Who decided may die in between, and a call may begin to wait just then: upkeep does this for all agents.
- * @param of only calls of this agent under one of these rules
+ * @param of only calls of this agent under one of these rules, or of the conversations of a task queue
  * @returns the conversations to ring, with the calls decided in each
  */
 export async function decideCoveredCalls(
   sql: Database,
-  of?: { readonly agent: string; readonly rules: readonly string[] },
+  of: { readonly agent: string; readonly rules: readonly string[] } | { readonly taskQueue: string },
 ): Promise<{ readonly conversationId: string; readonly decided: number }[]> {
   const covered = await sql<{ conversation_id: string }[]>`
     select distinct d.conversation_id
     from decisions d cross join lateral (${standingFor(sql, ofRow(sql))}) as standing
     where d.state = 'waiting' and d.kind = 'approval' and d.expires_at > holdfast_now() and standing.state is not null
-      ${of === undefined ? sql`` : sql`and d.agent = ${of.agent} and d.rules && ${[...of.rules]}::text[]`}
+      and ${
+        'taskQueue' in of
+          ? sql`d.conversation_id in (select c.id from conversations c where c.task_queue = ${of.taskQueue})`
+          : sql`d.agent = ${of.agent} and d.rules && ${[...of.rules]}::text[]`
+      }
     order by d.conversation_id`;
   const result = [];
   for (const { conversation_id: conversationId } of covered) {

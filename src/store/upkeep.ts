@@ -9,6 +9,8 @@ import { writeEvents } from './transaction.ts';
 const DEFAULT_LIMIT = 100;
 
 export interface WaitingRequest {
+  /** Only conversations of this queue. */
+  readonly taskQueue: string;
   /** Younger rows are not looked at: their senders ring for them. */
   readonly olderThanSeconds: number;
   readonly limit?: number;
@@ -41,7 +43,7 @@ function isOverdue(sql: Queries): Fragment {
  */
 export async function findWaitingConversations(
   sql: Database,
-  { olderThanSeconds, limit, except = [] }: WaitingRequest,
+  { taskQueue, olderThanSeconds, limit, except = [] }: WaitingRequest,
 ): Promise<{ readonly conversationId: string }[]> {
   const rows = await sql<{ conversation_id: string }[]>`
     select w.conversation_id from (
@@ -52,8 +54,8 @@ export async function findWaitingConversations(
       where ${isDecided(sql)}
       union all
       select d.conversation_id, d.expires_at from decisions d where ${isOverdue(sql)}
-    ) as w
-    where ${isPast(sql, sql`w.since`, olderThanSeconds)}
+    ) as w join conversations c on c.id = w.conversation_id
+    where c.task_queue = ${taskQueue} and ${isPast(sql, sql`w.since`, olderThanSeconds)}
       and w.conversation_id <> all(${[...except]}::uuid[])
     group by w.conversation_id order by min(w.since) limit ${limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({ conversationId: row.conversation_id }));
@@ -98,12 +100,14 @@ export interface OpenTurn {
  */
 export async function findOpenTurns(
   sql: Database,
-  request: { readonly olderThanSeconds: number; readonly limit?: number },
+  request: { readonly taskQueue: string; readonly olderThanSeconds: number; readonly limit?: number },
 ): Promise<OpenTurn[]> {
   const rows = await sql<{ id: string; conversation_id: string; epoch: number; workflow_id: string; run_id: string }[]>`
-    select id, conversation_id, epoch, workflow_id, run_id from turns
-    where outcome is null and ${isPast(sql, sql`begun_at`, request.olderThanSeconds)}
-    order by case when looked_at <= holdfast_now() then looked_at end nulls first, begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
+    select t.id, t.conversation_id, t.epoch, t.workflow_id, t.run_id
+    from turns t join conversations c on c.id = t.conversation_id
+    where t.outcome is null and c.task_queue = ${request.taskQueue}
+      and ${isPast(sql, sql`t.begun_at`, request.olderThanSeconds)}
+    order by case when t.looked_at <= holdfast_now() then t.looked_at end nulls first, t.begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({
     turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
     workflowId: row.workflow_id,

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import type { TemporalNamespace } from '../turn/temporal-namespace.ts';
 import { dataConverter } from './data-converter.ts';
 
 export interface TemporalAddress {
@@ -61,6 +62,12 @@ export async function connectClient(temporal: TemporalAddress): Promise<Client> 
     interceptors: [(options, nextCall) => retry(options, (tried) => cancelledWhenClosed(() => nextCall(tried)))],
   });
   return new Client({ connection, namespace: temporal.namespace, dataConverter });
+}
+
+/** The namespace of a client, as its server has it. */
+export async function describeNamespace({ workflowService, options }: Client): Promise<TemporalNamespace> {
+  const { namespaceInfo } = await workflowService.describeNamespace({ namespace: options.namespace });
+  return { name: options.namespace, id: namespaceInfo?.id ?? '' };
 }
 
 /** The worker's own connection. Tries for `patienceMilliseconds`, so that a worker may start before its server. */

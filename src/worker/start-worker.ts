@@ -23,11 +23,11 @@ import { createModelClients } from '../models/model-clients.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
-import { readDatabaseId } from '../store/database-id.ts';
+import { claimNamespace } from '../store/temporal-namespace.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import { listServedModels } from '../store/served-models.ts';
 import { cancelRequestOf } from '../temporal/cancel-request.ts';
-import { connectClient, connectWorker } from '../temporal/connect.ts';
+import { connectClient, connectWorker, describeNamespace } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { isWorkflowOpen, newestRunOf } from '../temporal/newest-run.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
@@ -93,7 +93,8 @@ export interface RunningWorker {
 
 /**
  * Connects to Postgres and Temporal and serves turns.
- * @throws ConfigurationError for a fallback without key or address; StoreError `database_behind`, `database_newer`, `migration_changed`; errors of the connections.
+ * @throws ConfigurationError for a fallback without key or address; StoreError `database_behind`, `database_newer`, `migration_changed`,
+ * `namespace_differs`; errors of the connections.
  */
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const { logger, taskQueue } = setup;
@@ -129,6 +130,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     closers.push(() => connection.close());
     const client = await connectClient(setup.temporal);
     closers.push(() => client.connection.close());
+    await claimNamespace(database, await describeNamespace(client));
     const outlastingWork = createOutlastingWork(logger);
     const workers = await createWorkers(setup, {
       database,
@@ -138,8 +140,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       identity,
       outlastingWork,
     });
-    const databaseId = await readDatabaseId(database);
-    const stopUpkeep = await keepUpkeepSchedule({ client, databaseId, taskQueue, logger });
+    const stopUpkeep = await keepUpkeepSchedule({ client, taskQueue, logger });
     const stopLooking = endStrayCommands(database, logger);
     const running = runThenClose(workers, setup.shutdownGraceMilliseconds, async (graceLeft) => {
       stopUpkeep();
@@ -237,6 +238,7 @@ function makeActivities(
       providers: configuration.providers,
       concurrentWork: setup.concurrentWork,
     }),
+    taskQueue: setup.taskQueue,
     learnedWindows: {
       serverOf: (provider) => serverOf(configuration, provider),
       forgetAfterDays: configuration.forgetWindowsAfterDays,

@@ -141,7 +141,9 @@ describe('when the clock of the database steps back, limits of time', () => {
 
 describe('when the clock of the database steps back, upkeep', () => {
   const waiting = async (): Promise<string[]> =>
-    (await findWaitingConversations(sql, { olderThanSeconds: 5, limit: 1_000 })).map((row) => row.conversationId);
+    (await findWaitingConversations(sql, { taskQueue: 'agent-turn', olderThanSeconds: 5, limit: 1_000 })).map(
+      (row) => row.conversationId,
+    );
 
   it('finds rows that nobody rang for, and those that were rung for before the step', async () => {
     const conversationId = newId();
@@ -169,7 +171,7 @@ describe('when the clock of the database steps back, upkeep', () => {
   it('looks at turns that began before the step, and again at those that it looked at before it', async () => {
     const turns = [await startTurn(fast), await startTurn(fast)].map(({ turnId }) => turnId);
     const found = async () =>
-      (await findOpenTurns(sql, { olderThanSeconds: 60, limit: 1_000 }))
+      (await findOpenTurns(sql, { taskQueue: 'agent-turn', olderThanSeconds: 60, limit: 1_000 }))
         .map(({ turn }) => turn.turnId)
         .filter((id) => turns.includes(id));
     expect(await found()).toEqual(turns);

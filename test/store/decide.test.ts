@@ -133,11 +133,11 @@ test('what a decision for the agent did not reach, because who made it died, is 
     kind: 'decision_made',
     data: { turn: 1, callNumber: 1, callIndex: 0, decision: 'denied', scope: 'standing' },
   });
-  const rung = await decideCoveredCalls(sql);
+  const rung = await decideCoveredCalls(sql, { taskQueue: 'agent-turn' });
   expect(rung.map((one) => one.conversationId).toSorted()).toEqual(
     [found.conversationId, without.conversationId].toSorted(),
   );
-  expect(await decideCoveredCalls(sql)).toEqual([]);
+  expect(await decideCoveredCalls(sql, { taskQueue: 'agent-turn' })).toEqual([]);
   for (const turn of [found, looking])
     expect(await readDecision(sql, { turnId: turn.turnId, callNumber: 1, callIndex: 0 })).toMatchObject({
       state: 'denied',
@@ -196,7 +196,7 @@ test('a call under several rules runs unasked only when an approval stands for e
   await ask(loose, 2, ['loose']);
   expect(await decide(sql, approval(loose, { call: FIRST, scope: 'agent' }))).toMatchObject({ decided: 2 });
   expect(await stateOf(loose, 1)).toBe('waiting');
-  expect(await decideCoveredCalls(sql)).toEqual([]);
+  expect(await decideCoveredCalls(sql, { taskQueue: 'agent-turn' })).toEqual([]);
   expect(await stateUnder(['loose'])).toBe('approved');
   expect(await stateUnder(['loose', 'strict'])).toBe('waiting');
   // What stands for all of them covers the call that waited, and each rule by itself.
@@ -251,7 +251,7 @@ test('a call whose time is over no longer counts as waiting, and is rung for les
   const turn = await waitingTurn();
   const { conversationId } = turn;
   const isFound = async (moved: Database) => {
-    const found = await findWaitingConversations(moved, { olderThanSeconds: 5, limit: 1_000 });
+    const found = await findWaitingConversations(moved, { taskQueue: 'agent-turn', olderThanSeconds: 5, limit: 1_000 });
     return found.some((one) => one.conversationId === conversationId);
   };
   expect([await hasOverdueDecisions(sql, conversationId), await isFound(sql)]).toEqual([false, false]);

@@ -47,6 +47,7 @@ it('what was logged the application can neither change nor delete', async () => 
     'decisions',
     'messages',
     'model_attempts',
+    'temporal_namespace',
     'tool_calls',
     'turns',
   ]);

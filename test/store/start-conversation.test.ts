@@ -11,7 +11,7 @@ useTestStore((store) => {
 });
 
 const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data', user: 'ada' };
-const start = { tenant: 'default', agent: 'reader', settings, ...text('hello') };
+const start = { tenant: 'default', taskQueue: 'agent-turn', agent: 'reader', settings, ...text('hello') };
 
 it('makes a conversation with its settings and its first message', async () => {
   const { conversationId, messageId } = await startConversation(sql, start);

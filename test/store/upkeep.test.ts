@@ -48,11 +48,24 @@ describe('upkeep', () => {
     await send(sql, { conversationId: queued.conversationId, mode: 'queue' });
     await send(sql, { conversationId: steered.conversationId });
     await send(sql, { conversationId: stopped.conversationId, kind: 'stop' });
-    const find = (queries: Database) => findWaitingConversations(queries, { olderThanSeconds: 60, limit: 1_000 });
+    const find = (queries: Database) =>
+      findWaitingConversations(queries, { taskQueue: 'agent-turn', olderThanSeconds: 60, limit: 1_000 });
     expect(await find(sql)).toEqual([]);
     const found = (await later(find)).map(({ conversationId }) => conversationId);
     expect(found).toEqual(expect.arrayContaining([idle, steered.conversationId, stopped.conversationId]));
     expect(found).not.toContain(queued.conversationId);
+  });
+
+  it('cares for conversations of its own task queue, which is that of the last sender', async () => {
+    const { conversationId } = await startTurn(sql);
+    await send(sql, { conversationId, taskQueue: 'other' });
+    const found = async (taskQueue: string) =>
+      later(async (moved) => {
+        const request = { taskQueue, olderThanSeconds: 60, limit: 1_000 };
+        const rows = [...(await findWaitingConversations(moved, request)), ...(await findOpenTurns(moved, request))];
+        return rows.filter((row) => ('turn' in row ? row.turn : row).conversationId === conversationId).length;
+      });
+    expect([await found('agent-turn'), await found('other')]).toEqual([0, 2]);
   });
 
   it('rings again for a row that stays after 20 s, and after twice as long each time, up to an hour', async () => {
@@ -61,7 +74,11 @@ describe('upkeep', () => {
     await send(sql, { conversationId });
     const clock = openMovedClock(store.url);
     const isFound = async () => {
-      const found = await findWaitingConversations(clock.sql, { olderThanSeconds: 5, limit: 1_000 });
+      const found = await findWaitingConversations(clock.sql, {
+        taskQueue: 'agent-turn',
+        olderThanSeconds: 5,
+        limit: 1_000,
+      });
       return found.some((each) => each.conversationId === conversationId);
     };
     const rings: number[] = [];
@@ -91,7 +108,11 @@ describe('upkeep', () => {
     const rings: number[] = [];
     for (let second = 20; second <= 400; second += 20) {
       await clock.set(second);
-      const found = await findWaitingConversations(clock.sql, { olderThanSeconds: 5, limit: 1_000 });
+      const found = await findWaitingConversations(clock.sql, {
+        taskQueue: 'agent-turn',
+        olderThanSeconds: 5,
+        limit: 1_000,
+      });
       if (!found.some((each) => each.conversationId === conversationId)) continue;
       rings.push(second);
       await noteRing(clock.sql, { conversationId, olderThanSeconds: 5 });
@@ -105,7 +126,7 @@ describe('upkeep', () => {
     const ids = turns.map(({ turnId }) => turnId);
     await later(async (moved) => {
       const find = async () => {
-        const open = await findOpenTurns(moved, { olderThanSeconds: 60, limit: 1_000 });
+        const open = await findOpenTurns(moved, { taskQueue: 'agent-turn', olderThanSeconds: 60, limit: 1_000 });
         return open.map(({ turn }) => turn.turnId).filter((id) => ids.includes(id));
       };
       expect(await find()).toEqual(ids);
@@ -119,7 +140,9 @@ describe('upkeep', () => {
   it('ends a turn whose workflow is gone, once, and fences its worker off', async () => {
     const lost = await startTurn(sql);
     await answer(sql, lost, 1, { calls: 1 });
-    const open = await later((moved) => findOpenTurns(moved, { olderThanSeconds: 60, limit: 1_000 }));
+    const open = await later((moved) =>
+      findOpenTurns(moved, { taskQueue: 'agent-turn', olderThanSeconds: 60, limit: 1_000 }),
+    );
     expect(open).toContainEqual(
       expect.objectContaining({ turn: lost, workflowId: `agent-turn:${lost.conversationId}` }),
     );

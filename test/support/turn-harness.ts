@@ -145,7 +145,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     temporal: { address: temporalAddress, namespace: 'default' },
   });
   const database = connectDatabase({ url: testDatabase.ownerUrl, applicationName: 'holdfast-test' });
-  if (options.upkeep !== true) await createPausedUpkeepSchedule(temporal, { database, taskQueue });
+  if (options.upkeep !== true) await createPausedUpkeepSchedule(temporal, taskQueue);
   const workers: RunningWorker[] = [];
   const configuration = harnessConfiguration(options, simulator.url, workspace);
   return {
@@ -207,7 +207,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       for (const worker of workers) worker.shutdown();
       await Promise.all(workers.map((worker) => worker.ended));
       await client.close();
-      await deleteUpkeepSchedule(temporal, database);
+      await deleteUpkeepSchedule(temporal, taskQueue);
       await temporal.connection.close();
       await simulator.close();
       await database.end({ timeout: 5 });

@@ -1,13 +1,11 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
-import { readDatabaseId } from '../../src/store/database-id.ts';
-import type { Database } from '../../src/store/database.ts';
 import { upkeepScheduleId } from '../../src/worker/upkeep-schedule.ts';
 
 /** It would go on starting a workflow every ten seconds on a server that all test files share. */
-export async function deleteUpkeepSchedule(temporal: Client, database: Database): Promise<void> {
+export async function deleteUpkeepSchedule(temporal: Client, taskQueue: string): Promise<void> {
   try {
-    await temporal.schedule.getHandle(upkeepScheduleId(await readDatabaseId(database))).delete();
+    await temporal.schedule.getHandle(upkeepScheduleId(taskQueue)).delete();
   } catch (error) {
     // No worker was started.
     if (!(error instanceof ScheduleNotFoundError)) throw error;
@@ -15,11 +13,8 @@ export async function deleteUpkeepSchedule(temporal: Client, database: Database)
 }
 
 /** A schedule that never fires, made before any worker starts: workers keep one that exists, with its pause. */
-export async function createPausedUpkeepSchedule(
-  temporal: Client,
-  { database, taskQueue }: { readonly database: Database; readonly taskQueue: string },
-): Promise<void> {
-  const scheduleId = upkeepScheduleId(await readDatabaseId(database));
+export async function createPausedUpkeepSchedule(temporal: Client, taskQueue: string): Promise<void> {
+  const scheduleId = upkeepScheduleId(taskQueue);
   await temporal.schedule.create({
     scheduleId,
     spec: {},

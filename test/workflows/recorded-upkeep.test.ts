@@ -88,8 +88,8 @@ async function repairLost(): Promise<void> {
 async function decideCovered(): Promise<void> {
   const conversationId = await startWaiting();
   await harness.database`
-    insert into standing_decisions (agent, rule, state, decided_at, turn_id, call_number, call_index)
-    select agent, rule, 'denied', now(), turn_id, call_number, call_index from decisions
+    insert into standing_decisions (tenant, agent, rule, state, decided_at, turn_id, call_number, call_index)
+    select 'default', agent, rule, 'denied', now(), turn_id, call_number, call_index from decisions
     where conversation_id = ${conversationId}`;
   await harness.runUpkeep();
   await waitUntil('the turn goes on', async () => {

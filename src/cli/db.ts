@@ -1,0 +1,58 @@
+import { Argument } from 'commander';
+import type { Command } from 'commander';
+import { findConnections } from './connect.ts';
+import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+
+interface DatabaseFlags extends ConnectionFlags {
+  readonly namespace: string;
+}
+
+/** `holdfast db adopt`: makes a database that of another Temporal namespace. */
+export function dbCommand(): Command {
+  return withConnections(
+    holdfastCommand('db', {
+      summary: 'say which Temporal namespace a database belongs to',
+      description:
+        'The first worker records its namespace in the database, and workers and clients of another are refused. After a restore or a copy, `adopt` makes it that of --namespace. Turns that were open elsewhere end as interrupted within a minute. Stop the workers of the other namespace before.',
+      examples: ['npx holdfast db adopt --namespace default'],
+    }),
+  )
+    .addArgument(new Argument('<action>', 'what to do').choices(['adopt']))
+    .requiredOption('--namespace <name>', 'namespace that the database belongs to from now on')
+    .action((_action: string, flags: DatabaseFlags) => adopt(flags));
+}
+
+async function adopt(flags: DatabaseFlags): Promise<void> {
+  const output = openOutput();
+  const { databaseUrl, temporalAddress: address } = await findConnections(flags);
+  const [{ connectDatabase }, { requireCurrentSchema }, { adoptNamespace, readNamespace }, temporal] =
+    await Promise.all([
+      import('../store/database.ts'),
+      import('../store/migrate.ts'),
+      import('../store/temporal-namespace.ts'),
+      import('../temporal/connect.ts'),
+    ]);
+  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-db', maximumConnections: 1 });
+  try {
+    await requireCurrentSchema(database);
+    const { TEMPORAL_API_KEY: apiKey } = process.env;
+    const client = await temporal.connectClient({
+      address,
+      namespace: flags.namespace,
+      ...(apiKey !== undefined && { apiKey }),
+    });
+    try {
+      const before = await readNamespace(database);
+      const namespace = await temporal.describeNamespace(client);
+      await adoptNamespace(database, namespace);
+      if (flags.json === true) output.json({ namespace, before });
+      else output.line(`The database belongs to the namespace ${namespace.name} (${namespace.id}) from now on.`);
+    } finally {
+      await client.connection.close();
+    }
+  } finally {
+    await database.end({ timeout: 5 });
+  }
+}
