@@ -2,6 +2,7 @@
 
 create table memories (
   id uuid primary key,
+  tenant text not null default 'default',
   scope text not null check (scope in ('agent', 'user', 'workspace')),
   scope_name text not null check (scope_name <> ''),
   kind text not null check (kind in ('fact', 'preference', 'decision', 'summary')),
@@ -21,15 +22,17 @@ create table memories (
 create index memories_by_conversation on memories (conversation_id) where conversation_id is not null;
 create index memories_by_terms on memories using gin (terms) with (fastupdate=off) where superseded_by is null;
 create index memories_expiring on memories (expires_at) where expires_at is not null;
-create index memories_flushed on memories (scope, scope_name, created_at desc)
+create index memories_flushed on memories (tenant, scope, scope_name, created_at desc)
   where ((superseded_by is null) and (kind = 'summary'));
-create index memories_in_force on memories (scope, scope_name, created_at desc) where superseded_by is null;
-create index memories_preferred on memories (scope, scope_name, created_at desc)
+create index memories_in_force on memories (tenant, scope, scope_name, created_at desc) where superseded_by is null;
+create index memories_preferred on memories (tenant, scope, scope_name, created_at desc)
   where ((superseded_by is null) and (kind = 'preference'));
 create index memories_superseded on memories (superseded_by) where superseded_by is not null;
-create index memories_without_terms on memories (scope, scope_name) where ((terms is null) and (superseded_by is null));
+create index memories_without_terms on memories (tenant, scope, scope_name)
+  where ((terms is null) and (superseded_by is null));
 comment on table memories is 'Statements that outlive a conversation; forgetting one deletes its row.';
 comment on column memories.id is 'UUID chosen by the writer: the same id twice is one memory.';
+comment on column memories.tenant is 'Whose conversations share it.';
 comment on column memories.scope is 'Who shares it: all conversations of an agent, of a user, or in a workspace.';
 comment on column memories.scope_name is 'Name of the agent or the user, or absolute path of the workspace.';
 comment on column memories.kind is 'fact, preference, decision, or summary of a whole conversation.';

@@ -41,11 +41,12 @@ const GOAL_CHARACTERS = 4_000;
 const MILLISECONDS_PER_DAY = 86_400_000;
 
 /** Whose memories a turn of the agent is shown and may change. */
-export function scopesOf({ agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
+export function scopesOf({ tenant, agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
+  const own = tenant === undefined ? {} : { tenant };
   return [
-    { scope: 'agent', scopeName: agent },
-    { scope: 'workspace', scopeName: workspace },
-    ...(memory === undefined ? [] : [{ scope: 'user' as const, scopeName: memory.user }]),
+    { ...own, scope: 'agent', scopeName: agent },
+    { ...own, scope: 'workspace', scopeName: workspace },
+    ...(memory === undefined ? [] : [{ ...own, scope: 'user' as const, scopeName: memory.user }]),
   ];
 }
 

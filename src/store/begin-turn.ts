@@ -9,6 +9,7 @@ import { notifyWatchers } from './event-writer.ts';
 import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
 import type { WaitingMessage } from './inbox.ts';
 import { noteIdle, wasIdle } from './idle-runs.ts';
+import { DEFAULT_TENANT } from './conversations.ts';
 import type { ConversationSettings, MessageKind, MessageMode } from './messages.ts';
 import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';
 import type { BeginTurnRequest, TurnSnapshot } from './new-turn.ts';
@@ -75,12 +76,13 @@ export async function beginTurn(
   sources: BeginTurnSources,
 ): Promise<BegunTurn> {
   const { conversationId } = request;
-  const [conversation] = await sql<({ agent: string } & ConversationSettings)[]>`
-    select agent, model, preset, workspace, user_name as "user" from conversations where id = ${conversationId}`;
+  const [conversation] = await sql<({ agent: string; tenant: string } & ConversationSettings)[]>`
+    select agent, tenant, model, preset, workspace, user_name as "user" from conversations where id = ${conversationId}`;
   // Deleted after its doorbell was rung, with all that waited.
   if (conversation === undefined) return { kind: 'nothing_waiting' };
-  const { agent, ...settings } = conversation;
-  const snapshot = await sources.snapshotFor(agent, settings);
+  const { agent, tenant, ...settings } = conversation;
+  const { snapshot: configured, ...measured } = await sources.snapshotFor(agent, settings);
+  const snapshot = { ...measured, snapshot: tenant === DEFAULT_TENANT ? configured : { ...configured, tenant } };
   const begun = await beginOrTakeOver(sql, request, snapshot, sources);
   // No event tells of a command that found nothing to act on; who waits for it is woken.
   if (begun.kind === 'nothing_waiting') await notifyWatchers(sql, conversationId, 0);

@@ -1,4 +1,5 @@
 import { stemsOf } from '../context/choose-memories.ts';
+import { DEFAULT_TENANT } from './conversations.ts';
 import type { Fragment, Queries, Transaction } from './database.ts';
 import { stemTerms, wholeTextTerm } from './memory-terms.ts';
 import {
@@ -63,7 +64,8 @@ export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promis
     (open) => open<MemoryRow[]>`
     with scopes as (
       select * from unnest(
-        ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]) as s (scope, name)),
+        ${scopes.map(({ tenant }) => tenant ?? DEFAULT_TENANT)}::text[], ${scopes.map(({ scope }) => scope)}::text[],
+        ${scopes.map(({ scopeName }) => scopeName)}::text[]) as s (tenant, scope, name)),
     looked_up as materialized (
       select t.term, w.ids, coalesce(cardinality(w.ids), 0) as memories
       from unnest(${terms}::text[]) as t (term) cross join lateral (
@@ -106,7 +108,7 @@ function newestWithTerms(sql: Queries, condition: Fragment, limit: number) {
   return sql`
     select n.id, n.terms from scopes s cross join lateral (
       select m.id, m.created_at, m.terms from memories m
-      where m.scope = s.scope and m.scope_name = s.name and ${condition}
+      where m.tenant = s.tenant and m.scope = s.scope and m.scope_name = s.name and ${condition}
       order by m.created_at desc limit ${limit}) n
     order by n.created_at desc, n.id desc limit ${limit}`;
 }
@@ -133,9 +135,9 @@ export async function stateMemory(
 /** The memory of a scope that is in force and says exactly this, and is not what another user said; `null` when there is none. */
 async function findMemoryOfText(
   sql: Queries,
-  { scope, scopeName, text, statedFor }: MemoryToInsert,
+  { tenant = DEFAULT_TENANT, scope, scopeName, text, statedFor }: MemoryToInsert,
 ): Promise<string | null> {
-  const own = { scope, scopeName };
+  const own = { tenant, scope, scopeName };
   const terms = [false, true].map((isSummary) => wholeTextTerm({ ...own, isSummary }, text));
   const rows = await sql<{ id: string; text: string }[]>`
     select m.id, m.text from memories m

@@ -1,3 +1,4 @@
+import { DEFAULT_TENANT } from './conversations.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
@@ -10,6 +11,8 @@ import type { MemoryUser } from './memory-users.ts';
 
 /** Who shares a memory: all conversations of an agent, of a user, or in a workspace. */
 export interface MemoryScope {
+  /** Default: `default`. */
+  readonly tenant?: string;
   readonly scope: 'agent' | 'user' | 'workspace';
   /** Name of the agent or the user, or absolute path of the workspace. */
   readonly scopeName: string;
@@ -74,8 +77,8 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
   // Whatever wrote it: a memory is shown in conversations that never saw the secret (R28).
   const { text } = await redactSecrets(memory.text);
   const { count } = await open`
-    insert into memories (id, scope, scope_name, kind, text, terms, origin, conversation_id, source_id, confidence, expires_at)
-    values (${memory.id}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(text)}::text::json,
+    insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin, conversation_id, source_id, confidence, expires_at)
+    values (${memory.id}, ${memory.tenant ?? DEFAULT_TENANT}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(text)}::text::json,
       ${termsOf({ ...memory, text })}::text[], ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null},
       ${memory.confidence ?? 1}, ${memory.expiresAt ?? null})
     on conflict (id) do nothing`;
@@ -101,7 +104,7 @@ export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert
           : open`, source_id = case when ${sourceExists(open)} then m.source_id
               when m.conversation_id = ${memory.conversationId ?? null} then ${memory.sourceId ?? null}::uuid end`
       }
-    where id = ${memory.id} and scope = ${memory.scope} and scope_name = ${memory.scopeName} and superseded_by is null`;
+    where id = ${memory.id} and ${memoryIsOfScopes(open, [memory])} and superseded_by is null`;
   if (count > 0) await supersede(open, memory);
   return count > 0;
 }
@@ -110,32 +113,29 @@ export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert
  * Until the transaction ends nobody else states a memory of the scope again or supersedes one: of two that do so at once, the
  * second sees what the first wrote.
  */
-export async function lockMemories(open: Transaction, { scope, scopeName }: MemoryScope): Promise<void> {
-  const key = JSON.stringify(['memories', scope, scopeName]);
+export async function lockMemories(
+  open: Transaction,
+  { tenant = DEFAULT_TENANT, scope, scopeName }: MemoryScope,
+): Promise<void> {
+  const key = JSON.stringify(['memories', tenant, scope, scopeName]);
   await open`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
 /** Of a memory that is over already, what stands at the end in its place is superseded: two never are in force for one. */
 async function supersede(
   open: Transaction,
-  {
-    id,
-    scope,
-    scopeName,
-    supersedes = [],
-    statedFor,
-  }: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'supersedes' | 'statedFor'>,
+  { id, supersedes = [], statedFor, ...own }: Omit<MemoryToInsert, 'text'>,
 ): Promise<void> {
   // The model may name the very memory that it states again.
   const others = supersedes.filter((each) => each !== id);
-  if (others.length > 0) await lockMemories(open, { scope, scopeName });
+  if (others.length > 0) await lockMemories(open, own);
   for (const older of others) {
     const isOfAnother = statedFor === undefined ? open`false` : memoryIsOfAnotherUser(open, statedFor);
     const successors = isId(older)
       ? await open<{ is_of_another: boolean }[]>`
           with recursive successors as (
             select m.id, m.superseded_by from memories m
-            where m.id = ${older} and m.scope = ${scope} and m.scope_name = ${scopeName}
+            where m.id = ${older} and ${memoryIsOfScopes(open, [own])}
             union
             select m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by),
           superseded as (
@@ -145,7 +145,7 @@ async function supersede(
           from successors s join memories m on m.id = s.id`
       : [];
     if (successors.length === 0) {
-      throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
+      throw new StoreError('memory_not_found', `${own.scope} "${own.scopeName}" has no memory ${older}`);
     }
     if (successors.some(({ is_of_another: isRefused }) => isRefused)) throw ofAnotherUser(older);
   }
@@ -289,8 +289,9 @@ export function sourceExists(sql: Queries) {
 
 /** Condition on `memories m`. */
 export function memoryIsOfScopes(sql: Queries, scopes: readonly MemoryScope[]) {
-  return sql`(m.scope, m.scope_name) in (select * from unnest(
-    ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
+  return sql`(m.tenant, m.scope, m.scope_name) in (select * from unnest(
+    ${scopes.map(({ tenant }) => tenant ?? DEFAULT_TENANT)}::text[], ${scopes.map(({ scope }) => scope)}::text[],
+    ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
 }
 
 /** Condition on `memories m`. */

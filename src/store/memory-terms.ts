@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stemsOf } from '../context/choose-memories.ts';
+import { DEFAULT_TENANT } from './conversations.ts';
 import type { MemoryKind, MemoryScope } from './memories.ts';
 
 /** Characters by which scopes differ in an index; two of one key cost time, never an answer. */
@@ -27,7 +28,7 @@ export function wholeTextTerm(shelf: MemoryShelf, text: string): string {
   return `${keyOf(shelf)}=${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-function keyOf({ scope, scopeName, isSummary }: MemoryShelf): string {
-  const shelf = JSON.stringify([scope, scopeName, isSummary]);
+function keyOf({ tenant = DEFAULT_TENANT, scope, scopeName, isSummary }: MemoryShelf): string {
+  const shelf = JSON.stringify([tenant, scope, scopeName, isSummary]);
   return createHash('sha256').update(shelf).digest('base64url').slice(0, KEY_CHARACTERS);
 }

@@ -19,8 +19,13 @@ export async function readMemoryUser(sql: Queries, conversationId: string, name:
 
 /** Who shares a summary that a conversation flushes: its user alone where it names one, for it tells the conversation. */
 export async function readFlushScope(sql: Queries, conversationId: string, workspace: string): Promise<MemoryScope> {
-  const { named } = await readMemoryUser(sql, conversationId, '');
-  return named === null ? { scope: 'workspace', scopeName: workspace } : { scope: 'user', scopeName: named };
+  const [row] = await sql<{ tenant: string; named: string | null }[]>`
+    select tenant, user_name as named from conversations where id = ${conversationId}`;
+  const { tenant, named = null } = row ?? {};
+  return {
+    ...(tenant !== undefined && { tenant }),
+    ...(named === null ? { scope: 'workspace', scopeName: workspace } : { scope: 'user', scopeName: named }),
+  };
 }
 
 /**

@@ -8,6 +8,7 @@ const PER_PAGE = 500;
 
 interface UntakenRow {
   readonly id: string;
+  readonly tenant: string;
   readonly scope: MemoryScope['scope'];
   readonly scope_name: string;
   readonly kind: MemoryKind;
@@ -28,7 +29,7 @@ export interface TakenApart {
  */
 export async function addMissingTerms(sql: Queries, scopes: readonly MemoryScope[] | null): Promise<TakenApart> {
   const rows = await sql<UntakenRow[]>`
-    select m.id, m.scope, m.scope_name, m.kind, m.text from memories m
+    select m.id, m.tenant, m.scope, m.scope_name, m.kind, m.text from memories m
     where m.terms is null and m.superseded_by is null ${scopes === null ? sql`` : sql`and ${memoryIsOfScopes(sql, scopes)}`}
     limit ${PER_PAGE}`;
   if (rows.length === 0) return { written: 0, isAll: true };

@@ -44,6 +44,8 @@ export interface ModelPrices {
  * view can be rebuilt.
  */
 export interface AgentSnapshot extends AgentView {
+  /** Whose conversation it is, and whose memories it is shown. Absent: `default`. */
+  readonly tenant?: string;
   readonly agent: string;
   /** `provider/model`. */
   readonly model: string;

@@ -55,6 +55,7 @@ describe('memories', () => {
     await insertMemory(sql, memory(one, 'mine'));
     expect(await texts(other)).toEqual([]);
     expect(await texts({ scope: 'user', scopeName: one.scopeName })).toEqual([]);
+    expect(await texts({ ...one, tenant: 'other' })).toEqual([]);
     expect(await texts(other, one)).toEqual(['mine']);
     expect(await texts()).toEqual([]);
   });

@@ -222,7 +222,8 @@ export class FileImporter {
     if (scopeName === null) return;
     const { text } = await redactSecrets(row.text);
     // A memory that the user stated again is another conversation's by now, and stays what he said last.
-    const memory = { ...row, text, scope_name: scopeName, origin: 'tool', ...this.ofConversation };
+    const { tenant = DEFAULT_TENANT } = this.request;
+    const memory = { ...row, text, tenant, scope_name: scopeName, origin: 'tool', ...this.ofConversation };
     await this.rows.insert('memories', memory, 'on conflict (id) do nothing');
   }
 
