@@ -103,18 +103,6 @@ comment on column served_models.window_tokens is 'Context window; null when the 
 comment on column served_models.maximum_output is 'Longest answer; null when the list does not say.';
 comment on column served_models.listed_at is 'When it was asked last.';
 
-create table conversation_sizes (
-  conversation_id uuid primary key references conversations deferrable,
-  through_sequence integer not null check (through_sequence >= 0),
-  entry_bytes bigint not null check (entry_bytes >= 0),
-  other_bytes bigint not null check (other_bytes >= 0)
-);
-comment on table conversation_sizes is 'Bytes of conversations, counted when a retention rule names megabytes.';
-comment on column conversation_sizes.conversation_id is 'The conversation.';
-comment on column conversation_sizes.through_sequence is 'Newest entry that is counted.';
-comment on column conversation_sizes.entry_bytes is 'Bytes of the entries up to there.';
-comment on column conversation_sizes.other_bytes is 'Bytes of originals in pieces, and of summaries.';
-
 create table upkeep_marks (
   task text primary key,
   done_at timestamptz not null

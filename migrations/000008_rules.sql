@@ -283,7 +283,6 @@ begin
   ), of_turns as (delete from turns where conversation_id = conversation
   ), of_branches as (delete from branches where conversation_id = conversation
   ), of_idle_runs as (delete from idle_runs where conversation_id = conversation
-  ), of_sizes as (delete from conversation_sizes where conversation_id = conversation
   ), of_provider_calls as (delete from provider_calls where conversation_id = conversation)
   delete from conversations where id = conversation;
   -- Locked first, so that the deletion sees a turn that begins meanwhile.
@@ -322,5 +321,5 @@ begin
   -- Forgotten, learned anew, or indexed again.
   grant insert, update, delete on memories, standing_decisions, idle_runs, passages, search_agents, search_progress,
     search_blocks, search_postings, search_statistics, search_vocabulary, provider_calls, provider_pauses,
-    model_calibrations, learned_windows, served_models, conversation_sizes, upkeep_marks to holdfast_app;
+    model_calibrations, learned_windows, served_models, upkeep_marks to holdfast_app;
 end $$;

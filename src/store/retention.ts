@@ -1,5 +1,4 @@
 import { isPast } from './past.ts';
-import { measureConversations } from './conversation-sizes.ts';
 import type { Database } from './database.ts';
 import { deleteConversation, keptSinceOf } from './delete-conversation.ts';
 import { StoreError, isLockConflict } from './errors.ts';
@@ -49,7 +48,7 @@ export async function applyRetention(
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
   for (const rule of rules) {
-    for (const expired of await findExpired(sql, rule, { named, signal })) {
+    for (const expired of await findExpired(sql, rule, named)) {
       if (signal.aborted) return deleted;
       if (!(await deleteIdle(sql, expired, listener))) continue;
       deleted += 1;
@@ -65,11 +64,7 @@ interface Expired {
   readonly kept_since: string;
 }
 
-async function findExpired(
-  sql: Database,
-  rule: RetentionRule,
-  { named, signal }: { readonly named: readonly string[]; readonly signal: AbortSignal },
-): Promise<readonly Expired[]> {
+async function findExpired(sql: Database, rule: RetentionRule, named: readonly string[]): Promise<readonly Expired[]> {
   const ofAgent = rule.agent === null ? sql`not c.agent = any(${[...named]})` : sql`c.agent = ${rule.agent}`;
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
@@ -84,12 +79,18 @@ async function findExpired(
           where ${ofAgent} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
           order by ${keptSince} limit 1000`;
   if (rule.megabytes === null) return tooOld;
-  await measureConversations(sql, ofAgent, signal);
+  // The sums at the head are those of all entries of the active branch.
   const tooMuch = await sql<Expired[]>`
     select id, kept_since::text from (
       select c.id, ${keptSince} as kept_since, ${idle} as idle,
-        sum(coalesce(s.entry_bytes + s.other_bytes, 0)) over (order by ${keptSince} desc, c.id desc) as bytes
-      from conversations c left join conversation_sizes s on s.conversation_id = c.id
+        sum(coalesce((h.sums).bytes, 0) + coalesce(o.bytes, 0) + coalesce(k.bytes, 0))
+          over (order by ${keptSince} desc, c.id desc) as bytes
+      from conversations c
+      left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
+      cross join lateral (select sum(o.bytes) as bytes from contents o where o.conversation_id = c.id) o
+      cross join lateral (
+        select sum((k.summary_measurements).bytes) as bytes from compactions k
+        where k.conversation_id = c.id and k.status = 'committed') k
       where ${ofAgent}) as sized
     where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by sized.kept_since limit 1000`;
   // What both name is deleted once; the second time it is not there.

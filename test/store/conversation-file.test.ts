@@ -151,7 +151,7 @@ describe('a conversation file', () => {
 
   it('holds every table that names a conversation or something of it, or is known to leave it out', async () => {
     const known = new Set(EXPORTED_TABLES.map(({ name }) => name));
-    const derived = ['search_progress', 'passages', 'packed_outlines', 'conversation_sizes'];
+    const derived = ['search_progress', 'passages', 'packed_outlines'];
     const madeByWhoImports = ['messages', 'turns', 'model_attempts', 'tool_calls', 'events'];
     const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'late_tool_results', 'provider_calls', 'idle_runs'];
     // By a column of that name, or by a reference to what is in the file.
