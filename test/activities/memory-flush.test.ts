@@ -16,11 +16,11 @@ import { listMemories } from '../../src/store/memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
 import { plan, planWithCut } from '../store/support/compaction-builders.ts';
+import { makeConversation } from '../store/support/make-conversation.ts';
 import {
   answer,
   answerWith,
   continueConversation,
-  makeConversation,
   finishToolCall,
   register,
   send,

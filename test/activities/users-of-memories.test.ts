@@ -6,11 +6,11 @@ import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory, listMemories } from '../../src/store/memories.ts';
 import type { ToolMemories } from '../../src/tools/tool.ts';
+import { makeConversation } from '../store/support/make-conversation.ts';
 import {
   SNAPSHOT,
   claimedCall,
   continueConversation,
-  makeConversation,
   headOf,
   send,
   text,

@@ -4,7 +4,8 @@ import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { closeToolCall, makeConversation, useTestStore, startTurn } from './support/store-builders.ts';
+import { makeConversation } from './support/make-conversation.ts';
+import { closeToolCall, useTestStore, startTurn } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {

@@ -17,11 +17,11 @@ import { lookAtInbox } from '../../src/store/inbox.ts';
 import { newId } from '../../src/store/ids.ts';
 import { findWaitingConversations, noteRing } from '../../src/store/upkeep.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { makeConversation } from './support/make-conversation.ts';
 import {
   answer,
   closeToolCall,
   continueConversation,
-  makeConversation,
   send,
   startTurn,
   useTestStore,

@@ -11,10 +11,10 @@ import { endTurn } from '../../src/store/end-turn.ts';
 import { readTurnForMessage } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { makeConversation } from './support/make-conversation.ts';
 import {
   closeToolCall,
   continueConversation,
-  makeConversation,
   openTestStore,
   said,
   send,

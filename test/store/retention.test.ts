@@ -10,14 +10,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { end } from './support/branch-builders.ts';
 import { exported, importLines } from './support/conversation-files.ts';
-import {
-  continueConversation,
-  makeConversation,
-  send,
-  startTurn,
-  text,
-  useTestStore,
-} from './support/store-builders.ts';
+import { makeConversation } from './support/make-conversation.ts';
+import { continueConversation, send, startTurn, text, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
 let url: string;

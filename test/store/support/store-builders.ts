@@ -22,6 +22,7 @@ import type { BegunTurn } from '../../../src/store/turns.ts';
 import type { AgentSnapshot } from '../../../src/turn/agent-snapshot.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { makeConversation } from './make-conversation.ts';
 
 export interface TestStore {
   /** As the role of the application. */
@@ -94,22 +95,6 @@ export async function send(
   await makeConversation(sql, message.conversationId);
   await acceptMessage(sql, { kind: 'message', content, measurements, ...message, id });
   return id;
-}
-
-/** A conversation without messages, unless it is there already. */
-export async function makeConversation(
-  sql: Database,
-  conversationId: string,
-  {
-    tenant = 'default',
-    agent = 'reader',
-    user = null,
-  }: { readonly tenant?: string; readonly agent?: string; readonly user?: string | null } = {},
-): Promise<void> {
-  await sql`
-    insert into conversations (id, tenant, agent, user_name)
-    select ${conversationId}::uuid, ${tenant}, ${agent}, ${user} where not exists (
-      select from conversations where id = ${conversationId})`;
 }
 
 export interface BeginOptions {

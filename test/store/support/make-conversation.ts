@@ -1,0 +1,17 @@
+import type { Database } from '../../../src/store/database.ts';
+
+/** A conversation without messages, unless it is there already. */
+export async function makeConversation(
+  sql: Database,
+  conversationId: string,
+  {
+    tenant = 'default',
+    agent = 'reader',
+    user = null,
+  }: { readonly tenant?: string; readonly agent?: string; readonly user?: string | null } = {},
+): Promise<void> {
+  await sql`
+    insert into conversations (id, tenant, agent, user_name)
+    select ${conversationId}::uuid, ${tenant}, ${agent}, ${user} where not exists (
+      select from conversations where id = ${conversationId})`;
+}
