@@ -184,8 +184,8 @@ async function insertPartsOfCompaction(sql: Transaction, filling: Filling): Prom
   const covered = firstKeptSequence(filling) - 1;
   await sql`
     insert into compaction_parts (compaction_id, number, conversation_id, epoch, wave, kind, from_sequence, to_sequence,
-      input_estimate, maximum_output, state, attempt, text, prompt_version, model, request)
-    select id, 1, conversation_id, 1, 1, 'history', 1, ${covered}, 2, 1, 'written', 1, summary, 'filled', 'filled', 'transcript'
+      input_estimate, maximum_output, state, text, prompt_version, model, request)
+    select id, 1, conversation_id, 1, 1, 'history', 1, ${covered}, 2, 1, 'written', summary, 'filled', 'filled', 'transcript'
     from compactions where id = ${compactionId}`;
   await sql`
     insert into compaction_kept_entries (compaction_id, conversation_id, entry_id)
