@@ -2,6 +2,7 @@ import { describeError, errorLines } from '../src/cli/describe-error.ts';
 import { EXIT_CODES } from '../src/cli/exit-codes.ts';
 import { endOnSignals, untilSignalled } from '../src/cli/interruption.ts';
 import { startBenchStack } from './bench-stack.ts';
+import { errorWordingsBench } from './error-wordings/error-wordings-bench.ts';
 import { allTargetsMet, checkedExitCode } from './figures.ts';
 import { estimatesBench } from './estimates/estimates-bench.ts';
 import { describeMachine } from './machine.ts';
@@ -45,6 +46,10 @@ async function main(): Promise<void> {
     const [name, ...rest] = process.argv.slice(2);
     if (name === 'estimates') {
       process.exitCode = await estimatesBench(rest, { print: console.log, remark });
+      return;
+    }
+    if (name === 'error-wordings') {
+      errorWordingsBench(rest, console.log);
       return;
     }
     const options = parseOptions(process.argv.slice(2));

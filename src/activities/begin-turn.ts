@@ -3,7 +3,7 @@ import { definedOf } from '../context/defined-of.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import { LINES } from '../context/frames.ts';
 import type { ModelLimits } from '../context/plan.ts';
-import { withLearnedLimits } from '../models/learned-window.ts';
+import { withLearnedLimits } from '../models/errors/learned-window.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { newId } from '../store/ids.ts';
 import { readLearnedLimits } from '../store/learned-windows.ts';

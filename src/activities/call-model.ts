@@ -8,7 +8,7 @@ import type { ModelLimits } from '../context/plan.ts';
 import { projectChecked } from '../context/check-pinned.ts';
 import { RENDERER_VERSION, hasStubs } from '../context/project-view.ts';
 import type { View } from '../context/view.ts';
-import { answeredCall, assessCall } from '../models/assess-call.ts';
+import { answeredCall, assessCall } from '../models/errors/assess-call.ts';
 import { costOf } from '../models/cost.ts';
 import { finishGivingWay } from '../models/give-way.ts';
 import { maximumOutputFor } from '../models/maximum-output.ts';
@@ -196,6 +196,7 @@ async function ask(
         view,
         maximumOutput,
         cacheKey: input.turn.conversationId,
+        size: { estimatedTokens, window: check.modelLimits.window },
         ...definedOf({ options: snapshot.request, media: check.modelLimits.maximumMedia }),
       },
       { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: showDeltas(live, execution) },

@@ -201,12 +201,16 @@ async function askForSummary(
     const startedAt = performance.now();
     const fence = dependencies.fenceWatch.watch({ kind: 'branch_summary', turn, attempt });
     try {
-      const answer = await dependencies
-        .modelClient(provider)
-        .answer(
-          { model, view, maximumOutput, cacheKey: turn.conversationId },
-          { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
-        );
+      const answer = await dependencies.modelClient(provider).answer(
+        {
+          model,
+          view,
+          maximumOutput,
+          cacheKey: turn.conversationId,
+          size: { estimatedTokens: tokens, window: summarizer.limits.window },
+        },
+        { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
+      );
       await pass.leave(answer.usage?.input);
       const cost = answer.usage === undefined ? null : costOf(answer.usage, summarizer.prices);
       const durationMilliseconds = Math.round(performance.now() - startedAt);

@@ -1,7 +1,12 @@
 import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { MediaLimits } from '../context/plan.ts';
-import { messageCapToLearn, NOTHING_LEARNED, windowToLearn, withLearnedLimits } from '../models/learned-window.ts';
-import type { LearnedLimits } from '../models/learned-window.ts';
+import {
+  messageCapToLearn,
+  NOTHING_LEARNED,
+  windowToLearn,
+  withLearnedLimits,
+} from '../models/errors/learned-window.ts';
+import type { LearnedLimits } from '../models/errors/learned-window.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';

@@ -179,6 +179,9 @@ async function askForSummary(
   const { part } = task.source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
   const { view, maximumOutput, options, media } = asked;
+  // Beside a shared prefix the part is the smaller half of the request, so its size is not known.
+  const window = snapshot.summarizer.limits.window;
+  const size = asked.kind === 'transcript' ? { estimatedTokens: part.inputTokens, window } : undefined;
   const started = performance.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
@@ -186,7 +189,7 @@ async function askForSummary(
     answer = await dependencies
       .modelClient(provider)
       .answer(
-        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, ...definedOf({ media }) },
+        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, ...definedOf({ media, size }) },
         { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
       );
   } catch (error) {

@@ -1,18 +1,27 @@
 import { z } from 'zod';
-import type { FinishedCall } from '../models/assess-call.ts';
-import type { RawError } from '../models/error-signals.ts';
+import type { FinishedCall } from '../models/errors/assess-call.ts';
+import type { RawError } from '../models/errors/signals.ts';
 import { isRecord, parseJson } from '../models/json.ts';
+import type { RequestSize } from '../models/model-client.ts';
 import { stopReasonNamed } from '../models/stop-reason.ts';
 
 /** One line of `explain-error --jsonl`, or what is wrong with it. Never throws. */
-export function readErrorCase(line: string): { readonly call: FinishedCall } | { readonly wrong: string } {
+export function readErrorCase(
+  line: string,
+): { readonly call: FinishedCall; readonly size?: RequestSize } | { readonly wrong: string } {
   const value = parseJson(line);
   if (!isRecord(value)) return { wrong: 'the line is no JSON object' };
-  if (value['answer'] === undefined) return { call: errorOf(value) };
+  if (value['answer'] === undefined) return { call: errorOf(value), ...sizeOf(value) };
   const answer = Answer.safeParse(value['answer']);
   if (answer.success) return { call: { ...errorOf(value), answer: { ...answer.data, usage: answer.data.usage } } };
   const place = ['answer', ...(answer.error.issues[0]?.path ?? [])].join('.');
   return { wrong: `"${place}" is wrong or missing` };
+}
+
+/** How full the refused request was, where a case says both numbers. */
+function sizeOf({ tokens, window }: Readonly<Record<string, unknown>>): { readonly size?: RequestSize } {
+  const isKnown = typeof tokens === 'number' && typeof window === 'number' && tokens > 0 && window > 0;
+  return isKnown ? { size: { estimatedTokens: tokens, window } } : {};
 }
 
 const tokens = z.number().nonnegative();

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { assessCall } from '../models/assess-call.ts';
-import { assessError } from '../models/assess-error.ts';
-import type { ErrorAssessment, Repair } from '../models/error-assessment.ts';
+import { assessCall } from '../models/errors/assess-call.ts';
+import { assessError } from '../models/errors/classify.ts';
+import type { ErrorAssessment, Repair } from '../models/errors/assessment.ts';
+import type { RequestSize } from '../models/model-client.ts';
 import { parseJson } from '../models/json.ts';
 import { count } from './count-option.ts';
 import { errorOf, readErrorCase } from './error-case.ts';
@@ -16,6 +17,8 @@ interface ExplainErrorFlags extends JsonOption {
   readonly provider: string;
   readonly status?: number;
   readonly jsonl?: true;
+  readonly tokens?: number;
+  readonly window?: number;
 }
 
 /** `holdfast explain-error`: what Holdfast would do with a provider's error, and why. */
@@ -24,15 +27,18 @@ export function explainErrorCommand(): Command {
     holdfastCommand('explain-error', {
       summary: "tell what Holdfast would do with a provider's error",
       description:
-        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body` and `message`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens, what is not known left out; `kind` is `none` when nothing is wrong with it. A line that cannot be read is answered as well, with the `kind` `unreadable` and its number as `line`; the exit code is 2 then, after all lines are answered.',
+        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --tokens and --window also how full the request was decides: from 90 % of the window on, a refusal that nobody understands is taken for an overflow. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body`, `message`, `tokens` and `window`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens, what is not known left out; `kind` is `none` when nothing is wrong with it. A line that cannot be read is answered as well, with the `kind` `unreadable` and its number as `line`; the exit code is 2 then, after all lines are answered.',
       examples: [
         `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast explain-error --status 400`,
+        'echo "bad request" | npx holdfast explain-error --status 400 --tokens 195000 --window 200000',
         'npx holdfast explain-error --jsonl < cases.jsonl > verdicts.jsonl',
       ],
     }),
   )
     .option('--provider <name>', 'who sent it; no rule depends on it, it is only named', 'unknown')
     .option('--status <number>', 'HTTP status (default: none, as in a stream)', count(100, 599))
+    .option('--tokens <number>', 'size of the refused request; needs --window (default: not known)', count(1))
+    .option('--window <number>', 'window of the model in tokens; needs --tokens (default: not known)', count(1))
     .option('--jsonl', 'read one case per line, write one verdict per line')
     .action(explainError);
 }
@@ -40,20 +46,29 @@ export function explainErrorCommand(): Command {
 async function explainError(flags: ExplainErrorFlags): Promise<void> {
   const output = openOutput();
   const text = await readStandardInput(flags.jsonl === true ? 'cases' : 'body of the error');
+  const size = requestSize(flags);
   if (flags.jsonl === true) {
-    explainCases(text, output);
+    explainCases(text, output, size);
     return;
   }
   const assessment = assessError(
     errorOf({ provider: flags.provider, status: flags.status, body: parseJson(text) ?? text }),
     Date.now(),
+    size,
   );
   if (flags.json === true) output.json(verdict(assessment));
   else output.lines(explanation(assessment));
 }
 
+/** How full the request was: of two options one alone says nothing. */
+function requestSize({ tokens, window }: ExplainErrorFlags): RequestSize | undefined {
+  if (tokens === undefined && window === undefined) return undefined;
+  if (tokens !== undefined && window !== undefined) return { estimatedTokens: tokens, window };
+  throw new UsageError('usage', '--tokens and --window belong together.', 'Give both, or none.');
+}
+
 /** A verdict for each line that is not empty, also for one that cannot be read: a batch is answered whole. */
-function explainCases(text: string, output: Output): void {
+function explainCases(text: string, output: Output, size: RequestSize | undefined): void {
   const unreadable: number[] = [];
   let answered = 0;
   for (const [index, line] of text.split('\n').entries()) {
@@ -63,7 +78,7 @@ function explainCases(text: string, output: Output): void {
       unreadable.push(index + 1);
       output.json({ ...verdict({ kind: 'unreadable', repair: 'none', evidence: read.wrong }), line: index + 1 });
     } else {
-      output.json(verdict(assessCall(read.call, Date.now()) ?? NOTHING_WRONG));
+      output.json(verdict(assessCall(read.call, Date.now(), read.size ?? size) ?? NOTHING_WRONG));
       answered += 1;
     }
   }

@@ -1,6 +1,6 @@
 import { serverOf } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { vendorMessageOf } from '../models/error-signals.ts';
+import { vendorMessageOf } from '../models/errors/signals.ts';
 import { numberOf, property } from '../models/json.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';

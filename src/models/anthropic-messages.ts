@@ -29,6 +29,7 @@ export function createAnthropicClient(provider: ProviderDefinition): ModelClient
             declaredName: declaredToolName(request.view.tools),
           }),
           options,
+          size: request.size,
         }),
       ),
   };

@@ -1,8 +1,8 @@
 import { StreamFailure } from './answer-collector.ts';
-import { classifyError } from './classify-error.ts';
-import { vendorMessageOf } from './error-signals.ts';
+import { classifyError } from './errors/verdict.ts';
+import { vendorMessageOf } from './errors/signals.ts';
 import { property } from './json.ts';
-import { ModelCallError, type ErrorVerdict } from './model-client.ts';
+import { ModelCallError, type ErrorVerdict, type RequestSize } from './model-client.ts';
 import { SlowServerError } from './transport.ts';
 
 /** Internal: the connection worked, but what came over it is not a whole answer. */
@@ -31,11 +31,11 @@ export class AbortError extends Error {
  * the cause, since both end up in Temporal's history: a vendor may quote the conversation, and a
  * parser quotes what it could not parse.
  */
-export function toModelCallError(error: unknown, provider: string): ModelCallError {
+export function toModelCallError(error: unknown, provider: string, size?: RequestSize): ModelCallError {
   if (error instanceof ModelCallError) return error;
   if (error instanceof NotAStreamError) {
     const { status, headers, body } = error.response;
-    return classified(provider, { status, headers, body, text: undefined, streamed: false });
+    return classified(provider, { status, headers, body, text: undefined, streamed: false, size });
   }
   if (error instanceof StreamFailure) {
     return classified(provider, {
@@ -44,6 +44,7 @@ export function toModelCallError(error: unknown, provider: string): ModelCallErr
       body: error.body,
       text: undefined,
       streamed: true,
+      size,
     });
   }
   // Reading the key fails inside the SDK's call.
@@ -59,6 +60,7 @@ export function toModelCallError(error: unknown, provider: string): ModelCallErr
       // Text that is no JSON is only in the message, behind the status.
       text: body === undefined ? error.message.replace(/^\d{3} /, '') : undefined,
       streamed: status === undefined,
+      size,
     });
   }
   return failedConnection(error, provider);
@@ -84,10 +86,11 @@ function classified(
     readonly body: unknown;
     readonly text: string | undefined;
     readonly streamed: boolean;
+    readonly size: RequestSize | undefined;
   },
 ): ModelCallError {
   const headers = Object.fromEntries(failure.headers?.entries() ?? []);
-  const verdict = classifyError({ ...failure, provider, headers });
+  const verdict = classifyError({ ...failure, provider, headers }, Date.now(), failure.size);
   const where = failure.status === undefined ? 'in the stream' : `with HTTP ${failure.status}`;
   return new ModelCallError(`${provider} refused the call ${where}: ${verdict.evidence}`, {
     verdict,

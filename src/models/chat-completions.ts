@@ -30,6 +30,7 @@ export function createChatClient(provider: ProviderDefinition): ModelClient {
             declaredName: declaredToolName(request.view.tools),
           }),
           options,
+          size: request.size,
         }),
       ),
   };

@@ -16,6 +16,15 @@ export interface ModelRequest {
   readonly options?: RequestOptions;
   /** What the server is known to take of images and files; beyond it the oldest are left out. Default: as much as its vendor says. */
   readonly media?: MediaLimits;
+  /** Decides about a refusal that nobody understands. Default: not known, and such a refusal is no overflow. */
+  readonly size?: RequestSize;
+}
+
+/** How full a request makes the window, both in tokens. */
+export interface RequestSize {
+  /** By the calibrated estimate. */
+  readonly estimatedTokens: number;
+  readonly window: number;
 }
 
 /** Tokens as the vendor reported them. `input` counts everything read, cached or not. */
@@ -73,7 +82,7 @@ export interface ModelClient {
 /** What a server caps of the media of a request: their bytes, or their number with the most where it is named. */
 export type MediaCap = { readonly unit: 'bytes' } | { readonly unit: 'parts'; readonly maximum?: number };
 
-/** What a failed call means, decided by one classifier (`classify-error.ts`). */
+/** What a failed call means, decided by one classifier (`errors/classify.ts`, `errors/verdict.ts`). */
 export type ErrorVerdict =
   | {
       /** The view has to shrink. */

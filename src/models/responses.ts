@@ -28,6 +28,7 @@ export function createResponsesClient(provider: ProviderDefinition): ModelClient
             declaredName: declaredToolName(request.view.tools),
           }),
           options,
+          size: request.size,
         }),
       ),
   };

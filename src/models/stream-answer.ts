@@ -3,7 +3,7 @@ import { withBaseUrlAdvice } from './base-url-advice.ts';
 import { AbortError, BrokenAnswerError, NotAStreamError, toModelCallError } from './call-failure.ts';
 import { dropUnwrittenCall } from './drop-unwritten-call.ts';
 import { givingWay } from './give-way.ts';
-import type { ModelAnswer, StreamOptions } from './model-client.ts';
+import type { ModelAnswer, RequestSize, StreamOptions } from './model-client.ts';
 import type { ProviderDefinition } from './provider.ts';
 
 /** What the SDKs hand out for a streaming call. */
@@ -22,8 +22,10 @@ export async function streamAnswer<StreamEvent>(call: {
   readonly open: () => Promise<OpenStream<StreamEvent>>;
   readonly collector: AnswerCollector<StreamEvent>;
   readonly options: StreamOptions;
+  /** Of the request. */
+  readonly size: RequestSize | undefined;
 }): Promise<ModelAnswer> {
-  const { provider, open, collector, options } = call;
+  const { provider, open, collector, options, size } = call;
   try {
     const { data, response } = await open();
     await refuseOtherThanStream(response);
@@ -40,7 +42,7 @@ export async function streamAnswer<StreamEvent>(call: {
     return dropUnwrittenCall(answer);
   } catch (error) {
     if (options.signal.aborted) throw new AbortError('The model call was aborted.');
-    throw withBaseUrlAdvice(toModelCallError(error, provider.name), provider);
+    throw withBaseUrlAdvice(toModelCallError(error, provider.name, size), provider);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ModelLimits } from '../context/plan.ts';
-import { NOTHING_LEARNED, type LearnedLimits } from '../models/learned-window.ts';
+import { NOTHING_LEARNED, type LearnedLimits } from '../models/errors/learned-window.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Queries } from './database.ts';
 import { isoTime, jsonText, plainText } from './stored-text.ts';

@@ -18,12 +18,23 @@ test('an empty body is read by its status', async () => {
   expect(JSON.parse(result.stdout)).toMatchObject({ kind: 'payload_too_large', repair: 'drop_media', limit: null });
 });
 
+test('--tokens and --window tell how full the request was', async () => {
+  const asked = ['explain-error', '--status', '400', '--json', '--window', '200000'];
+  const full = await runCli([...asked, '--tokens', '195000'], { input: 'bad request' });
+  expect(JSON.parse(full.stdout)).toMatchObject({ kind: 'overflow', repair: 'compact' });
+  const small = await runCli([...asked, '--tokens', '19500'], { input: 'bad request' });
+  expect(JSON.parse(small.stdout)).toMatchObject({ kind: 'invalid_request', repair: 'stop' });
+  const half = await runCli(['explain-error', '--window', '200000'], { input: 'bad request' });
+  expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining('--tokens and --window belong together') });
+});
+
 test('--jsonl writes one verdict for each case and reads what a case leaves out as absent', async () => {
   const cases = [
     { provider: 'a', status: 400, body: TOO_LONG },
     { provider: 'b', status: null, message: 'prompt of 9,310 tokens exceeds the context of 8,192' },
     { status: '429', headers: { 'Retry-After': 3 }, body: '' },
     {},
+    { status: 400, body: 'bad request', tokens: 195_000, window: 200_000 },
     { provider: 'c', answer: { stopReason: 'end', usage: { input: 9_310 }, window: 8_192, estimatedInput: 9_000 } },
     { answer: { stopReason: 'end', usage: { input: 800 }, window: 8_192, estimatedInput: 900 } },
   ];
@@ -33,8 +44,9 @@ test('--jsonl writes one verdict for each case and reads what a case leaves out 
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     { kind: 'overflow', repair: 'compact', actual: 9_310, limit: 8_192, evidence: expect.any(String) },
     { kind: 'overflow', repair: 'compact', actual: 9_310, limit: 8_192, evidence: expect.any(String) },
-    { kind: 'rate_limit', repair: 'wait', actual: null, limit: null, evidence: 'HTTP 429' },
+    { kind: 'rate_limit', repair: 'wait', actual: null, limit: null, evidence: 'a retry hint of a limit' },
     { kind: 'unknown', repair: 'stop', actual: null, limit: null, evidence: expect.any(String) },
+    { kind: 'overflow', repair: 'compact', actual: null, limit: null, evidence: expect.stringContaining('98 %') },
     {
       kind: 'overflow',
       repair: 'compact',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { assessError } from '../../src/models/assess-error.ts';
-import type { ErrorAssessment } from '../../src/models/error-assessment.ts';
+import { assessError } from '../../src/models/errors/classify.ts';
+import type { ErrorAssessment } from '../../src/models/errors/assessment.ts';
 import { HARD_UNITS, countSteps } from '../support/count-steps.ts';
 
 function assess(body: unknown): ErrorAssessment {

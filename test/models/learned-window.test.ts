@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { messageCapToLearn, windowToLearn, withLearnedLimits } from '../../src/models/learned-window.ts';
+import { messageCapToLearn, windowToLearn, withLearnedLimits } from '../../src/models/errors/learned-window.ts';
 import type { ErrorVerdict } from '../../src/models/model-client.ts';
 
 const known = { window: 200_000, maximumInput: 180_000, maximumOutput: 64_000 };

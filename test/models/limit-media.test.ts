@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ImagePart } from '../../src/context/content.ts';
 import { answerWithRepairs } from '../../src/models/call-repairs.ts';
-import { classifyError } from '../../src/models/classify-error.ts';
+import { classifyError } from '../../src/models/errors/verdict.ts';
 import { OPENAI_IMAGES } from '../../src/models/fit-images.ts';
 import { limitMedia, mediaToLearn } from '../../src/models/limit-media.ts';
 import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';

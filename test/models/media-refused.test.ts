@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assessError } from '../../src/models/assess-error.ts';
+import { assessError } from '../../src/models/errors/classify.ts';
 
 function assess(body: unknown, status = 400) {
   return assessError({ provider: 'some', status, headers: {}, body, text: undefined, streamed: false }, 0);

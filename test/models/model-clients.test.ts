@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { toModelCallError } from '../../src/models/call-failure.ts';
-import { vendorMessageOf } from '../../src/models/error-signals.ts';
+import { vendorMessageOf } from '../../src/models/errors/signals.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';

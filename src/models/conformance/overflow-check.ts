@@ -1,5 +1,5 @@
 import { ModelCallError } from '../model-client.ts';
-import { detectSilentOverflow } from '../silent-overflow.ts';
+import { detectSilentOverflow } from '../errors/silent-overflow.ts';
 import { fillerWords } from './answer-checks.ts';
 import type { Verdict } from './capability.ts';
 import { ask, failureWords, type Probe } from './probe.ts';

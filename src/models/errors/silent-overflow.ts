@@ -1,4 +1,4 @@
-import type { ReportedUsage, StopReason } from './model-client.ts';
+import type { ReportedUsage, StopReason } from '../model-client.ts';
 
 /** Servers that drop the oldest input without an error report about half of what was sent (ollama/ollama#3839). */
 const DROPPED_BELOW = 0.6;

@@ -1,6 +1,7 @@
-import { assessError } from './assess-error.ts';
-import type { ErrorAssessment } from './error-assessment.ts';
-import type { RawError } from './error-signals.ts';
+import { assessError } from './classify.ts';
+import type { ErrorAssessment } from './assessment.ts';
+import type { RequestSize } from '../model-client.ts';
+import type { RawError } from './signals.ts';
 import { detectSilentOverflow, type AnsweredCall } from './silent-overflow.ts';
 
 /** A model call that is over: refused or broken off, or answered. */
@@ -13,8 +14,8 @@ export interface FinishedCall extends RawError {
  * What is wrong with a call and what mends it, from all that is known of it: status, headers, body or stream event, or stop
  * reason, usage and size of the request. `null`: an answer with which nothing is wrong. Pure; `now` in milliseconds since 1970.
  */
-export function assessCall(call: FinishedCall, now: number): ErrorAssessment | null {
-  if (call.answer === undefined) return assessError(call, now);
+export function assessCall(call: FinishedCall, now: number, size?: RequestSize): ErrorAssessment | null {
+  if (call.answer === undefined) return assessError(call, now, size);
   const silent = detectSilentOverflow({ provider: call.provider, ...call.answer });
   if (!silent.overflow) return null;
   const { evidence, actual } = silent;

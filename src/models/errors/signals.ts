@@ -1,5 +1,5 @@
-import { normalizeText, readPart, unwrapText, withoutMarkup } from './error-text.ts';
-import { isRecord } from './json.ts';
+import { isRecord, parseJson } from '../json.ts';
+import { normalizeText, readPart, withoutMarkup } from './normalize-text.ts';
 
 /** A failed call as it was received. */
 export interface RawError {
@@ -15,49 +15,33 @@ export interface RawError {
   readonly streamed: boolean;
 }
 
-/** All that a failed call says, wherever in the body it says it. */
+/** Everything that a failed call says, wherever in the body it says it. */
 export interface ErrorSignals {
   /** HTTP status first, then those found in the body. */
   readonly statuses: readonly number[];
   /** Codes, types and class names, letters and digits only: `contextlengthexceeded`. */
   readonly codes: ReadonlySet<string>;
-  /** Readable texts, normalized, each once. */
-  readonly texts: readonly string[];
+  /** All readable texts, normalized, one a line. */
+  readonly text: string;
   /** Numbers by the normalized name of their property: `nprompttokens` of llama.cpp. */
   readonly numbers: ReadonlyMap<string, number>;
+  /** Headers of the answer, and those that a router quotes in its body (OpenRouter's `metadata.headers`). */
+  readonly headers: Readonly<Record<string, string>>;
   /** Names of the properties that were read, for a report without text. */
   readonly shape: string;
 }
 
 /** Wrappers nest: proxy, gateway, SDK, vendor. */
 const DEEPEST = 8;
-
-/** Of all texts of a body that are read: whoever sends more does not explain, and the rules would take long. Characters. */
+/** Of all texts of a body that are read: a longer body is a page or a stack. Characters. */
 const MOST_READ = 8_000;
 
 const CODE_KEYS = /^(?:.*_)?(?:code|type|name|status|reason|exception|class|kind|__type)$|(?:Code|Type|Status|Reason)$/;
 const STATUS_KEYS = /^(?:http_?)?(?:status|code|status_?code)$/i;
-/** Properties that hold the sentence, not what it is about. */
-const MESSAGE_KEYS = /^$|message$|^(?:detail|details|msg|error|errors|description|reason|title|raw|body|text)$/i;
-/** What a server quotes of the request may be the conversation, which may talk of anything. */
-const ECHO_KEYS = new Set([
-  'input',
-  'messages',
-  'prompt',
-  'requestbody',
-  'requestbodyvalues',
-  'request',
-  'stack',
-  'traceback',
-]);
-
+/** A server may quote the request, and the conversation in it may talk of anything. */
+const ECHO_KEYS = /^(?:input|messages|prompt|request|request_?body(?:_?values)?|stack|traceback)$/i;
 /** Validators leave out the subject, which is the name of the field: `{"messages": ["is too long"]}`. */
 const WITHOUT_SUBJECT = /^(?:is|are|was|were|has|have|must|should|can(?:not|'t)|may not|exceeds?|exceeded) /i;
-
-function complaints(value: unknown): boolean {
-  const items = Array.isArray(value) ? value : [value];
-  return items.length > 0 && items.every((item) => typeof item === 'string' && WITHOUT_SUBJECT.test(item));
-}
 
 /** Gathers the signals of a body of any shape. */
 export function gatherSignals(error: RawError): ErrorSignals {
@@ -68,8 +52,9 @@ export function gatherSignals(error: RawError): ErrorSignals {
   return {
     statuses: [...new Set(found.statuses)],
     codes: found.codes,
-    texts: [...found.texts],
+    text: [...found.texts].join('\n'),
     numbers: found.numbers,
+    headers: { ...found.headers, ...error.headers },
     shape: [...found.keys].sort().slice(0, 20).join(','),
   };
 }
@@ -79,6 +64,7 @@ class Gathering {
   readonly codes = new Set<string>();
   readonly texts = new Set<string>();
   readonly numbers = new Map<string, number>();
+  readonly headers: Record<string, string> = {};
   readonly keys = new Set<string>();
   #left = MOST_READ;
 
@@ -87,18 +73,19 @@ class Gathering {
     if (typeof value === 'string') this.#takeText(value, key, depth);
     else if (typeof value === 'number') this.#takeNumber(value, key);
     else if (Array.isArray(value)) for (const item of value.slice(0, 50)) this.walk(item, key, depth + 1);
-    else if (isRecord(value)) this.#takeObject(value, depth);
+    else if (isRecord(value)) this.#takeObject(value, key, depth);
   }
 
-  #takeObject(value: Record<string, unknown>, depth: number): void {
+  #takeObject(value: Record<string, unknown>, parent: string, depth: number): void {
     for (const [key, item] of Object.entries(value)) {
-      // A retrying wrapper keeps every attempt; only the last one says how it stands now.
+      // A retrying wrapper keeps every attempt; only the last one says what is wrong now.
       if (key === 'errors' && 'lastError' in value) continue;
-      if (ECHO_KEYS.has(key.toLowerCase().replaceAll('_', '')) && !complaints(item)) continue;
+      if (parent === 'headers' && typeof item === 'string') this.headers[key.toLowerCase()] = item;
+      const complaint = Array.isArray(item) ? item[0] : item;
+      const isComplaint = typeof complaint === 'string' && WITHOUT_SUBJECT.test(complaint);
+      if (ECHO_KEYS.test(key) && parent !== 'errors' && !isComplaint) continue;
       if (/^[a-z_]{1,40}$/i.test(key)) this.keys.add(key);
-      // By field, what is wrong with it: `{"errors": {"Prompt": ["…"]}}` quotes nothing.
-      const byField = key === 'errors' && isRecord(item) ? Object.entries(item) : [[key, item] as const];
-      for (const [field, complaint] of byField) this.walk(complaint, field, depth + 1);
+      this.walk(item, key, depth + 1);
     }
   }
 
@@ -109,25 +96,31 @@ class Gathering {
   }
 
   #takeText(value: string, key: string, depth: number): void {
-    const { words, values } = unwrapText(value);
-    for (const inner of values) this.walk(inner, key, depth + 1);
+    const { words, inner } = unwrapJson(value);
+    if (inner !== undefined) this.walk(inner, key, depth + 1);
     const text = words.trim();
     if (text === '') return;
-    if (key !== '' && /^\d{2,9}$/.test(text) && !CODE_KEYS.test(key)) this.numbers.set(plainCode(key), Number(text));
-    if (STATUS_KEYS.test(key) && /^[45]\d\d$/.test(text)) {
-      this.statuses.push(Number(text));
-      return;
+    if (STATUS_KEYS.test(key) && /^[45]\d\d$/.test(text)) this.statuses.push(Number(text));
+    else if (CODE_KEYS.test(key) && /^\S{1,100}$/.test(text)) this.codes.add(plainCode(text));
+    else if (key !== '' && /^\d{2,9}$/.test(text)) this.numbers.set(plainCode(key), Number(text));
+    else if (this.#left > 0) {
+      const read = readPart(WITHOUT_SUBJECT.test(text) && !/message|detail/.test(key) ? `${key} ${text}` : text);
+      this.#left -= read.length;
+      this.texts.add(normalizeText(read));
     }
-    if (CODE_KEYS.test(key) && /^\S{1,100}$/.test(text)) this.codes.add(plainCode(text));
-    else this.#takeWords(WITHOUT_SUBJECT.test(text) && !MESSAGE_KEYS.test(key) ? `${key} ${text}` : text);
   }
+}
 
-  #takeWords(text: string): void {
-    if (this.#left <= 0) return;
-    const read = readPart(text);
-    this.#left -= read.length;
-    this.texts.add(normalizeText(read));
-  }
+/** The JSON value that a text is or holds (`Error code: 400 - {…}`), and the words around it. */
+function unwrapJson(text: string): { readonly words: string; readonly inner: unknown } {
+  const start = text.search(/[{[]|^\s*"/);
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'), text.trimEnd().lastIndexOf('"'));
+  const inner = start === -1 || end <= start ? undefined : parseJson(text.slice(start, end + 1));
+  const isValue = isRecord(inner) || typeof inner === 'string';
+  const isList = Array.isArray(inner) && inner.some((item) => typeof item !== 'number');
+  return isValue || isList
+    ? { words: `${text.slice(0, start)} ${text.slice(end + 1)}`, inner }
+    : { words: text, inner: undefined };
 }
 
 /** Letters and digits in lower case, so that `ContextWindowExceededError` and `context_window_exceeded` look alike. */
@@ -149,13 +142,12 @@ function messageIn(value: unknown, depth: number): string | undefined {
   if (depth > DEEPEST) return undefined;
   if (Array.isArray(value)) return value.map((item) => messageIn(item, depth + 1)).find((found) => found !== undefined);
   if (typeof value === 'string') {
-    const inner = unwrapText(value).values.map((item) => messageIn(item, depth + 1));
-    return inner.find((found) => found !== undefined) ?? (depth === 0 || value.trim() === '' ? undefined : value);
+    const { inner } = unwrapJson(value);
+    const found = inner === undefined ? undefined : messageIn(inner, depth + 1);
+    return found ?? (depth === 0 || value.trim() === '' ? undefined : value);
   }
   if (!isRecord(value)) return undefined;
-  for (const key of ['error', 'message', 'detail', 'error_message', 'msg', 'description']) {
-    const found = messageIn(value[key], depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  return ['error', 'message', 'detail', 'error_message', 'msg', 'description']
+    .map((key) => messageIn(value[key], depth + 1))
+    .find((found) => found !== undefined);
 }

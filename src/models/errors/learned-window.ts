@@ -1,5 +1,5 @@
-import type { MediaLimits, ModelLimits } from '../context/plan.ts';
-import type { ErrorVerdict } from './model-client.ts';
+import type { MediaLimits, ModelLimits } from '../../context/plan.ts';
+import type { ErrorVerdict } from '../model-client.ts';
 
 /** A smaller number was misread: no model that agents are used with has less. Tokens. */
 const SMALLEST_WINDOW = 1_000;

@@ -1,0 +1,297 @@
+import type { RequestSize } from '../model-client.ts';
+import type { ErrorAssessment, ErrorKind } from './assessment.ts';
+import { mediaCapIn, tooManyMessages } from './caps.ts';
+import * as words from './other-kinds.ts';
+import { countsOf, isNear, saysOverflow } from './overflow-words.ts';
+import { retryHint } from './retry-hint.ts';
+import { gatherSignals, type ErrorSignals, type RawError } from './signals.ts';
+import { OVERFLOW_CODE, OVERFLOW_SIGNATURES } from './signatures.ts';
+
+/** From this share of the window on, a refusal that nobody understands is taken for an overflow. */
+const NEARLY_FULL = 0.9;
+/** Below this share of the window, words alone are no overflow. */
+const NEARLY_EMPTY = 0.3;
+/** Counts of provider and estimate are further apart only when one is about something else. */
+const PLAUSIBLE_FACTOR = 4;
+/** As near as this, the provider counted this request. */
+const SAME_FACTOR = 1.5;
+
+/** A failed call, read once for all rules. */
+interface Reading extends ErrorSignals {
+  readonly error: RawError;
+  readonly status: number | undefined;
+  readonly size: RequestSize | undefined;
+  /** `size` as a share of the window. */
+  readonly fill: number | undefined;
+  readonly wait: { readonly delayMilliseconds?: number };
+  readonly has: (status: number) => boolean;
+  readonly coded: (pattern: RegExp) => boolean;
+}
+
+/**
+ * What a provider's error means. Codes and statuses come first, then a retry hint, then the known sentences, then words by
+ * concept, and at last how full the request was. Pure: `now` (milliseconds since 1970) is only used for dates to wait for.
+ */
+export function assessError(error: RawError, now: number, size?: RequestSize): ErrorAssessment {
+  const signals = gatherSignals(error);
+  const delayMilliseconds = retryHint(signals, now);
+  const reading: Reading = {
+    ...signals,
+    error,
+    status: signals.statuses[0],
+    size,
+    fill: size === undefined ? undefined : size.estimatedTokens / size.window,
+    wait: delayMilliseconds === undefined ? {} : { delayMilliseconds },
+    has: (status) => signals.statuses.includes(status),
+    coded: (pattern) => [...signals.codes].some((code) => pattern.test(code)),
+  };
+  return (
+    byCode(reading) ??
+    byWait(reading) ??
+    byRefusedMedia(reading) ??
+    bySignature(reading) ??
+    byAccount(reading) ??
+    byCount(reading) ??
+    byOtherKind(reading) ??
+    byOverflowWords(reading) ??
+    byFill(reading) ??
+    byStatus(reading)
+  );
+}
+
+function stop(kind: ErrorKind, evidence: string): ErrorAssessment {
+  return { kind, repair: 'stop', evidence };
+}
+
+/** Codes among words: `context_length_exceeded`, `ContextWindowExceededError`. */
+const CODE_IN_TEXT = /\b[a-z]+(?:[-_][a-z]+)+\b|\b[a-z]{12,60}\b/g;
+
+function byCode(reading: Reading): ErrorAssessment | undefined {
+  const { text, codes, numbers } = reading;
+  const named = [...text.matchAll(CODE_IN_TEXT)].map(([word]) => word.replaceAll(/[-_]/g, ''));
+  const code = [...codes, ...named].find((name) => OVERFLOW_CODE.test(name));
+  if (code !== undefined) return bySignature(reading) ?? overflow(countsOf(reading), 'a code of an overflow');
+  const [sent, window] = [numbers.get('nprompttokens'), numbers.get('nctx')];
+  if (sent === undefined || window === undefined || sent < window) return undefined;
+  return overflow({ actual: sent, limit: window, window }, 'properties: tokens sent over the window');
+}
+
+const BILLING_CODE = /insufficientquota|billing|payment|credit|balance|spendlimit|arrear/;
+const RATE_CODE =
+  /^(?:requests|tokens)$|ratelimit|toomanyrequests|throttl|resourceexhausted|quota|requestlimit|concurrency/;
+const KEY_CODE = /authentication|invalidapikey|unauthorized|unauthenticated|invalidtoken|accesstoken/;
+
+/** A refusal that passes by itself, whatever its words say; before it only what its code or status calls money or a key. */
+function byWait(reading: Reading): ErrorAssessment | undefined {
+  const { text, wait, has, coded, status } = reading;
+  if (has(402) || coded(BILLING_CODE)) return billing(text);
+  if (has(401) || coded(KEY_CODE)) return stop('authentication', 'the key was refused');
+  const limited = has(429) || coded(RATE_CODE) || words.RATE.test(text);
+  const overRate = requestOverRate(text);
+  if (overRate !== undefined) return overRate;
+  if (wait.delayMilliseconds !== undefined) {
+    const evidence = `a retry hint${limited ? ' of a limit' : ''}`;
+    return { kind: limited ? 'rate_limit' : 'outage', repair: 'wait', ...wait, evidence };
+  }
+  if (has(429)) {
+    const money = words.BILLING.test(text) && !coded(RATE_CODE) && !/rate limit/.test(text);
+    return money ? billing(text) : { kind: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
+  }
+  return has(529) || (status === 503 && !saysOverflow(text))
+    ? { kind: 'outage', repair: 'wait', evidence: `HTTP ${status}` }
+    : undefined;
+}
+
+/** A request larger than what a minute allows never goes through, however long one waits (Groq's 413). */
+function requestOverRate(text: string): ErrorAssessment | undefined {
+  const actual = Number(/requested:? ?(\d+)/.exec(text)?.[1] ?? Number.NaN);
+  const limit = Number(/limit:? ?(\d+)/.exec(text)?.[1] ?? Number.NaN);
+  if (!(actual > limit) || !words.RATE.test(text)) return undefined;
+  return { kind: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
+}
+
+/** OpenRouter checks credit for the maximum output: a lower one may still be paid for. */
+function billing(text: string): ErrorAssessment {
+  const afford = /afford (\d+)/.exec(text)?.[1];
+  if (afford === undefined || !words.OUTPUT.test(text)) return stop('billing', 'credit, quota or payment');
+  const evidence = `credit for ${afford} tokens of output`;
+  return { kind: 'billing', repair: 'lower_max_tokens', maximumOutput: Number(afford), evidence };
+}
+
+function byRefusedMedia({ text }: Reading): ErrorAssessment | undefined {
+  if (!words.MEDIA_REFUSED.test(text)) return undefined;
+  return { kind: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
+}
+
+function bySignature({ text }: Reading): ErrorAssessment | undefined {
+  for (const { vendor, pattern } of OVERFLOW_SIGNATURES) {
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const captured = Object.entries(match.groups ?? {}).flatMap(([name, digits]) =>
+      digits === undefined ? [] : [[name, Number(digits)] as const],
+    );
+    const { actual, limit, input, output } = Object.fromEntries<number | undefined>(captured);
+    const window = limit === undefined ? {} : { limit, window: limit };
+    const sum = input !== undefined && output !== undefined ? { actual: input + output, input } : {};
+    return overflow({ ...(actual !== undefined && { actual }), ...sum, ...window }, `signature of ${vendor}`);
+  }
+  return undefined;
+}
+
+interface Counts {
+  readonly actual?: number;
+  readonly limit?: number;
+  readonly window?: number;
+  readonly input?: number;
+}
+
+/** An overflow; when the input alone fits, a lower maximum output is the smaller repair. */
+function overflow({ input, ...counts }: Counts, rule: string): ErrorAssessment {
+  const { actual, limit } = counts;
+  const room = input === undefined || limit === undefined ? 0 : limit - input;
+  const counted = actual === undefined ? '' : `, ${actual} tokens`;
+  return {
+    kind: 'overflow',
+    ...(room > 0 ? { repair: 'lower_max_tokens', maximumOutput: room } : { repair: 'compact' }),
+    ...counts,
+    evidence: `${rule}${counted}${limit === undefined ? '' : `, limit ${limit}`}`,
+  };
+}
+
+function byAccount({ text, has, coded }: Reading): ErrorAssessment | undefined {
+  if (words.BILLING.test(text)) return billing(text);
+  const overflows = saysOverflow(text);
+  const limited = (coded(RATE_CODE) && !overflows) || words.RATE.test(text);
+  if (limited || /too many tokens, please/.test(text))
+    return { kind: 'rate_limit', repair: 'wait', evidence: 'words of a rate limit' };
+  if (has(404) && !overflows) return stop('not_found', 'HTTP 404');
+  return has(403) && !overflows ? stop('permission', 'HTTP 403') : undefined;
+}
+
+/** The size of this very request beside a smaller number. */
+function byCount(reading: Reading): ErrorAssessment | undefined {
+  const { fill = 0, size, text } = reading;
+  const counts = countsOf(reading);
+  if (fill < NEARLY_FULL || !isNear(counts.actual, size, SAME_FACTOR) || words.OUTPUT.test(text)) return undefined;
+  return overflow(counts, 'a count of this request over a limit');
+}
+
+/** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
+function byOtherKind(reading: Reading): ErrorAssessment | undefined {
+  const { text, codes, coded, fill = 0 } = reading;
+  if (/context (?:deadline|(?:was )?cancell?ed)/.test(text)) return outage(reading, 'a deadline of the server');
+  const about = `${text}\n${[...codes].join('\n')}`;
+  const tokens = /tokens?\b|token|jeton|токен|トークン|토큰/.test(text);
+  if (words.OUTPUT.test(text)) return byOutput(reading);
+  const overflows = saysOverflow(text) && (tokens || /\bcontext\b|\bprompt\b|conversation/.test(text));
+  if (words.MESSAGE_COUNT.test(text) && !tokens) return tooManyMessages(text);
+  const isCounted = overflows && countsOf(reading).actual !== undefined;
+  const other = words.OTHER_KINDS.find(
+    ([kind, pattern]) => !(isCounted && kind === 'content_filter') && pattern.test(about),
+  )?.[0];
+  if (other === 'thinking_refused') return { kind: other, repair: 'drop_thinking', evidence: 'words about thinking' };
+  if (other !== undefined) return stop(other, `words: ${other}`);
+  if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b/.test(text) && fill < NEARLY_FULL && !/per image/.test(text))
+    return undefined;
+  const media = words.MEDIA_SIZE.test(about);
+  const each = media && /per (?:image|file|document|attachment)/.test(text);
+  if (!each && (tokens || !(media || words.BYTES.test(about) || coded(/toolarge/)))) return undefined;
+  const mediaCap = mediaCapIn(text, media);
+  return {
+    kind: 'payload_too_large',
+    repair: 'drop_media',
+    ...(mediaCap && { mediaCap }),
+    evidence: 'a limit on media or bytes',
+  };
+}
+
+/** The input beside a limit on the output: then their sum is meant. */
+const BESIDE_OUTPUT =
+  /prompt|\binputs?\b|messages already|\brequest has|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe/;
+
+function byOutput(reading: Reading): ErrorAssessment | undefined {
+  const { text } = reading;
+  if (/output limit was reached|could not finish/.test(text)) return stop('output_too_large', 'the answer did not fit');
+  // vLLM computes the maximum from what the input leaves free, and complains when that is negative.
+  if (/(?:at least 1|greater than 0|positive).{0,40}-\d|-\d+ (?:must|should)/.test(text))
+    return overflow({}, 'a negative maximum output beside the input');
+  if (BESIDE_OUTPUT.test(text)) return undefined;
+  if (words.TOO_LITTLE.test(text)) return stop('invalid_request', 'an output below the minimum');
+  const counts = [...text.matchAll(/(?<![\d.])\d{2,9}(?![\d.]*\d)/g)].map(Number).filter((count) => count > 16);
+  if (counts.length === 0) return stop('output_too_large', 'a limit on the output alone');
+  const limit = Math.min(...counts);
+  return {
+    kind: 'output_too_large',
+    repair: 'lower_max_tokens',
+    limit,
+    maximumOutput: limit,
+    evidence: 'a limit on the output alone',
+  };
+}
+
+function byOverflowWords(reading: Reading): ErrorAssessment | undefined {
+  const { text, codes, size, fill, status = 0 } = reading;
+  const counts = countsOf(reading);
+  const { actual } = counts;
+  const properties = actual !== undefined && reading.numbers.size >= 2;
+  if (!saysOverflow(text) && !properties && ![...codes].some((code) => /tokens?(?:limit|budget|exceed)/.test(code)))
+    return undefined;
+  if (status >= 500 && words.OUTAGE.test(text) && actual === undefined) return undefined;
+  const isOurs = isNear(actual, size, PLAUSIBLE_FACTOR);
+  if (fill !== undefined && fill < NEARLY_EMPTY && !isOurs) return undefined;
+  if (fill !== undefined && fill < NEARLY_FULL && actual !== undefined && !isOurs) return undefined;
+  return overflow(counts, 'words: the input is over the window');
+}
+
+/** Nobody knows what it means, and the request nearly fills the window: it costs the turn's one recovery to find out. */
+function byFill({ fill, status, error, text, wait, coded }: Reading): ErrorAssessment | undefined {
+  if (fill === undefined || fill < NEARLY_FULL) return undefined;
+  const unknown = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
+  if (
+    !unknown ||
+    coded(OUTAGE_CODE) ||
+    words.OUTAGE.test(text) ||
+    words.ABOUT_FORM.test(text) ||
+    wait.delayMilliseconds !== undefined
+  )
+    return undefined;
+  return overflow({}, `an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
+}
+
+const OUTAGE_CODE =
+  /overloaded|servererror|internal|unavailable|timeout|^apierror$|badgateway|insufficientsystemresource/;
+/** Not served now, but later: request timeout, conflict, too early. */
+const PASSING = new Set([408, 409, 425]);
+
+function outage({ wait }: Reading, evidence: string): ErrorAssessment {
+  return { kind: 'outage', repair: 'wait', ...wait, evidence };
+}
+
+function byStatus(reading: Reading): ErrorAssessment {
+  const { status, error, text, codes, shape, coded } = reading;
+  if (status === 413)
+    return { kind: 'payload_too_large', repair: 'drop_media', mediaCap: { unit: 'bytes' }, evidence: 'HTTP 413' };
+  if (status !== undefined && status !== 501 && (status >= 500 || PASSING.has(status)))
+    return outage(reading, `HTTP ${status}`);
+  if (error.headers['x-should-retry'] === 'true') return outage(reading, 'the server asks for a retry');
+  const told = `codes: ${[...codes].filter(isCodeShaped).slice(0, 4).join(' ') || 'none'}; keys: ${shape || 'none'}`;
+  if (status === undefined || status < 400) {
+    if (coded(OUTAGE_CODE) || words.OUTAGE.test(text)) return outage(reading, 'an outage in the body');
+    // A stream that ends with words that nobody knows is as likely a crash as anything.
+    if (error.streamed && !coded(/invalid|badrequest/))
+      return outage(reading, `an unknown event in the stream (${told})`);
+    return stop('unknown', `unrecognised (${told})`);
+  }
+  return stop(
+    status === 400 || status === 422 ? 'invalid_request' : 'unknown',
+    `unrecognised HTTP ${status} (${told})`,
+  );
+}
+
+/** Some servers put what they were sent where a code belongs, even a key: only short names with few digits are logged. */
+function isCodeShaped(code: string): boolean {
+  return (
+    /^[a-z_.-]{2,48}\d{0,4}$|^\d{1,6}$/.test(code) &&
+    !/^(?:sk|pk|rk|key|api|xai|gsk|ghp|bearer)[-_]|^sk(?:proj|ant|or)/.test(code)
+  );
+}

@@ -1,0 +1,77 @@
+import type { ErrorKind } from './assessment.ts';
+
+/** Money. Both this and rates also speak of tokens and limits, so they are read before any word of an overflow. */
+export const BILLING =
+  /\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|spend(?:ing)?[-_ ]?(?:limit|cap)|\bprepaid\b|\bwallet\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrears|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
+
+/** Requests or tokens per time. */
+export const RATE =
+  /rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/;
+
+export const OUTAGE =
+  /context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash/;
+
+const MEDIA = String.raw`(?:\bimages?\b(?! (?:siz|format|dimension|type))|image_url|image\(s\)|\bvision\b|multi-?modal|\bpdfs?\b|\baudio\b|\bvideos?\b|input_image)`;
+
+/** The model takes no media: routers say it with 404, llama.cpp with 500. */
+export const MEDIA_REFUSED = new RegExp(
+  String.raw`${MEDIA}[^.;\n]{0,40}\b(?:not (?:supported|enabled|allowed|accepted|available)|unsupported|only supported|cannot be used)|\b(?:not? (?:support|accept|allow|handle|have)|unsupported|cannot (?:read|see|take|process)|not a|unknown variant)[^.;\n]{0,40}${MEDIA}|support image input|at most 0 ${MEDIA}|\bmmproj\b`,
+);
+
+export const OUTPUT =
+  /max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?\b|maxoutputtokens|(?:output|completion|new|generated) (?:tokens?|length|limit|budget)|num_predict|(?:generate|writes?) at most|maximum tokens|\boutput of \d|(?:completion|reply|response|answer) (?:cap|budget|limit|length)|budget_tokens|输出|出力トークン|출력|ausgabetoken|jetons de sortie/;
+
+/** An output below the smallest that is accepted. */
+export const TOO_LITTLE = /below (?:the )?minimum|(?:at least|>=) ?\d|minimum (?:value|is)/;
+
+export const MEDIA_SIZE =
+  /\bimages?\b|pictures?|pixels?|\bpx\b|\bpdfs?\b|\bpages\b|\bvideos?\b|\baudio\b|\bfiles?\b(?! ?name| ")|attachments?|\bdocuments?\b|screenshots?|base64|image_|\bbild\b|datei|图片|画像|arquivo|archivo|fichier|이미지/;
+
+export const BYTES =
+  /\bbytes?\b|\d ?[kmg]i?b\b|request body|payload|entity too large|request_?too_?large|request size|message size|message larger|content[-_ ]length|請求體/;
+
+export const MESSAGE_COUNT =
+  /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+ (?:messages|turns)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;
+
+/** One field, list, tool or grammar of the request has a limit of its own. */
+const ONE_FIELD = new RegExp(
+  [
+    // Units that no window is counted in.
+    String.raw`\bcharacters?\b|\bchars\b|string (?:is )?too long|string (?:with|should)|array too long|\d (?:items|elements|entries|levels|inputs|properties)\b|nesting|recursion|\bdepth\b`,
+    // Parts of a request.
+    String.raw`(?:too many|number of|most \d+) (?:\w+ )?(?:tools|functions|properties|items|inputs|stop sequences)|tools?\b.{0,20}at most|tool[_ ](?:names?|definitions?|calls?|descriptions?|outputs?|choice)|function (?:name|description)|(?:system (?:prompt|instructions?|messages?)) (?:is |are )?(?:limited|must|may|can|too)|\bper (?:tool|message|item|field|chunk)\b|\bschemas?\b|grammar|regex|parser|lexer|vocab|embedding (?:inputs?|models?|dimensions?)|\bbatch|minimum|too (?:small|short)|(?:at least|greater than or equal to|>=) \d`,
+    // Tokens as signs of a text.
+    String.raw`(?:stop|unexpected|unsupported|special|unknown|invalid)[ _](?:sequence|token)s?\b|tokens? (?:ids?\b|at position|in (?:json|grammar|expression))|tokenizer|logprobs|logit_bias`,
+    // Parameters by name.
+    String.raw`\btop[_-][kp]\b|\bmin_p\b|_penalty|temperature|\bseed\b|\benum\b|response_format|metadata|template|\btitle\b|(?:cache|previous|message|prompt|context|conversation|thread|session|user|file)[_ ](?:key|ids?|names?|title|labels?|type|role|format|url|version|variables?|items?|field|index)\b|(?<!input|token)_(?:key|ids?|names?|type|format|mode|version)\b`,
+    // What is said of a form.
+    String.raw`(?:un)?known (?:parameter|field)|unsupported (?:parameter|value)|is not supported|unrecognized|extra inputs|not a valid option|not permitted|read-only|positive integer|roles? must|must alternate|non-empty|should be a valid|must be a (?:list|string|number|valid)|last message|is mandatory|beta header`,
+  ].join('|'),
+);
+
+/** Contexts of sessions, programs and values. */
+const OTHER_CONTEXT =
+  /(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context\b['"]?(?!.*tokens?)|quoted out of context/;
+
+/** Kinds told by their words alone, in this order; each ends the turn or leaves something out of the request. */
+export const OTHER_KINDS: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
+  [
+    'thinking_refused',
+    /(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/,
+  ],
+  [
+    'authentication',
+    /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|authentication failed|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/,
+  ],
+  ['permission', /(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/],
+  [
+    'content_filter',
+    /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|敏感|安全检测|违规/,
+  ],
+  ['invalid_request', ONE_FIELD],
+  ['invalid_request', OTHER_CONTEXT],
+];
+
+/** A complaint about the form of a request, whose size it does not name: it is understood well enough to compact nothing. */
+export const ABOUT_FORM =
+  /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|expected|unsupported|unknown|missing|required|not (?:found|supported|allowed|valid|exist)|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;

@@ -1,0 +1,83 @@
+import type { RequestSize } from '../model-client.ts';
+import type { ErrorSignals } from './signals.ts';
+
+/**
+ * Words of overflows that no signature knows, by concept, with the stems of other languages: a window that is named, what was
+ * sent, and that it is too much.
+ */
+const WINDOW =
+  /context(?!_management)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|contexte|contexto|kontext|contesto|kontekst|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|kontekst|बातचीत|สนทนา|model max|最大长度|最大長/;
+
+const INPUT =
+  /prompts?\b|prompt_|\binputs?\b|input_|messages?\b|conversation|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten|会话/;
+
+const TOKEN = /\btok(?:en)?s?\b|_tokens?|ktok|tokeny|tokenów|jetons?\b|token|токен|トークン|토큰|令牌|positions\b/;
+
+/** Beside an input, a window or a count of tokens, one of these is enough. */
+const TOO_LONG =
+  /too (?:long|large|big|much|many)|over-?(?:long|length|flow)|exceed|surpass|overr[au]n|over the window|longer than|larger than|bigger than|no longer fit|(?:not|n't|cannot) (?:\w+ ){0,2}(?:fit|handle|accommodate)|past what|past the|grown past|more (?:\w+ )?than|at most|fewer than|shorter|tokens or fewer|no more than|(?:shorten|reduce|trim|truncate|decrease)\b|its maximum|length limit|larger context|this long|this many|\d ?(?:<|>)=? ?\d|<= ?\d|\d vs\.? \d|zu (?:lang|groß|viel)|länger|überschr|passt nicht|trop (?:long|grand|de)|dépass|ne tient pas|demasiad|supera|excede|no cabe|longo|longa\b|ultrapass|não cabe|troppo|superat|przekr|za długi|te (?:veel|lang|groot)|vượt|quá dài|melebihi|terlalu|يتجاوز|طويل|अधिक|लंबा|слишком|превыш|перевищ|надто|занадто|çok (?:uzun|fazla)|aş(?:ıyor|tı|ıldı|ar)|överskrid|för lång|overskrid|for lang|liian|túl|příliš|překr|prea |depăș|เกิน|超|过长|過長|太长|太長|压缩|長す|長くなりすぎ|すぎ(?:ます|る|て)|长了|大きす|초과|너무|넘|벗어/;
+
+/** Said of the window itself, these are enough too. */
+const USED_UP =
+  /\bfull\b|exhaust|(?:^|[.:] ?|\b(?:r[au]n|running|is|am|'m) )out of (?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|reached|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|收まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
+
+/** With numbers in it, these are. */
+const LIMITED =
+  /limit|maximum|\bmax|only|up to|\bunder\b|must|below|within|allow|support|budget|fail|reject|cannot|insufficient|stops at|at once|at a time|\bsum\b|space for|is all|höchstens|maximal|erlaubt|au plus|alors que|máx|mas |massimo|limite|límite|maar|больш|最多|最大|最大|лимит|максим|최대|en fazla|najwyżej|mask?simal/;
+
+/** A refusal that says that the input is over the window. */
+export function saysOverflow(text: string): boolean {
+  const counts = countsIn(text);
+  const window = WINDOW.test(text);
+  const token = TOKEN.test(text);
+  // No window of a model is this small: a limit on something else.
+  if (!window && !token && counts.length === 0 && /(?<![\d.])\d{1,3}(?![\d.,%]*\d)/.test(text)) return false;
+  const named = window || token || INPUT.test(text);
+  if (named && TOO_LONG.test(text)) return true;
+  if (window && USED_UP.test(text)) return true;
+  const [first, second] = counts;
+  if (first === undefined) return false;
+  const limited = LIMITED.test(text) || USED_UP.test(text) || second !== undefined;
+  if (second !== undefined && limited && INPUT.test(text) && /len(?:gth)?\b|long|size/.test(text)) return true;
+  return (
+    limited &&
+    ((window && (token || second !== undefined)) ||
+      (token && named && (second !== undefined || USED_UP.test(text) || /\bmax|limit|under/.test(text))))
+  );
+}
+
+/** Counts of an overflow that no signature names: of two numbers the larger was sent. */
+function unnamedCounts(text: string): { readonly actual?: number; readonly limit?: number } {
+  const counts = countsIn(text);
+  const [first = 0, second = 0] = counts;
+  if (counts.length !== 2 || first === second) return {};
+  return { actual: Math.max(first, second), limit: Math.min(first, second) };
+}
+
+const SENT =
+  /^(?:n|num|total|actual|used|sent|got|requested|current)?(?:prompt|input|request|context)?tokens?(?:count|used|sent|requested)?$|^(?:actual|provided|sent|requested|got|used|received)$/;
+const ALLOWED =
+  /ctx|context|window|^max.*(?:tokens?|len)|tokens?(?:limit|allowed|max)|^(?:limit|max|maximum|allowed|capacity)$/;
+
+/** Counts as properties of the body, else as the two numbers of its words. */
+export function countsOf({ numbers, text }: ErrorSignals): { readonly actual?: number; readonly limit?: number } {
+  const find = (name: RegExp): number | undefined => [...numbers].find(([key]) => name.test(key))?.[1];
+  const [actual, limit] = [find(SENT), find(ALLOWED)];
+  return actual !== undefined && limit !== undefined && actual > limit ? { actual, limit } : unnamedCounts(text);
+}
+
+/** Whether a count of the provider may be that of our own request. */
+export function isNear(actual: number | undefined, size: RequestSize | undefined, factor: number): boolean {
+  if (actual === undefined || size === undefined) return false;
+  return actual < size.estimatedTokens * factor && actual > size.estimatedTokens / factor;
+}
+
+function countsIn(text: string): readonly number[] {
+  const digits = [...text.matchAll(/(?<![a-z\d._/-])\d{3,9}(?![a-z]*\d|\.\d|[a-z]?\/[a-z])/g)].map(([number]) =>
+    Number(number),
+  );
+  return [...new Set(digits)].filter((count) => count >= SMALLEST_COUNT);
+}
+
+/** Below it a number is a cap on something else, or a status. Tokens. */
+const SMALLEST_COUNT = 1_000;

@@ -1,0 +1,68 @@
+/** After this the provider is asked again, however much longer it wants to be left alone: the server may be mistaken. Milliseconds. */
+const LONGEST_WAIT = 86_400_000;
+
+const UNITS: readonly (readonly [milliseconds: number, names: RegExp])[] = [
+  [1, /^(?:ms|milliseconds?)$/],
+  [1_000, /^(?:s|secs?|seconds?)$/],
+  [60_000, /^(?:m|mins?|minutes?)$/],
+  [3_600_000, /^(?:h|hours?)$/],
+  [86_400_000, /^(?:d|days?)$/],
+];
+
+/** `x-ratelimit-reset-tokens` (OpenAI), `anthropic-ratelimit-tokens-reset`, `x-ratelimit-reset` (OpenRouter). */
+const RESET = /^(x-ratelimit|anthropic-ratelimit)-(?:reset-(.+)|(.+)-reset|reset)$/;
+
+/** "try again in 1m26.4s", "retry after 34 seconds"; the property `retryDelay: "34s"` of Google stands alone on its line. */
+const WORDS =
+  /(?:again|retry|wait|available|resets?)[a-z ]{0,20}?(?:in|after|for|within)?:? ?(\d[\d.]{0,12} ?[a-z]{1,12}(?: ?\d[\d.]{0,12} ?[a-z]{1,12}){0,3})|^(\d+(?:\.\d+)?s)$/m;
+
+/**
+ * How long the provider wants to be left alone, in milliseconds: `retry-after-ms`, `retry-after`
+ * (seconds or a date), a rate limit's reset when nothing remains, else the words of the body.
+ * `undefined` when it does not say, or says something that cannot be waited for. A day at most.
+ */
+export function retryHint(
+  { headers, text }: { readonly headers: Readonly<Record<string, string>>; readonly text: string },
+  now: number,
+): number | undefined {
+  const words = WORDS.exec(text);
+  const candidates = [
+    milliseconds(headers['retry-after-ms'], 1),
+    milliseconds(headers['retry-after'], 1_000) ?? untilDate(headers['retry-after'], now),
+    untilReset(headers, now),
+    duration(words?.[1] ?? words?.[2] ?? ''),
+  ];
+  const asked = candidates.find((delay) => delay !== undefined && delay > 0);
+  return asked === undefined ? undefined : Math.min(asked, LONGEST_WAIT);
+}
+
+function milliseconds(value: string | undefined, unit: number): number | undefined {
+  if (value === undefined || !/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return undefined;
+  return Math.ceil(Number(value) * unit);
+}
+
+/** A date in words, or OpenRouter's milliseconds since 1970. */
+function untilDate(value: string | undefined, now: number): number | undefined {
+  const date = /^\d{13}$/.test(value ?? '') ? Number(value) : Date.parse(value ?? '');
+  return Number.isNaN(date) ? undefined : date - now;
+}
+
+function untilReset(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const delays = Object.entries(headers).flatMap(([name, value]) => {
+    const [whole, prefix, after, before] = RESET.exec(name) ?? [];
+    if (whole === undefined) return [];
+    const remaining =
+      before === undefined ? `remaining${after === undefined ? '' : `-${after}`}` : `${before}-remaining`;
+    if (headers[`${prefix}-${remaining}`]?.trim() !== '0') return [];
+    return duration(value) ?? untilDate(value, now) ?? [];
+  });
+  return delays.length === 0 ? undefined : Math.max(...delays);
+}
+
+function duration(text: string): number | undefined {
+  const parts = [...text.matchAll(/(?<!\d)(\d+(?:\.\d+)?)\s*([a-z]+)/g)].flatMap(([, amount, unit = '']) => {
+    const length = UNITS.find(([, names]) => names.test(unit))?.[0];
+    return length === undefined ? [] : [Number(amount) * length];
+  });
+  return parts.length === 0 ? undefined : Math.ceil(parts.reduce((sum, part) => sum + part, 0));
+}
