@@ -226,7 +226,6 @@ language plpgsql security definer set search_path = holdfast, pg_temp as $$
 declare
   found_row conversations;
   runs jsonb;
-  terms text[];
   snapshots bytea[];
 begin
   select * into found_row from conversations c where c.id = conversation for update;
@@ -247,11 +246,8 @@ begin
     and k.finished_at > now() - interval '1 day'
   on conflict do nothing;
   delete from deleted_calls where deleted_at < now() - interval '1 day';
-  terms := array(
-    select s.term from search_statistics s join search_progress p on p.number = s.conversation_number
-    where p.conversation_id = conversation);
-  delete from search_progress where conversation_id = conversation;
   snapshots := array(select distinct t.snapshot_hash from turns t where t.conversation_id = conversation);
+  perform forget_passages(conversation);
   -- One statement, because these tables refer to each other in circles.
   with ids as (
     select array(select t.id from turns t where t.conversation_id = conversation) as turns,
@@ -278,7 +274,6 @@ begin
   ), of_messages as (delete from messages where conversation_id = conversation
   ), of_entries as (delete from entries where conversation_id = conversation
   ), of_outlines as (delete from packed_outlines where conversation_id = conversation
-  ), of_passages as (delete from passages where conversation_id = conversation
   ), of_events as (delete from events where conversation_id = conversation
   ), of_turns as (delete from turns where conversation_id = conversation
   ), of_branches as (delete from branches where conversation_id = conversation
@@ -291,8 +286,6 @@ begin
   order by s.hash for update;
   delete from agent_snapshots s
   where s.hash = any(snapshots) and not exists (select from turns t where t.snapshot_hash = s.hash);
-  -- Last: who indexes waits for its lock until this transaction ends.
-  perform forget_words(terms);
   return query select each ->> 'workflow', each ->> 'run' from jsonb_array_elements(runs) as each;
 end $$;
 comment on function delete_conversation is
@@ -319,7 +312,6 @@ begin
   grant insert, update (turn_id, consumed_at, follows_id, rung_at, rings, conversation_raise) on messages
     to holdfast_app;
   -- Forgotten, learned anew, or indexed again.
-  grant insert, update, delete on memories, standing_decisions, idle_runs, passages, search_agents, search_progress,
-    search_blocks, search_postings, search_statistics, search_vocabulary, provider_calls, provider_pauses,
-    model_calibrations, learned_windows, served_models, upkeep_marks to holdfast_app;
+  grant insert, update, delete on memories, standing_decisions, idle_runs, passages, search_progress, term_frequencies,
+    provider_calls, provider_pauses, model_calibrations, learned_windows, served_models, upkeep_marks to holdfast_app;
 end $$;

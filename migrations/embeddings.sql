@@ -17,15 +17,12 @@ comment on column embeddings.embedding is 'Null: the model does not take the tex
 create table if not exists embedding_progress (
   conversation_id uuid not null references search_progress on delete cascade,
   model text not null,
-  agent_number integer not null references search_agents,
   passages integer not null,
   primary key (conversation_id, model)
 );
-create index if not exists embedding_progress_by_agent on embedding_progress (agent_number, model) include (passages);
 comment on table embedding_progress is 'How many passages of a conversation a model has embedded or passed over.';
 comment on column embedding_progress.conversation_id is 'The conversation.';
 comment on column embedding_progress.model is 'As in embeddings.';
-comment on column embedding_progress.agent_number is 'Its agent.';
 comment on column embedding_progress.passages is 'As many as search_progress counts, or embedding is behind.';
 
 do $$

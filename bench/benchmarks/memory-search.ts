@@ -63,7 +63,7 @@ export async function measureMemorySearch(
   const perEntry = (performance.now() - started) / entries;
   // As autovacuum would in time.
   await sql`
-    vacuum analyze passages, search_statistics, search_progress, search_blocks, search_agents, conversations`;
+    vacuum analyze passages, term_frequencies, search_progress, conversations`;
   const questions = Array.from({ length: QUESTIONS }, (_, index) => corpus.question(index, entries));
   const first = await ask(sql, scope, questions);
   const rounds: Round[] = [];

@@ -21,6 +21,7 @@ export function withPatientMemory<Context extends MemoryContext>(
       search: (...asked) => wait(() => memory.search(...asked)),
       open: (...asked) => wait(() => memory.open(...asked)),
       searchedInPart: () => wait(() => memory.searchedInPart()),
+      countUnindexed: () => wait(() => memory.countUnindexed()),
       around: (...asked) => wait(() => memory.around(...asked)),
     },
     memories: memories && {

@@ -10,7 +10,7 @@ import type { MemoryScope } from '../store/memories.ts';
 import { readMemoryUser } from '../store/memory-users.ts';
 import { readNewestRequestId } from '../store/notes.ts';
 import { openAround } from '../store/open-around.ts';
-import { searchMemory } from '../store/search.ts';
+import { countUnindexed, searchMemory } from '../store/search.ts';
 import { searchedInPart } from '../store/search/searched-in-part.ts';
 import type { RecalledPage, RecalledRange, ToolMemory } from '../tools/tool.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
@@ -41,6 +41,7 @@ export function recallOf(
       return searchMemory(database, { ...wanted, conversationId, query, limit }, meaning);
     },
     searchedInPart: () => searchedInPart(database, conversationId),
+    countUnindexed: () => countUnindexed(database, { conversationId }),
     async around(id, count) {
       const own = await openAround(database, { conversationId, id, count });
       const range = own === null ? await openAroundSource(database, reader, { id, count }) : { entries: own };

@@ -66,22 +66,28 @@ async function recall(first: string, second: string | undefined, flags: RecallFl
   await withReader(flags, async (client) => {
     const { agent } = flags;
     const conversationId = reference === null ? null : await findConversation(client, reference);
+    const where = definedOf({ agent, conversationId: conversationId ?? undefined });
     const { limit, kind: kinds, after, before } = flags;
     const passages = await client.searchMemory({
-      ...definedOf({ agent, conversationId: conversationId ?? undefined }),
+      ...where,
       query,
       limit,
       ...(kinds !== undefined && { kinds }),
       ...(after !== undefined && { after }),
       ...(before !== undefined && { before }),
     });
+    const unindexed = await client.countUnindexed(where);
     // Whose id is given whole is not looked up before: a conversation that is gone would seem to hold nothing.
     if (passages.length === 0 && conversationId !== null) await client.getConversation(conversationId);
     const { style } = output;
     const shown = { columns: output.columns(), style, now: Date.now(), namesConversations: conversationId === null };
-    if (flags.json === true) output.json({ conversationId, ...(agent !== undefined && { agent }), query, passages });
+    if (flags.json === true)
+      output.json({ conversationId, ...(agent !== undefined && { agent }), query, passages, unindexed });
     else if (passages.length === 0) output.line(nothingFound(agent));
     else output.lines(passageLines(passages, shown));
+    if (unindexed > 0 && flags.json !== true) {
+      output.line(style.dim(`${unindexed} entries are not indexed yet and were not searched; try again in a minute.`));
+    }
   });
 }
 

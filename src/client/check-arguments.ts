@@ -114,6 +114,7 @@ const ARGUMENTS = {
   listSummaries: z.object({ ...ofConversation, query: text.optional() }),
   readLineage: text,
   searchMemory: search,
+  countUnindexed: z.object({ conversationId: text.optional(), agent: text.optional() }),
   reindex: z.object({ conversationId: text.optional(), signal: signal.optional(), onProgress: work.optional() }),
   openEntry: text,
   getContext: text,

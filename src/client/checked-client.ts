@@ -70,6 +70,7 @@ export function checkedClient(client: HoldfastClient): HoldfastClient {
     listSummaries: checked('listSummaries', (argument) => client.listSummaries(argument)),
     readLineage: checked('readLineage', (argument) => client.readLineage(argument)),
     searchMemory: checked('searchMemory', (argument) => client.searchMemory(argument)),
+    countUnindexed: checked('countUnindexed', (argument) => client.countUnindexed(argument)),
     reindex: checked('reindex', (argument) => client.reindex(argument)),
     openEntry: checked('openEntry', (argument) => client.openEntry(argument)),
     getContext: checked('getContext', (argument) => client.getContext(argument)),

@@ -11,6 +11,7 @@ import type { MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
 import { createListeners } from '../store/listen.ts';
 import type { Listeners } from '../store/listen.ts';
+import { countUnindexed } from '../store/search.ts';
 import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import { requireNamespace } from '../store/temporal-namespace.ts';
@@ -270,6 +271,7 @@ function readers(
     readLineage: (conversationId) =>
       guarded(async () => knownConversation(database, conversationId, await readLineage(database, conversationId))),
     searchMemory: (options) => guarded(() => findPassages(database, options, meaning)),
+    countUnindexed: (options) => guarded(() => countUnindexed(database, options)),
     reindex: (options) => guarded(() => reindexConversations(database, options, meaning)),
     openEntry: (id) => guarded(() => openStoredEntry(database, id)),
     getContext: (id) => guarded(() => describeContext(database, id)),

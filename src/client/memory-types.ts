@@ -38,8 +38,6 @@ export interface FoundPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has, in lower case. */
   readonly matched: readonly string[];
-  /** An entry that was found too and says later that it is no longer so; `null` when there is none. */
-  readonly updatedBy: string | null;
   /**
    * Words of the text that the query's words stand for, as they are written there, in lower case: inflected and similar
    * forms too; first what the query asks for word for word, with single spaces, if it stands there. What a reader sets off.

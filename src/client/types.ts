@@ -232,6 +232,11 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
    * originals, summaries, notes and tool results, also what compaction took out of the window.
    */
   searchMemory(options: MemorySearch): Promise<FoundPassage[]>;
+  /**
+   * Entries of a conversation or an agent that no search finds yet. A search indexes a part of what is behind, as after an import, and
+   * upkeep the rest.
+   */
+  countUnindexed(options: { readonly conversationId?: string; readonly agent?: string }): Promise<number>;
   /** Builds the search index anew, of one conversation or of all; with an embedder, the vectors of what has none. */
   reindex(options: ReindexOptions): Promise<Reindexed>;
   /** An entry with its whole original, byte for byte; or a summary, by its compaction's id. @throws HoldfastClientError `entry_not_found` */

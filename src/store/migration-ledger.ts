@@ -53,7 +53,7 @@ export async function createBookkeeping(sql: Database): Promise<void> {
         begin
           create extension if not exists pg_trgm with schema holdfast;
         exception when insufficient_privilege or undefined_file or feature_not_supported then
-          -- Search compares misspelt words one by one then.
+          -- requireTrigrams says what to do.
           null;
         end;
         create table holdfast.migrations (
@@ -73,7 +73,18 @@ export async function createBookkeeping(sql: Database): Promise<void> {
           alter table holdfast.migrations owner to holdfast_owner;
         end if;
       end $$;`);
+    await requireTrigrams(transaction);
   });
+}
+
+/** @throws StoreError `database_unsupported` when this login may not create what the search of misspelt words needs */
+async function requireTrigrams(sql: Queries): Promise<void> {
+  const found = await sql`select from pg_extension where extname = 'pg_trgm'`;
+  if (found.length > 0) return;
+  throw new StoreError(
+    'database_unsupported',
+    'this database has no extension pg_trgm, and this login may not create it: an administrator runs `create extension pg_trgm with schema holdfast`, then migrate again',
+  );
 }
 
 /** @throws StoreError when the database holds the tables of an unreleased version, which lay in the schema `public` */

@@ -44,7 +44,7 @@ export const recallSearch = defineTool({
   name: RECALL_SEARCH,
   description:
     'Searches everything that was ever said, read or summarized in this conversation, also what no longer is in view. ' +
-    `Returns passages, best first, each under a line with its entry id, where it comes from, its offset and why it was found, and which later entry may supersede it; ${RECALL_OPEN} shows more of an entry.`,
+    `Returns passages, best first, each under a line with its entry id, where it comes from, its offset and why it was found; ${RECALL_OPEN} shows more of an entry.`,
   input: z.strictObject({
     query: z.string().min(1).describe('Words that stand in what you look for: names, numbers, identifiers.'),
     limit: z
@@ -65,7 +65,7 @@ export const recallSearch = defineTool({
   effect: 'none',
   async run({ query, limit = DEFAULT_PASSAGES, ...filter }, { memory, resultLimit }) {
     const passages = await memory.search(query, limit, definedOf(filter));
-    const inPart = (await memory.searchedInPart()).map(inPartLine).join('');
+    const inPart = `${(await memory.searchedInPart()).map(inPartLine).join('')}${unindexedLine(await memory.countUnindexed())}`;
     if (passages.length === 0) {
       return {
         content: `[nothing found; try other words, fewer words, or a word that must stand in the text]${inPart}`,
@@ -87,13 +87,19 @@ function inPartLine({ entryId, characters, searched }: PartlySearched): string {
   return `\n\n[of entry ${entryId} only the first ${searched} of ${characters} characters are searched; ${RECALL_OPEN} reads on from offset ${searched}]`;
 }
 
+/** A search indexes a part of what is behind, as after an import, and upkeep the rest. */
+function unindexedLine(entries: number): string {
+  return entries === 0
+    ? ''
+    : `\n\n[${entries} entries are not indexed yet and were not searched; search again in a minute]`;
+}
+
 function headOf(passage: RecallPassage): string {
-  const { entryId, kind, toolName, path, createdAt, offset, match, matched, branch, updatedBy } = passage;
+  const { entryId, kind, toolName, path, createdAt, offset, match, matched, branch } = passage;
   const source = [toolName, path].flatMap((each) => (each === null ? [] : [clip(each)])).join(' ');
   const why = match === 'words' || match === 'similar' ? `${match} ${clip(matched.join(' '))}` : match;
   const left = leftBranchText(branch);
-  const superseded = updatedBy === null ? '' : ` · may be superseded by entry ${updatedBy}`;
-  return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}${left}${superseded}`;
+  return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}${left}`;
 }
 
 function neighbourLine(neighbour: Neighbour | undefined): string {

@@ -57,6 +57,8 @@ export interface ToolMemory {
   search(query: string, limit: number, filter?: RecallFilter): Promise<readonly RecallPassage[]>;
   /** Entries so long that a search finds nothing of their end: a few, the newest first. */
   searchedInPart(): Promise<readonly PartlySearched[]>;
+  /** Entries that are not indexed yet: no search finds them. */
+  countUnindexed(): Promise<number>;
   /** `null` when the conversation has no such entry. Offsets and limits in characters. */
   open(entryId: string, offset: number, limit: number): Promise<RecalledPage | null>;
   /**
@@ -158,8 +160,6 @@ export interface RecallPassage {
   readonly matched: readonly string[];
   /** Words of the text that the query's words stand for, as they are written there, in lower case: inflected forms too. First what the query asks for word for word, with single spaces, if it stands there. */
   readonly forms: readonly string[];
-  /** An entry that says later that it is no longer so; `null` when none was found. */
-  readonly updatedBy: string | null;
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;
   /** Character offset of the passage in its entry. */

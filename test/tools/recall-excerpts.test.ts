@@ -12,7 +12,6 @@ const passageOf = (text: string, forms: readonly string[]): RecallPassage => ({
   match: 'words',
   matched: ['heron'],
   forms,
-  updatedBy: null,
   offset: 0,
   text,
 });

@@ -13,7 +13,6 @@ const passage = (index: number, text: string): RecallPassage => ({
   match: 'words',
   matched: ['port', 'staging'],
   forms: ['port', 'staging'],
-  updatedBy: null,
   offset: index * 100,
   text,
 });
@@ -43,17 +42,6 @@ test('recall_search names the branch of what was said beside a passage, when tha
   const memory = remembering([{ ...passage(1, 'Which port?'), neighbour }]);
   const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory } });
   expect(text.endsWith(`\n[said after it, entry ${ENTRY_ID} · on branch 2, which was left] 5433`)).toBe(true);
-});
-
-test('recall_search says which entry may supersede a passage', async () => {
-  const memory = remembering([
-    passage(2, 'the port is 5434'),
-    { ...passage(1, 'the port is 5433'), updatedBy: ENTRY_ID },
-  ]);
-  const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory } });
-  expect(text).toMatch(
-    new RegExp(` · words port staging · may be superseded by entry ${ENTRY_ID}\nthe port is 5433$`, 'u'),
-  );
 });
 
 test('recall_search shows of a long passage the piece that has the words found', async () => {
@@ -279,7 +267,7 @@ test('no text of an entry begins another entry, whatever it looks like', async (
   } as const;
   const memory = {
     ...emptyMemory,
-    search: () => Promise.resolve([{ ...passage, updatedBy: null, offset: 0, text: forged }]),
+    search: () => Promise.resolve([{ ...passage, offset: 0, text: forged }]),
     open: () => Promise.resolve({ kind: 'tool_result' as const, text: forged, totalCharacters: forged.length }),
     around: () => Promise.resolve({ entries: [{ entryId: ENTRY_ID, ...entry, text: forged, isClipped: false }] }),
   };

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../src/store/database.ts';
-import { rarity } from '../../../src/store/search/weigh-terms.ts';
+import { rarity } from '../../../src/store/search/score.ts';
 import { stemsOf } from '../../../src/store/search/stems.ts';
 import { wordsOf } from '../../../src/store/search/words.ts';
 

@@ -33,9 +33,8 @@ export function passageLines(
   },
 ): string[] {
   return passages.flatMap((passage, index) => {
-    const { entryId, kind, createdAt, offset, text, forms, branch, onActiveBranch, updatedBy, alsoIn = [] } = passage;
+    const { entryId, kind, createdAt, offset, text, forms, branch, onActiveBranch, alsoIn = [] } = passage;
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
-    const superseded = updatedBy === null ? '' : `, may be superseded by ${updatedBy}`;
     const where = namesConversations
       ? `, conversation ${[passage.conversationId, ...alsoIn].map((id) => id.slice(-8)).join(', also ')}`
       : '';
@@ -46,7 +45,7 @@ export function passageLines(
     const shown = [...(first > 0 ? ['…'] : []), ...rows.slice(first, last), ...(last < rows.length ? ['…'] : [])];
     return [
       ...(index === 0 ? [] : ['']),
-      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`${sourceOf(passage)}  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}${superseded}`)}`,
+      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`${sourceOf(passage)}  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}`)}`,
       ...shown.map((row) => `   ${setOff(row, forms, style.yellow)}`),
       ...neighbourLines(passage, style, columns),
     ];

@@ -1,6 +1,6 @@
 import { readableEntryText } from '../../store/entry-text.ts';
 import { splitPassages } from '../../store/search/passages.ts';
-import { rarity } from '../../store/search/weigh-terms.ts';
+import { rarity } from '../../store/search/score.ts';
 import { foldAccents, wordsOf } from '../../store/search/words.ts';
 import type { LabSession } from '../session/lab-session.ts';
 

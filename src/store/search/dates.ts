@@ -1,126 +1,196 @@
-import { dayTerms, nearestYear, yearOfMonth } from './calendar.ts';
-import { holidayTermsOf } from './holidays.ts';
-import { relativeTermsOf, stepsOfYear } from './relative-dates.ts';
-
 /**
- * Dates that a text speaks of, as terms of the search index: `@2026-03-05` a day, `@2026-03` a month,
- * `@2026` a year, `@-03` a month of any year. Relative words ("last Tuesday", "two weeks ago") are
- * resolved against the time at which the text was written. English, basic German, Chinese, Japanese and Korean words, and numbers; UTC.
+ * Dates that a text names, as terms of the index: `@2026-03-05` a day, `@2026-03` a month, `@2026` a year. Relative ones ("last
+ * Tuesday", "two weeks ago") count from when the text was written. English, numbers, and the commonest words of German, Chinese,
+ * Japanese and Korean; days are those of UTC.
  */
+const DAY_MILLISECONDS = 86_400_000;
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+const GERMAN_WEEKDAYS = 'sonntag montag dienstag mittwoch donnerstag freitag samstag'.split(' ');
+const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
-const MONTHS = 'january february march april may june july august september october november december'.split(' ');
-/** Those that begin otherwise in German. */
-const GERMAN_MONTHS: Readonly<Record<string, string>> = { mär: 'mar', mai: 'may', okt: 'oct', dez: 'dec' };
-
-const MONTH =
-  'jan(?:uary?)?|feb(?:ruary?)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|oktober|nov(?:ember)?|de[cz](?:ember)?';
-const DAY = String.raw`(\d{1,2})(?:st|nd|rd|th)?`;
-const YEAR = String.raw`(\d{4})`;
-
-const ISO_DATE = /\b(\d{4})-(\d{2})(?:-(\d{2}))?\b/gu;
-/** Which of the two is the day depends on the country: both are taken. */
-const NUMBERED_DATE = /(?<![\d/.])(\d{1,2})([/.])(\d{1,2})\2((?:19|20)\d{2})(?![\d/])/gu;
-const CHINESE_DATE =
-  /(?:(\d{4})(?:年|년 ?)|(前年|去年|今年|明年|后年|一昨年|昨年|来年|재작년|작년|지난해|올해|내년)[の에의]? ?)?(\d{1,2})[月월](?: ?(\d{1,2})[日号일])?/gu;
-const YEAR_ALONE =
-  /\b(?:in|since|until|till|by|during|of|from|before|after|around|early|late|mid|im Jahr|seit)[ -]((?:19|20)\d{2})\b(?![-./]\d)|((?:19|20)\d{2})[年년](?! ?\d)/giu;
-/** With slashes only where the year comes first: which of the others is the day depends on the country. */
-const SLASHED_DATE = /(?<![\d/])(\d{4})\/(\d{1,2})\/(\d{1,2})(?![\d/])/gu;
-const DAY_MONTH = new RegExp(String.raw`\b${DAY}(?: of)? (${MONTH})\b\.?(?:,? ${YEAR})?`, 'giu');
-const GERMAN_DAY =
-  /\b(\d{1,2})\. (Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)(?: (\d{4}))?/gu;
-const MONTH_DAY = new RegExp(String.raw`\b(?:(last|since|next) )?(${MONTH})\b\.? ${DAY}\b(?:,? ${YEAR})?`, 'giu');
-const MONTH_YEAR = new RegExp(String.raw`\b(${MONTH})\b\.?,? ${YEAR}\b`, 'giu');
-/** "May" and "march" alone are verbs too: only a word of time before makes them months. */
-const MONTH_ALONE = new RegExp(
-  String.raw`\b(in|since|until|till|by|during|early|late|mid|last|this past|this|next|of|im|seit|bis|Anfang|Mitte|Ende|(?:letzt|vorig|vergangen|dies|nächst|kommend)e[nrm])[ -](${MONTH})(?!\p{L})(?!,? \d)`,
-  'giu',
-);
+const MONTH = `(?<month>${'january february march april may june july august september october november december'
+  .split(' ')
+  .map((name) => (name.length > 4 ? `${name.slice(0, 3)}(?:${name.slice(3)})?` : name))
+  .join('|')})`;
+const DAY = String.raw`(?<day>\d{1,2})(?:st|nd|rd|th)?`;
+const YEAR = String.raw`(?<year>(?:19|20)\d{2})`;
+/** Cheaper than the patterns below over a text without any date. They all read a text in small letters, which is faster. */
 const MAYBE_DATED =
-  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|übermorgen|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|星期|礼拜|禮拜|圣诞|元旦|어제|어젯밤|그저께|그제|오늘|내일|모레|요일|지난|저번|이번|다음|[작내]년|올해|하루|이틀|사흘|나흘|열흘|[한두세네섯곱덟홉열] ?(?:주|달|개월|년|해)|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of|im|seit|bis|anfang|mitte|ende|(?:letzt|vorig|vergangen|dies|nächst|kommend)e[nrm])[ -]\p{Lu}/iu;
+  /\d|day|night|week|month|year|tomorrow|tag\b|gestern|heute|morgen|woche|monat|jahr|[天日昨周週月年]|어제|오늘|내일|지난|작년/;
+const MAYBE_MONTH = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 
-/** Terms of the dates that a text names, resolved against `writtenAt`. */
+const WITH_DIGITS: readonly RegExp[] = [
+  /(?<![\d-])(?<year>(?:19|20)\d{2})[-/](?<number>\d{1,2})(?:[-/](?<day>\d{1,2}))?(?!\d)/g,
+  /\b(?:in|since|until|by|during|of|from|before|after|around|early|late) (?<year>(?:19|20)\d{2})\b(?![-./]\d)/g,
+  /(?:(?<year>(?:19|20)\d{2})[年년] ?)?(?<number>\d{1,2})[月월](?: ?(?<day>\d{1,2})[日号일])?/g,
+  /(?<year>(?:19|20)\d{2})[年년](?! ?\d)/g,
+];
+const WITH_MONTH: readonly RegExp[] = [
+  new RegExp(String.raw`\b${DAY}\.?(?: of)? ${MONTH}\b\.?(?:,? ${YEAR})?`, 'g'),
+  new RegExp(String.raw`\b${MONTH}\b\.? ${DAY}\b(?:,? ${YEAR})?`, 'g'),
+  new RegExp(String.raw`\b${MONTH}\b\.?,? ${YEAR}\b`, 'g'),
+];
+/** "May" and "march" alone are other words too: they need a word of time before them, and a capital. */
+const MONTH_ALONE = new RegExp(
+  String.raw`(?<=\b(?:in|since|until|by|during|early|late|mid|last|this|next|of)[ -])${MONTH}\b`,
+  'g',
+);
+
+/** Which of the two is the day depends on the country: both are taken. */
+const NUMBERED = /(?<![\d/.])(?<one>\d{1,2})(?<sign>[/.])(?<other>\d{1,2})\k<sign>(?<year>(?:19|20)\d{2})(?![\d/])/g;
+
+const NEAR_DAYS: readonly (readonly [RegExp, number])[] = [
+  [/\bday before yesterday\b|\bvorgestern\b|前天|一昨日|그저께/u, -2],
+  [/(?<!day before )\byesterday\b|\blast night\b|(?<!vor)gestern\b|昨[天日晚夜]|어제/u, -1],
+  [/\btoday\b|\btonight\b|\bthis morning\b|\bheute\b|今[天日]|오늘/u, 0],
+  [/(?<!day after )\btomorrow\b|明[天日]|내일/u, 1],
+  [/\bday after tomorrow\b|\bübermorgen\b|后天|明後日|모레/u, 2],
+];
+const NEAR_UNIT =
+  /\b(?<which>last|this past|this|next|past|over the|during the|at the) (?<unit>weekend|week|month|year)\b(?! of \d)/g;
+const OTHER_UNITS: readonly (readonly [RegExp, string, number])[] = [
+  [/\b(?:letzte|vorige)[nr]? woche\b|上(?:个|個)?(?:周|週|星期)|先週|지난 ?주/u, 'week', -1],
+  [/\b(?:letzte|vorige)[nrm]? monat\b|上(?:个|個)?月|先月|지난 ?달/u, 'month', -1],
+  [/\b(?:letzte|vorige)[ns]? jahr\b|去年|昨年|작년|지난해/u, 'year', -1],
+];
+const AGO = new RegExp(
+  String.raw`\b(?<amount>\d{1,3}|an?|(?:a )?couple(?: of)?|(?:a )?few|${NUMBERS.slice(1).join('|')}) (?<unit>day|weekend|week|month|year)s? (?<where>ago|back|earlier|from now)\b`,
+  'g',
+);
+const WEEKDAY = new RegExp(
+  String.raw`\b(?:(?<which>last|this past|this|next|on|by|letzte[nrs]?|nächste[nrs]?|am|bis) )?(?<day>${[...WEEKDAYS, ...GERMAN_WEEKDAYS].join('|')})\b(?! (?:morning|afternoon|evening|night)s)(?<week>,? (?:of )?last week\b)?`,
+  'g',
+);
+
+/** Terms of the time at which something was said. */
+export function timeTermsOf(at: Date): string[] {
+  return dayTerms(at);
+}
+
+/** Terms of the dates that a text names. */
 export function dateTermsOf(text: string, writtenAt: Date): string[] {
-  // Cheaper than twenty patterns over a text without any date.
-  if (!MAYBE_DATED.test(text)) return [];
-  const terms = new Set<string>();
-  addAbsolute(terms, text, writtenAt);
-  for (const term of relativeTermsOf(text, writtenAt)) terms.add(term);
-  for (const term of holidayTermsOf(text, writtenAt)) terms.add(term);
-  return [...terms];
+  const lower = text.toLowerCase();
+  const hasMonth = MAYBE_MONTH.test(lower);
+  if (!hasMonth && !MAYBE_DATED.test(lower)) return [];
+  const terms = [
+    ...[...WITH_DIGITS, ...(hasMonth ? WITH_MONTH : [])].flatMap((pattern) =>
+      Array.from(lower.matchAll(pattern), ({ groups }) => calendarTerms(groups, writtenAt)),
+    ),
+    ...(hasMonth ? Array.from(lower.matchAll(MONTH_ALONE)) : []).flatMap(({ groups, index }) =>
+      /\p{Lu}/u.test(text.charAt(index)) ? [calendarTerms(groups, writtenAt)] : [],
+    ),
+    ...Array.from(lower.matchAll(NUMBERED), ({ groups }) =>
+      [groups?.['one'], groups?.['other']].flatMap((day, index, both) =>
+        calendarTerms({ year: groups?.['year'], number: both[1 - index], day }, writtenAt),
+      ),
+    ),
+    ...NEAR_DAYS.flatMap(([pattern, days]) => (pattern.test(lower) ? [dayTerms(addDays(writtenAt, days))] : [])),
+    ...weekdaysIn(lower, writtenAt),
+    ...unitsIn(lower, writtenAt),
+  ];
+  return [...new Set(terms.flat())];
 }
 
-/** Terms of the years that a query names: there a number alone may be one. */
+/** Years that a query names: there a number alone may be one. */
 export function yearTermsOf(query: string): string[] {
-  return [...query.matchAll(/(?<![\d./-])(?:19|20)\d{2}(?![\d./-])/gu)].map(([year]) => `@${year}`);
+  return Array.from(query.matchAll(/(?<![\d./-])(?:19|20)\d{2}(?![\d./-])/gu), ([year]) => `@${year}`);
 }
 
-/** Terms of the time at which a text was written. */
-export function timeTermsOf(writtenAt: Date): string[] {
-  return dayTerms(writtenAt);
+function dayTerms(date: Date): string[] {
+  if (Number.isNaN(date.getTime())) return [];
+  const day = date.toISOString().slice(0, 10);
+  return [`@${day}`, ...monthTerms(date.getUTCFullYear(), date.getUTCMonth())];
 }
 
-/** The year of a day or month; `null` for the term of a month of any year. */
-export function yearTermOf(term: string): string | null {
-  return /^@\d{4}/.exec(term)?.[0] ?? null;
+/** @param month counted from 0 and on into the years around */
+function monthTerms(year: number, month: number): string[] {
+  const iso = new Date(Date.UTC(year, month, 1)).toISOString();
+  return [`@${iso.slice(0, 7)}`, `@${iso.slice(0, 4)}`];
 }
 
-function addAbsolute(terms: Set<string>, text: string, writtenAt: Date): void {
-  const add = (year: string | undefined, month: number, day: string | undefined): void => {
-    for (const term of calendarTerms(year, month, day, writtenAt)) terms.add(term);
-  };
-  for (const [, year, month, day] of text.matchAll(ISO_DATE)) add(year, Number(month) - 1, day);
-  for (const [, one, , other, year] of text.matchAll(NUMBERED_DATE)) {
-    for (const [day, month] of [
-      [one, other],
-      [other, one],
-    ]) {
-      add(year, Number(month) - 1, day);
-    }
+function addDays(date: Date, days: number): Date {
+  return new Date(date.getTime() + days * DAY_MILLISECONDS);
+}
+
+type Groups = Readonly<Record<string, string | undefined>> | undefined;
+
+function calendarTerms(groups: Groups, writtenAt: Date): string[] {
+  const { year, month, number, day } = groups ?? {};
+  if (month === undefined && number === undefined) return [`@${year ?? ''}`];
+  const index = number === undefined ? MONTHS.indexOf((month ?? '').slice(0, 3)) : Number(number) - 1;
+  if (index < 0 || index > 11) return [];
+  const known = year === undefined ? nearestYear(index, writtenAt) : Number(year);
+  if (day === undefined) return monthTerms(known, index);
+  const date = new Date(Date.UTC(known, index, Number(day)));
+  return date.getUTCMonth() === index ? dayTerms(date) : monthTerms(known, index);
+}
+
+/** Without a year the nearest month of that name is meant. */
+function nearestYear(month: number, writtenAt: Date): number {
+  const distance = month - writtenAt.getUTCMonth();
+  return writtenAt.getUTCFullYear() + (distance > 6 ? -1 : distance < -6 ? 1 : 0);
+}
+
+/** Of all days of that name the nearest before; "on Friday" may be the one after as well. */
+function weekdaysIn(text: string, writtenAt: Date): string[][] {
+  return Array.from(text.matchAll(WEEKDAY), ({ groups }) => {
+    const name = groups?.['day'] ?? '';
+    const weekday = Math.max(WEEKDAYS.indexOf(name), GERMAN_WEEKDAYS.indexOf(name));
+    const back = (writtenAt.getUTCDay() - weekday + 7) % 7;
+    const [before, after] = [addDays(writtenAt, -back), addDays(writtenAt, 7 - back)];
+    if (groups?.['week'] !== undefined)
+      return dayTerms(addDays(writtenAt, -mondayOffset(writtenAt) - 7 + ((weekday + 6) % 7)));
+    const which = groups?.['which'] ?? '';
+    if (/^(?:last|this past|letzt)/u.test(which)) return dayTerms(back === 0 ? addDays(before, -7) : before);
+    if (/^n/u.test(which)) return dayTerms(after);
+    return which === '' || back === 0 ? dayTerms(before) : [...dayTerms(before), ...dayTerms(after)];
+  });
+}
+
+function unitsIn(text: string, writtenAt: Date): string[][] {
+  return [
+    ...Array.from(text.matchAll(NEAR_UNIT), ({ groups }) => {
+      const which = groups?.['which'] ?? '';
+      const unit = groups?.['unit'] ?? '';
+      const isNear = which === 'this' || (which.endsWith('the') && mondayOffset(writtenAt) >= 5);
+      return unitTerms(writtenAt, unit, which === 'next' ? 1 : isNear ? 0 : -1);
+    }),
+    ...OTHER_UNITS.flatMap(([pattern, unit, steps]) => (pattern.test(text) ? [unitTerms(writtenAt, unit, steps)] : [])),
+    ...Array.from(text.matchAll(AGO), ({ groups }) => {
+      const direction = groups?.['where'] === 'from now' ? 1 : -1;
+      const amounts = amountsOf(groups?.['amount'] ?? '');
+      return amounts.flatMap((amount) => unitTerms(writtenAt, groups?.['unit'] ?? '', direction * amount));
+    }),
+  ];
+}
+
+/** Days since Monday. */
+function mondayOffset(date: Date): number {
+  return (date.getUTCDay() + 6) % 7;
+}
+
+function unitTerms(at: Date, unit: string, steps: number): string[] {
+  const monday = addDays(at, 7 * steps - mondayOffset(at));
+  switch (unit) {
+    case 'day':
+      return dayTerms(addDays(at, steps));
+    case 'weekend':
+      return [5, 6].flatMap((day) => dayTerms(addDays(monday, day)));
+    case 'week':
+      return Array.from({ length: 7 }, (_, day) => dayTerms(addDays(monday, day))).flat();
+    case 'month':
+      return monthTerms(at.getUTCFullYear(), at.getUTCMonth() + steps);
+    default:
+      return [`@${at.getUTCFullYear() + steps}`];
   }
-  for (const [, year, near, month, day] of text.matchAll(CHINESE_DATE)) {
-    add(near === undefined ? year : yearFrom(writtenAt, near), Number(month) - 1, day);
-  }
-  for (const [, year, chinese] of text.matchAll(YEAR_ALONE)) terms.add(`@${year ?? chinese ?? ''}`);
-  for (const [, year, month, day] of text.matchAll(SLASHED_DATE)) add(year, Number(month) - 1, day);
-  for (const [, day, month, year] of text.matchAll(DAY_MONTH)) add(year, monthOf(month), day);
-  for (const [, day, month, year] of text.matchAll(GERMAN_DAY)) add(year, monthOf(month), day);
-  for (const [, which = '', month, day, year] of text.matchAll(MONTH_DAY)) {
-    add(year ?? String(yearOfMonth(monthOf(month), which, writtenAt)), monthOf(month), day);
-  }
-  for (const [, month, year] of text.matchAll(MONTH_YEAR)) add(year, monthOf(month), undefined);
-  for (const [, which = '', month] of text.matchAll(MONTH_ALONE)) {
-    const year = String(yearOfMonth(monthOf(month), which, writtenAt));
-    if (/^\p{Lu}/u.test(month ?? '')) add(year, monthOf(month), undefined);
-  }
 }
 
-/** "Last year" in words that stand before a month. */
-function yearFrom(writtenAt: Date, word: string): string {
-  return String(writtenAt.getUTCFullYear() + stepsOfYear(word));
-}
-
-function calendarTerms(year: string | undefined, month: number, day: string | undefined, writtenAt: Date): string[] {
-  if (!(month >= 0 && month <= 11)) return [];
-  const anyYear = `@-${twoDigits(month + 1)}`;
-  const known = year === undefined ? nearestYear(month, writtenAt) : Number(year);
-  const number = day === undefined ? undefined : Number(day);
-  if (number !== undefined && number >= 1 && number <= daysOfMonth(known, month)) {
-    return dayTerms(new Date(Date.UTC(known, month, number)));
-  }
-  return [`@${known}-${twoDigits(month + 1)}`, anyYear];
-}
-
-function daysOfMonth(year: number, month: number): number {
-  return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
-}
-
-function monthOf(name: string | undefined): number {
-  const begin = (name ?? '').toLowerCase().slice(0, 3);
-  const english = GERMAN_MONTHS[begin] ?? begin;
-  return MONTHS.findIndex((month) => month.startsWith(english));
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0');
+/** Each number that may be meant. */
+function amountsOf(words: string): readonly number[] {
+  if (words.includes('couple')) return [2];
+  if (words.includes('few')) return [2, 3, 4];
+  if (/^an?$/u.test(words)) return [1];
+  const named = NUMBERS.indexOf(words);
+  return [named > 0 ? named : Number(words)];
 }

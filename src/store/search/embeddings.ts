@@ -31,7 +31,8 @@ export async function embedBehind(sql: Database, embedder: TextEmbedder, signal:
   for (;;) {
     const failedBefore = failures.length;
     const behind = await sql<{ id: string }[]>`
-      select s.conversation_id as id from search_progress s left join embedding_progress e on e.conversation_id = s.conversation_id and e.model = ${model}
+      select s.conversation_id as id from search_progress s
+      left join embedding_progress e on e.conversation_id = s.conversation_id and e.model = ${model}
       where s.passages > coalesce(e.passages, 0) and s.conversation_id <> all(${failures.map(({ id }) => id)}::uuid[])
       order by s.passages - coalesce(e.passages, 0) desc
       limit ${CONVERSATIONS_AT_ONCE}`;
@@ -130,8 +131,8 @@ async function storeVectors(
         on p.id = v.id
       on conflict do nothing`;
     await open`
-      insert into embedding_progress as e (conversation_id, model, agent_number, passages)
-      select s.conversation_id, ${model}, s.agent_number, ${count} from search_progress s
+      insert into embedding_progress as e (conversation_id, model, passages)
+      select s.conversation_id, ${model}, ${count} from search_progress s
       where s.conversation_id = ${conversationId} and ${count} > 0
       on conflict (conversation_id, model) do update set passages = e.passages + excluded.passages`;
     return count;

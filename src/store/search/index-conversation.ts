@@ -1,20 +1,21 @@
 import postgres from 'postgres';
 import type { ContentPart } from '../../context/content.ts';
 import type { EntryKind } from '../../context/entry.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import type { Database, Transaction } from '../database.ts';
 import { entryPieces, entryText, originalText } from '../entry-text.ts';
-import { isLockConflict, isOutage } from '../errors.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
+import { StoreError } from '../errors.ts';
+import { plainText } from '../stored-text.ts';
 import { transaction } from '../transaction.ts';
-import type { IndexedConversation } from './block-allocator.ts';
-import { holdConversation } from './hold-conversation.ts';
-import { pathIn } from './paths.ts';
 import { PassageWriter } from './passage-writer.ts';
+import type { IndexedConversation, Source } from './passage-writer.ts';
 
-/** Entries that one transaction indexes: a search that finds much to do shows progress to others. */
+/** Entries that one transaction indexes, so that others see progress. */
 const BATCH_ENTRIES = 500;
-/** Characters after which a transaction ends with the entry under way: 500 entries can be 2 GB, and a worker that stops waits for one. */
+/** Characters after which a transaction ends with the entry under way: 500 entries can be 2 GB. */
 const BATCH_CHARACTERS = 2_000_000;
+/** Characters of a path that are kept, its end. The model may write anything there. */
+const LONGEST_PATH = 500;
 
 /** What one transaction takes up. */
 interface Portion {
@@ -23,36 +24,36 @@ interface Portion {
 }
 
 const BATCH: Portion = { entries: BATCH_ENTRIES, summaries: true };
-/** So little that what Postgres does not take is known. */
 const ONE_ENTRY: Portion = { entries: 1, summaries: false };
 const ALL_SUMMARIES: Portion = { entries: 0, summaries: true };
 
 export interface IndexedCount {
   readonly passages: number;
-  /** Entries that Postgres takes no index of, and times that summaries were such: they are passed over, not tried for ever. */
+  /** Entries, and times that summaries were such, of which Postgres takes no index: no search finds them. */
   readonly skipped: number;
-  /** `false` when the signal stopped it before the newest entry. */
+  /** `false` when it stopped before the newest entry. */
   readonly isWhole: boolean;
 }
 
 /**
- * Indexes entries and summaries that are not yet; returns how many passages were written. Safe to
- * run at once from many processes: they wait for each other and find nothing left to do. What was
- * done stays when it is interrupted. An entry whose words Postgres refuses is left out: it must not keep all others out.
- * @param options.signal stops it after the batch that is under way.
+ * Indexes entries and summaries that are not indexed yet. Safe to run at once from many processes: they wait for each other. What is
+ * done stays when it is interrupted.
+ * @param options.signal stops it after the batch that is under way
+ * @param options.mostBatches of about 500 entries; default: all
  * @throws StoreError `conversation_not_found`
  */
 export async function indexConversation(
   sql: Database,
   conversationId: string,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal; readonly mostBatches?: number } = {},
 ): Promise<IndexedCount> {
   let [passages, skipped] = [0, 0];
-  for (;;) {
+  for (let batches = 1; ; batches += 1) {
     const batch = await indexNext(sql, conversationId);
     passages += batch.passages;
     skipped += batch.skipped;
-    if (!batch.more || options.signal?.aborted === true) return { passages, skipped, isWhole: !batch.more };
+    const isStopped = options.signal?.aborted === true || batches === options.mostBatches;
+    if (!batch.more || isStopped) return { passages, skipped, isWhole: !batch.more };
   }
 }
 
@@ -60,6 +61,7 @@ interface IndexedBatch extends Omit<IndexedCount, 'isWhole'> {
   readonly more: boolean;
 }
 
+/** Entry by entry where Postgres refuses a batch: one text that it cannot index must not keep all others out. */
 async function indexNext(sql: Database, conversationId: string): Promise<IndexedBatch> {
   const whole = await tryBatch(sql, conversationId, BATCH);
   if (whole !== null) return whole;
@@ -77,19 +79,14 @@ async function indexNext(sql: Database, conversationId: string): Promise<Indexed
   return { passages, skipped, more: taken === BATCH_ENTRIES };
 }
 
-/** `null`: something of it Postgres cannot take. */
+/** `null`: Postgres refuses something of it for good, by SQLSTATE classes 22 (data exception) and 54 (program limit exceeded). */
 async function tryBatch(sql: Database, conversationId: string, portion: Portion): Promise<IndexedBatch | null> {
   try {
     return await transaction(sql, (open) => indexBatch(open, conversationId, portion));
   } catch (error) {
-    if (isOfData(error)) return null;
+    if (error instanceof postgres.PostgresError && /^(?:22|54)/u.test(error.code)) return null;
     throw error;
   }
-}
-
-/** SQLSTATE classes 22 (data exception) and 54 (program limit exceeded): the same again would fail again. */
-function isOfData(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && /^(?:22|54)/u.test(error.code);
 }
 
 async function passOver(open: Transaction, conversationId: string, { summaries }: Portion): Promise<void> {
@@ -109,47 +106,45 @@ interface Progress extends IndexedConversation {
   readonly through_compaction: number;
 }
 
+/**
+ * Keeps a conversation from being deleted until the transaction ends; steps go on meanwhile. First in a transaction that indexes, because
+ * a deletion locks the conversation before its index.
+ * @throws StoreError `conversation_not_found`
+ */
+export async function lockAgainstDeletion(open: Transaction, conversationId: string): Promise<void> {
+  const { count } = await open`select from conversations where id = ${conversationId} for key share`;
+  if (count > 0) return;
+  throw new StoreError(
+    'conversation_not_found',
+    `there is no conversation ${conversationId}: it was deleted meanwhile`,
+  );
+}
+
 async function indexBatch(open: Transaction, conversationId: string, portion: Portion): Promise<IndexedBatch> {
-  await holdConversation(open, conversationId);
+  await lockAgainstDeletion(open, conversationId);
   await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
-  await open`
-    insert into search_agents (agent) select c.agent from conversations c
-    where c.id = ${conversationId} and not exists (select from search_agents a where a.agent = c.agent)
-    on conflict do nothing`;
   const [progress] = await open<Progress[]>`
-    select p.conversation_id as id, p.number, p.through_sequence, p.through_compaction, a.number as "agentNumber"
-    from search_progress p join conversations c on c.id = p.conversation_id join search_agents a on a.agent = c.agent
+    select p.conversation_id as id, c.agent, p.through_sequence, p.through_compaction, p.talk_passages
+    from search_progress p join conversations c on c.id = p.conversation_id
     where p.conversation_id = ${conversationId} for update of p`;
   // Whoever builds the index anew took the row away while it was waited for: the next batch makes one.
   if (progress === undefined) return { passages: 0, skipped: 0, more: true };
   const writer = new PassageWriter(open, progress);
   const entries = await indexEntries(open, writer, progress, portion.entries);
-  const summaries = portion.summaries
-    ? await indexSummaries(open, writer, progress)
-    : { through: progress.through_compaction };
-  const passages = await writer.finish();
+  const compaction = portion.summaries ? await indexSummaries(open, writer, progress) : progress.through_compaction;
+  const { passages, talkPassages } = await writer.finish();
   await open`
-    update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
+    update search_progress set through_sequence = ${entries.through}, through_compaction = ${compaction},
+      passages = passages + ${passages}, talk_passages = ${talkPassages}
     where conversation_id = ${conversationId}`;
-  await markIndexed(open, conversationId, { sequence: entries.through, compaction: summaries.through });
-  return { passages, skipped: 0, more: entries.more };
-}
-
-/**
- * Unless something came meanwhile. The last statement of who indexes, so that a step waits for no more than the commit; and where a
- * step or a deletion has the row, the mark stays, for whoever looks next.
- */
-async function markIndexed(
-  open: Transaction,
-  conversationId: string,
-  through: { readonly sequence: number; readonly compaction: number },
-): Promise<void> {
+  // Where a step or a deletion has the row locked the mark stays, for whoever looks next.
   await open`
     update conversations set is_unindexed = false where id = (
       select c.id from conversations c
       where c.id = ${conversationId} and c.is_unindexed
-        and c.last_sequence <= ${through.sequence} and c.compactions <= ${through.compaction}
+        and c.last_sequence <= ${entries.through} and c.compactions <= ${compaction}
       for no key update skip locked)`;
+  return { passages, skipped: 0, more: entries.more };
 }
 
 interface EntryRow {
@@ -180,89 +175,65 @@ async function indexEntries(
     if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, more: true };
     if (row.kind === 'compaction' || isRecall(row.tool_name)) continue;
     const texts =
-      row.original_id === null ? inChunks(searchedPieces(row.content)) : [originalText(open, row.original_id)];
-    characters += await writer.add(
-      {
-        sourceId: row.id,
-        kind: row.kind,
-        isCall: row.kind === 'assistant' && !row.content.some(isSaid),
-        sequence: row.sequence,
-        toolName: row.tool_name,
-        path: row.kind === 'tool_result' ? pathIn(row.arguments) : null,
-        createdAt: row.created_at,
-      },
-      texts,
-    );
+      row.original_id === null
+        ? searchedPieces(row.content).map((text) => [text])
+        : [originalText(open, row.original_id)];
+    characters += await writer.add(sourceOf(row, row.kind), texts);
   }
   return { through: rows.at(-1)?.sequence ?? after, more: rows.length === most };
 }
 
-/**
- * Without calls of recall: a search must find what it asks for, not the question. Blanks stand in
- * their place, so that offsets are those of the entry as it is opened.
- */
-function searchedPieces(content: readonly ContentPart[]): string[] {
-  return entryPieces(content.map((part) => (isRecallCall(part) ? blank(part) : part)));
+function sourceOf(row: EntryRow, kind: Exclude<EntryKind, 'compaction'>): Source {
+  return {
+    sourceId: row.id,
+    kind,
+    isTalk: kind === 'user' || (kind === 'assistant' && row.content.some(isSaid)),
+    sequence: row.sequence,
+    toolName: row.tool_name,
+    path: kind === 'tool_result' ? pathIn(row.arguments) : null,
+    createdAt: row.created_at,
+  };
 }
 
-/** Texts that are read whole. */
-function inChunks(texts: readonly string[]): string[][] {
-  return texts.map((text) => [text]);
+/** A search must find what it asks for, not an earlier search. Blanks keep the offsets of what stands behind. */
+function searchedPieces(content: readonly ContentPart[]): string[] {
+  return entryPieces(content.map((part) => (part.type === 'tool_call' && isRecall(part.name) ? blank(part) : part)));
 }
 
 function isSaid(part: ContentPart): boolean {
   return part.type === 'text' && part.text.trim() !== '';
 }
 
-/** The tools that search and open what is indexed here: their calls and results only repeat it. Others may begin like them. */
 function isRecall(toolName: string | null): boolean {
   return toolName === RECALL_SEARCH || toolName === RECALL_OPEN;
-}
-
-function isRecallCall(part: ContentPart): boolean {
-  return part.type === 'tool_call' && isRecall(part.name);
 }
 
 function blank(part: ContentPart): ContentPart {
   return { type: 'text', text: ' '.repeat(entryText([part]).length) };
 }
 
+/** The path with which a tool was called. Arguments are kept as the model wrote them, which need not be JSON. */
+function pathIn(written: unknown): string | null {
+  try {
+    const parsed: unknown = typeof written === 'string' ? JSON.parse(written) : written;
+    if (typeof parsed !== 'object' || parsed === null || !('path' in parsed)) return null;
+    return typeof parsed.path === 'string' ? plainText(parsed.path.slice(-LONGEST_PATH)) : null;
+  } catch {
+    return null;
+  }
+}
+
 async function indexSummaries(
   open: Transaction,
   writer: PassageWriter,
   { id: conversationId, through_compaction: after }: Progress,
-): Promise<{ through: number }> {
+): Promise<number> {
   const rows = await open<{ id: string; number: number; summary: string | null; finished_at: Date }[]>`
     select id, number, summary, finished_at from compactions
     where conversation_id = ${conversationId} and number > ${after} order by number`;
+  const shared = { kind: 'summary', isTalk: false, sequence: null, toolName: null, path: null } as const;
   for (const { id: sourceId, summary, finished_at: createdAt } of rows) {
-    if (summary === null) continue;
-    const source = {
-      sourceId,
-      kind: 'summary',
-      isCall: false,
-      sequence: null,
-      toolName: null,
-      path: null,
-      createdAt,
-    } as const;
-    await writer.add(source, [[summary]]);
+    if (summary !== null) await writer.add({ ...shared, sourceId, createdAt }, [[summary]]);
   }
-  return { through: rows.at(-1)?.number ?? after };
-}
-
-/**
- * Indexes what is missing of all conversations of an agent, one after another. One that cannot be indexed now keeps nobody from
- * finding what is said in the others: upkeep tries it again, and logs why it failed.
- */
-export async function indexAgent(sql: Database, agent: string): Promise<void> {
-  const behind = await sql<{ id: string }[]>`
-    select id from conversations where agent = ${agent} and is_unindexed`;
-  for (const { id } of behind) {
-    try {
-      await indexConversation(sql, id);
-    } catch (error) {
-      if (isOutage(error) && !isLockConflict(error)) throw error;
-    }
-  }
+  return rows.at(-1)?.number ?? after;
 }

@@ -1,193 +1,185 @@
 import { ReadableTextReader } from '../../context/readable-text.ts';
 import type { Transaction } from '../database.ts';
 import { plainText } from '../stored-text.ts';
-import { BlockAllocator } from './block-allocator.ts';
-import type { IndexedConversation } from './block-allocator.ts';
-import { emojiIn } from './emoji.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
-import { headingOf, saidAtOf } from './heading.ts';
+import { headingOf } from './heading.ts';
+import { agentMark, conversationMark, kindMark, passageTerms, toVector } from './passage-terms.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
-import { languageOf } from './languages.ts';
-import type { Language } from './languages.ts';
-import { passageTerms, toVector } from './passage-terms.ts';
-import { TermWriter } from './term-writer.ts';
-import { stemsOf } from './stems.ts';
-import type { Stem } from './stems.ts';
+import { languageOf, stemsOf } from './stems.ts';
+import type { Language, Stem } from './stems.ts';
 import { wordsOf } from './words.ts';
 import type { Word } from './words.ts';
 
 /** Passages of one statement: cutting more into words would leave the transaction idle for longer than the server allows. */
 const PASSAGES_PER_INSERT = 250;
-/** Characters that are cut into passages at a time, so that one message of megabytes is written as it is cut. */
+/** Characters that are cut into passages at a time, so that a message of megabytes is written as it is cut. */
 const PORTION_CHARACTERS = 100 * PASSAGE_CHARACTERS;
-/**
- * Characters that are indexed of one original; `recall_open` reads the rest. A search waits for what is not indexed yet, and this takes
- * seconds; the whole of the longest original would take more than half a minute.
- */
+/** Characters that are indexed of one original. Indexing these takes seconds; the longest original would take half a minute. */
 export const INDEXED_CHARACTERS = 4_000_000;
 
-/** What the passages of one source share. */
+const ASKS = /[?？؟]["'”’»)\]]*\s*$/u;
+
+/** What the passages of one entry or summary share. */
 export interface Source {
   readonly sourceId: string;
   readonly kind: PassageKind;
-  /** Nothing but tool calls. */
-  readonly isCall: boolean;
+  /** Said by user or agent to each other, so that neighbours count for each other. */
+  readonly isTalk: boolean;
   readonly sequence: number | null;
   readonly toolName: string | null;
-  /** With which the tool was called; empty: with none. `null`: it is no result of a tool. */
+  /** With which the tool was called. */
   readonly path: string | null;
   readonly createdAt: Date;
 }
 
-/** One text: JSON, or not, as a whole. */
+/** One text in chunks: JSON, or not, as a whole. */
 type ChunkedText = Iterable<string> | AsyncIterable<string>;
 
-interface Reading {
-  readonly source: Source;
-  readonly language: Language;
-  readonly reader: ReadableTextReader;
+/** The conversation whose passages are written. */
+export interface IndexedConversation {
+  readonly id: string;
+  readonly agent: string;
+  /** Place that the next passage of its talk gets. */
+  readonly talk_passages: number;
 }
 
 interface WaitingPassage {
   readonly source: Source;
-  readonly saidAt: Date | null;
+  readonly saidAt: Date;
   readonly language: Language;
   readonly offset: number;
   readonly text: string;
   readonly words: readonly Word[];
-  readonly emoji: readonly Word[];
+  readonly pathWords: readonly Word[];
+  readonly place: number | null;
 }
 
-interface PreparedPassage extends WaitingPassage {
-  readonly id: number;
-  readonly terms: ReadonlyMap<string, readonly number[]>;
-  readonly asked: ReadonlySet<string>;
-}
-
-/** Passages on their way to the index: written many at a time, because a round trip costs more than a row. */
+/** Passages on their way to the index, written many at a time. */
 export class PassageWriter {
   readonly #sql: Transaction;
   readonly #conversation: IndexedConversation;
-  readonly #blocks: BlockAllocator;
-  readonly #terms: TermWriter;
+  readonly #marks: readonly string[];
+  readonly #frequencies = new Map<string, number>();
   #waiting: WaitingPassage[] = [];
+  #place: number;
   #written = 0;
-  /** Of the source whose passages were pushed last. */
-  #saidAt: Date | null = null;
 
   constructor(sql: Transaction, conversation: IndexedConversation) {
     this.#sql = sql;
     this.#conversation = conversation;
-    this.#blocks = new BlockAllocator(sql, conversation);
-    this.#terms = new TermWriter(sql, conversation);
+    this.#marks = [agentMark(conversation.agent), conversationMark(conversation.id)];
+    this.#place = conversation.talk_passages;
   }
 
   /**
-   * Cuts the texts of a source as they read, each of which comes in chunks; what is left of a chunk after its last full passage joins
-   * the next. The places of passages are those of the originals, escapes included. Returns how many of their characters were read.
+   * Cuts the texts of a source as they read; what is left of a chunk after its last full passage joins the next. Offsets are those of
+   * the original, escapes of JSON included. Returns how many of its characters were read.
    */
   async add(source: Source, texts: readonly ChunkedText[]): Promise<number> {
     const reader = new ReadableTextReader();
-    let offset = 0;
-    let rest = '';
-    let language: Language | undefined;
-    // A source that begins with nothing but white space has no passage at its beginning.
-    this.#saidAt = null;
+    const pathWords = source.path === null ? [] : wordsOfPath(source.path);
+    let [offset, rest] = [0, ''];
+    let shared: Pick<WaitingPassage, 'source' | 'saidAt' | 'language' | 'pathWords'> | undefined;
+    const push = async (passages: readonly Passage[], text: string): Promise<void> => {
+      shared ??= { source, pathWords, language: languageOf(text), saidAt: saidAtOf(source, text) };
+      for (const passage of passages) this.#push(shared, passage, reader.originalOffset(passage.offset));
+      if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
+    };
     for await (const portion of portionsOf(texts, reader)) {
       rest += portion;
       if (rest.length < PORTION_CHARACTERS) continue;
-      language ??= languageOf(rest);
       const passages = splitPassages(rest, offset);
       const last = passages.pop();
       const consumed = last === undefined ? rest.length : last.offset - offset;
-      await this.#push({ source, language, reader }, passages);
+      await push(passages, rest);
       rest = rest.slice(consumed);
       offset += consumed;
       const read = reader.originalOffset(offset);
       if (read >= INDEXED_CHARACTERS) return read;
     }
-    language ??= languageOf(rest);
-    await this.#push({ source, language, reader }, splitPassages(rest, offset));
+    await push(splitPassages(rest, offset), rest);
     return reader.originalOffset(offset + rest.length);
   }
 
-  async #push({ source, language, reader }: Reading, passages: readonly Passage[]): Promise<void> {
-    for (const passage of passages) {
-      const text = plainText(passage.text);
-      if (passage.offset === 0) this.#saidAt = saidAtOf(source, headingOf(text));
-      const searched = withoutEncodedBytes(text);
-      const [words, emoji] = [wordsOf(searched), emojiIn(searched)];
-      const offset = reader.originalOffset(passage.offset);
-      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words, emoji });
-    }
-    if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
+  #push(
+    shared: Pick<WaitingPassage, 'source' | 'saidAt' | 'language' | 'pathWords'>,
+    passage: Passage,
+    offset: number,
+  ) {
+    const text = plainText(passage.text);
+    const place = shared.source.isTalk ? this.#place : null;
+    if (place !== null) this.#place += 1;
+    this.#waiting.push({ ...shared, offset, text, place, words: wordsOf(withoutEncodedBytes(text)) });
   }
 
-  /** Writes what waits; returns how many passages were written in all. */
-  async finish(): Promise<number> {
+  /** Writes what waits; returns how many passages were written in all, and the next place of the talk. */
+  async finish(): Promise<{ readonly passages: number; readonly talkPassages: number }> {
     await this.#flush();
-    await this.#blocks.write();
-    await this.#terms.finish();
-    return this.#written;
+    await this.#writeFrequencies();
+    return { passages: this.#written, talkPassages: this.#place };
   }
 
   async #flush(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return;
-    const prepared = await this.#prepare(waiting);
-    await this.#insert(prepared);
-    await this.#count(prepared);
-    await this.#terms.add(prepared);
-    this.#written += prepared.length;
+    const stems = await this.#stemsOf(waiting);
+    const vectors = waiting.map((passage) => {
+      const marks = [...this.#marks, kindMark(passage.source.kind)];
+      const terms = passageTerms(passage, stems.get(passage.language) ?? new Map<string, Stem>(), marks);
+      for (const term of terms) this.#frequencies.set(term, (this.#frequencies.get(term) ?? 0) + 1);
+      return toVector(terms);
+    });
+    await this.#insert(waiting, vectors);
+    this.#written += waiting.length;
   }
 
-  async #prepare(waiting: readonly WaitingPassage[]): Promise<PreparedPassage[]> {
+  async #stemsOf(passages: readonly WaitingPassage[]): Promise<ReadonlyMap<Language, ReadonlyMap<string, Stem>>> {
     const stems = new Map<Language, ReadonlyMap<string, Stem>>();
-    for (const language of new Set(waiting.map((passage) => passage.language))) {
-      const words = waiting.filter((passage) => passage.language === language).flatMap((passage) => passage.words);
+    for (const language of new Set(passages.map((passage) => passage.language))) {
+      const words = passages.flatMap((each) => (each.language === language ? [...each.words, ...each.pathWords] : []));
       stems.set(language, await stemsOf(this.#sql, language, words));
     }
-    const prepared: PreparedPassage[] = [];
-    for (const passage of waiting) {
-      const { source, language, text } = passage;
-      const ofLanguage = stems.get(language) ?? new Map<string, Stem>();
-      const id = await this.#blocks.next(source.isCall ? 'call' : source.kind);
-      const words = [...passage.words, ...passage.emoji];
-      const terms = passageTerms({ text, words }, ofLanguage, source.createdAt);
-      const asked = new Set(
-        wordsOf(questionsIn(withoutEncodedBytes(text))).map(({ text }) => ofLanguage.get(text)?.term ?? text),
-      );
-      prepared.push({ ...passage, id, terms, asked });
-    }
-    return prepared;
+    return stems;
   }
 
-  async #insert(passages: readonly PreparedPassage[]): Promise<void> {
+  async #insert(passages: readonly WaitingPassage[], vectors: readonly string[]): Promise<void> {
     await this.#sql`
-      insert into passages (id, conversation_id, source_id, kind, sequence, tool_name, path, character_offset, text, terms, words, created_at, said_at)
-      select p.id, ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.path, p.character_offset, p.text,
-        p.terms::tsvector, p.words, p.created_at, p.said_at
-      from unnest(${passages.map(({ id }) => id)}::bigint[], ${passages.map(({ source }) => source.sourceId)}::uuid[],
+      insert into passages (conversation_id, source_id, kind, sequence, tool_name, path, character_offset, text, terms,
+        words, place, is_question, created_at, said_at)
+      select ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.path, p.character_offset, p.text,
+        p.terms::tsvector, p.words, p.place, p.is_question = 1, p.created_at, p.said_at
+      from unnest(${passages.map(({ source }) => source.sourceId)}::uuid[],
         ${passages.map(({ source }) => source.kind)}::text[], ${passages.map(({ source }) => source.sequence)}::int[],
         ${passages.map(({ source }) => source.toolName)}::text[], ${passages.map(({ source }) => source.path)}::text[],
-        ${passages.map(({ offset }) => offset)}::int[],
-        ${passages.map(({ text }) => text)}::text[], ${passages.map(({ terms }) => toVector(terms))}::text[],
-        ${passages.map(({ words }) => wordCount(words))}::int[],
+        ${passages.map(({ offset }) => offset)}::int[], ${passages.map(({ text }) => text)}::text[],
+        ${[...vectors]}::text[], ${passages.map(({ words }) => words.at(-1)?.position ?? 0)}::int[],
+        ${passages.map(({ place }) => place)}::int[], ${passages.map(({ text }) => Number(ASKS.test(text)))}::int[],
         ${passages.map(({ source }) => source.createdAt.toISOString())}::timestamptz[],
-        ${passages.map(({ saidAt }) => saidAt?.toISOString() ?? null)}::timestamptz[])
-        as p (id, source_id, kind, sequence, tool_name, path, character_offset, text, terms, words, created_at, said_at)`;
+        ${passages.map(({ saidAt }) => saidAt.toISOString())}::timestamptz[])
+        as p (source_id, kind, sequence, tool_name, path, character_offset, text, terms, words, place, is_question,
+          created_at, said_at)`;
   }
 
-  async #count(passages: readonly PreparedPassage[]): Promise<void> {
+  /** The last statement of a batch and in order of terms: all conversations of an agent share these rows. */
+  async #writeFrequencies(): Promise<void> {
+    const terms = [...this.#frequencies].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    if (terms.length === 0) return;
     await this.#sql`
-      update search_progress set passages = passages + ${passages.length},
-        words = words + ${passages.reduce((sum, { words }) => sum + wordCount(words), 0)},
-        languages = array(select distinct unnest(languages || ${[...new Set(passages.map(({ language }) => language))]}::text[]) order by 1)
-      where number = ${this.#conversation.number}`;
+      insert into term_frequencies as f (agent, term, passages)
+      select ${this.#conversation.agent}, t.term, t.passages
+      from unnest(${terms.map(([term]) => term)}::text[], ${terms.map(([, count]) => count)}::int[]) as t (term, passages)
+      on conflict (agent, term) do update set passages = f.passages + excluded.passages`;
   }
+}
+
+/** Words by which somebody may ask for a file: the path, the names in it and the file's without its ending, with their parts. */
+function wordsOfPath(path: string): Word[] {
+  const names = path.split(/[/\\]+/u);
+  const bare = (names.at(-1) ?? '').replace(/(?<=.)\.[^.]*$/u, '');
+  return [path, ...names, bare].flatMap((name) => wordsOf(name));
 }
 
 async function* portionsOf(texts: readonly ChunkedText[], reader: ReadableTextReader): AsyncIterable<string> {
@@ -201,13 +193,12 @@ async function* portionsOf(texts: readonly ChunkedText[], reader: ReadableTextRe
   }
 }
 
-/** The sentences of a text that ask something. */
-function questionsIn(text: string): string {
-  const sentences = text.split(/(?<=[.!?。！？؟\n])/u);
-  return sentences.filter((sentence) => /[?？؟]$/u.test(sentence)).join(' ');
-}
-
-/** The parts of an identifier share its place: it is one word. */
-export function wordCount(words: readonly Word[]): number {
-  return words.at(-1)?.position ?? 0;
+/**
+ * The day that the heading of a message names, if that is no later than the message itself. A tool's output that begins with a time is a
+ * log or a file.
+ */
+function saidAtOf({ kind, createdAt }: Source, text: string): Date {
+  const { saidAt } = headingOf(text);
+  const isMessage = kind === 'user' || kind === 'assistant';
+  return isMessage && saidAt !== null && saidAt <= createdAt ? saidAt : createdAt;
 }

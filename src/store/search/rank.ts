@@ -1,115 +1,117 @@
-import { isSummary } from './candidate.ts';
-import type { Candidate, RankedCandidate } from './candidate.ts';
-import { expectedAnswerOf } from './expected-answer.ts';
-import type { ExpectedAnswer } from './expected-answer.ts';
 import type { FoundPassage } from './found-passage.ts';
-import type { AskedWords, WordScored } from './score-words.ts';
-import { speakersAmong } from './speakers.ts';
-import type { Said, Speakers } from './speakers.ts';
+import { headingOf } from './heading.ts';
 import { hasPhrases } from './phrases.ts';
 import type { Phrases } from './phrases.ts';
-import { isWider } from './query-terms.ts';
-import { asks } from './statement.ts';
-import type { WeightedTerm } from './weigh-terms.ts';
+import type { QueryTerm } from './query.ts';
+import type { ReadPassage } from './read-passages.ts';
+import { statementOf } from './statement.ts';
+import type { ScoredPlace } from './score.ts';
 
+/** What asks for the same is not its answer, however many words it shares. */
+const QUESTION_FACTOR = 0.7;
 /** A turn said by whom the query names is likelier the answer than one said to them. */
 const SPEAKER_FACTOR = 1.25;
-/** Who asks for a time or a number is answered by what names one. */
-const EXPECTED_FACTOR = 1.15;
 /** A passage with none of the names in the query is likelier of somebody else. */
 const NAMELESS_FACTOR = 0.85;
-/** What asks for the same is not its answer, however many words it shares. */
-const ASKING_FACTOR = 0.7;
-/** Words that must be known before a passage without any of them is listed for what stands beside it. */
+/** Words that a query must have before a passage without any of them is listed for what stands beside it. */
 const WORDS_OF_A_QUESTION = 3;
-
+const PARTIAL_TERMS = 2;
+const MAYBE_ASKS = /[?？؟]/u;
 const IS_QUESTION = /[?？؟]\s*$/u;
 
-export interface RankedQuery extends AskedWords {
-  /** As it was asked, trimmed. */
-  readonly text: string;
-  readonly phrases: Phrases;
+/** A passage with what speaks for it. */
+export interface RankedPassage extends ReadPassage {
+  readonly score: number;
+  readonly match: FoundPassage['match'];
+  /** Terms of the query that it has itself. */
+  readonly matched: readonly WeightedTerm[];
+  /** Said by somebody whom the query names. */
+  readonly isSaidByAsked: boolean;
+  /** The sentence of it that has most of the query asks something. */
+  readonly asks: boolean;
 }
 
-/** A passage whose words were scored, with its text. */
-export type ReadCandidate = Candidate & WordScored;
+export interface WeightedTerm extends QueryTerm {
+  readonly weight: number;
+}
 
-/** The first and the last word of what is part of an identifier may stand for parts of words. */
-const PARTIAL_TERMS = 2;
+export interface RankedQuery {
+  readonly text: string;
+  readonly phrases: Phrases;
+  /** In the order of the bits of a mask. */
+  readonly terms: readonly WeightedTerm[];
+}
 
-/** Scores each candidate by its words and by what its text says; best first. */
-export function rankCandidates(query: RankedQuery, candidates: readonly ReadCandidate[]): RankedCandidate[] {
-  const asked: ScoredQuery = { ...query, expected: expectedAnswerOf(query.text) };
-  const speakers = speakersAmong(candidates, query);
-  const ranked = candidates.map((candidate) => score(asked, speakers, candidate));
-  // A word or two ask for where they stand, a question for its answer.
-  const telling = new Set(
-    query.terms.filter(({ isStopWord, isRelated }) => !isStopWord && !isRelated).map(({ position }) => position),
-  );
-  const isQuestion = telling.size >= WORDS_OF_A_QUESTION || IS_QUESTION.test(query.text);
-  return ranked
-    .filter(({ match, matched }) => isQuestion || (match !== 'neighbour' && !matched.every(isWider)))
+/** Scores each passage by its words and by what its text says; best first. */
+export function rankPassages(
+  query: RankedQuery,
+  read: readonly ReadPassage[],
+  places: readonly ScoredPlace[],
+): RankedPassage[] {
+  const scored = new Map(places.map((place) => [keyOf(place.candidate?.id ?? null, place), place]));
+  const telling = query.terms.filter(({ isStopWord }) => !isStopWord).map(({ position }) => position);
+  const isQuestion = new Set(telling).size >= WORDS_OF_A_QUESTION || IS_QUESTION.test(query.text);
+  return read
+    .flatMap((passage) => {
+      const place = scored.get(keyOf(passage.id, passage)) ?? scored.get(keyOf(null, passage));
+      return place === undefined ? [] : [rank(query, passage, place)];
+    })
+    .filter(({ match }) => isQuestion || match !== 'neighbour')
     .toSorted(bestFirst);
 }
 
+function keyOf(id: string | null, { conversationId, place }: Pick<ScoredPlace, 'conversationId' | 'place'>): string {
+  return id ?? `${conversationId} ${place}`;
+}
+
+function rank({ terms, phrases }: RankedQuery, passage: ReadPassage, { score, candidate }: ScoredPlace): RankedPassage {
+  const matched = terms.filter((_, bit) => ((candidate?.mask ?? 0) & (1 << bit)) !== 0);
+  const { speaker } = headingOf(passage.text);
+  const isSaidByAsked = terms.some(({ word, isStopWord }) => !isStopWord && speaker.includes(word));
+  const asks = MAYBE_ASKS.test(passage.text) && statementOf(passage.text, matched).isQuestion;
+  const isOfOthers = terms.some(({ isName }) => isName) && !isSaidByAsked && !matched.some(({ isName }) => isName);
+  return {
+    ...passage,
+    matched,
+    isSaidByAsked,
+    asks,
+    score:
+      score * (asks ? QUESTION_FACTOR : 1) * (isSaidByAsked ? SPEAKER_FACTOR : 1) * (isOfOthers ? NAMELESS_FACTOR : 1),
+    match: matchOf(passage.text, { terms, phrases }, matched),
+  };
+}
+
+function matchOf(
+  text: string,
+  { terms, phrases }: Pick<RankedQuery, 'terms' | 'phrases'>,
+  matched: readonly WeightedTerm[],
+): RankedPassage['match'] {
+  if (matched.length === 0) return 'neighbour';
+  // The first and the last word of what is part of an identifier may be parts of words.
+  const mayBePhrase = phrases.some(({ row }) => row === null) || matched.length >= terms.length - PARTIAL_TERMS;
+  if (mayBePhrase && hasPhrases(text, phrases)) return 'phrase';
+  return matched.some(({ isSimilar }) => !isSimilar) ? 'words' : 'similar';
+}
+
 /**
- * What has the query as it is goes first. Summaries come after originals: they repeat what these say, one generation after
- * the other, and the newest is in the view anyhow.
+ * What has the query as it is goes first. Summaries come after originals: they repeat these, one generation after the other, and the
+ * newest is in the view anyhow.
  */
-export function bestFirst(one: RankedCandidate, other: RankedCandidate): number {
+export function bestFirst(one: RankedPassage, other: RankedPassage): number {
   return (
     exactness(other) - exactness(one) ||
     Number(isSummary(one)) - Number(isSummary(other)) ||
     other.score - one.score ||
     other.createdAt.getTime() - one.createdAt.getTime() ||
-    (other.sequence ?? 0) - (one.sequence ?? 0) ||
-    (one.sourceId < other.sourceId ? -1 : one.sourceId > other.sourceId ? 1 : one.offset - other.offset)
+    Number(other.id) - Number(one.id)
   );
 }
 
-function exactness({ match }: RankedCandidate): number {
+function exactness({ match }: RankedPassage): number {
   return match === 'id' ? 2 : match === 'phrase' ? 1 : 0;
 }
 
-/** The query names somebody or something, and the passage has none of these names, or speaks to whom it names. */
-function isOfOthers(terms: readonly WeightedTerm[], own: readonly WeightedTerm[], said: Said): boolean {
-  if (!terms.some(({ isName }) => isName) || said.isByAsked) return false;
-  return !own.some(({ isName, word }) => isName && !said.addressed.has(word)) && !said.isByAnybody();
-}
-
-interface ScoredQuery extends RankedQuery {
-  readonly expected: ExpectedAnswer | null;
-}
-
-function score(query: ScoredQuery, speakers: Speakers, candidate: ReadCandidate): RankedCandidate {
-  const { matched } = candidate;
-  const said = speakers(candidate);
-  const isAsking = asks(candidate);
-  return {
-    ...candidate,
-    isSaidByAsked: said.isByAsked,
-    asks: isAsking,
-    score:
-      (said.isByAsked ? SPEAKER_FACTOR : 1) *
-      (query.expected?.(said.text, said.at) === true ? EXPECTED_FACTOR : 1) *
-      (isOfOthers(query.terms, matched, said) ? NAMELESS_FACTOR : 1) *
-      (isAsking ? ASKING_FACTOR : 1) *
-      candidate.wordScore,
-    match: matchOf(query, candidate, matched),
-  };
-}
-
-function matchOf(query: RankedQuery, { text }: Candidate, own: readonly WeightedTerm[]): FoundPassage['match'] {
-  // The text is read only where it may have the phrase: what is asked for stands there, word for word.
-  const ofQuery = countAsked(own);
-  const least = query.phrases.areQuoted ? 1 : Math.max(1, countAsked(query.terms) - PARTIAL_TERMS);
-  if (ofQuery >= least && hasPhrases(text, query.phrases)) return 'phrase';
-  if (own.some(({ isSimilar }) => !isSimilar)) return 'words';
-  return own.length > 0 ? 'similar' : 'neighbour';
-}
-
-function countAsked(terms: readonly WeightedTerm[]): number {
-  let count = 0;
-  for (const { isRelated } of terms) if (!isRelated) count += 1;
-  return count;
+/** Of a compaction or a branch: it repeats what was said elsewhere. */
+export function isSummary({ kind }: Pick<ReadPassage, 'kind'>): boolean {
+  return kind === 'summary' || kind === 'branch_summary';
 }

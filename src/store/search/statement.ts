@@ -1,111 +1,43 @@
-import { headingOf } from './heading.ts';
-import { visitWords } from './passage-terms.ts';
-import type { RankedCandidate } from './candidate.ts';
-import type { WordScored } from './score-words.ts';
-import type { WeightedTerm } from './weigh-terms.ts';
-import { countPlaces } from './words.ts';
+import { foldAccents } from './words.ts';
 
-/**
- * A single stop needs two small or two capital letters before it: "Dr." and initials end no sentence. Any other mark, dots in a row, and
- * what people type instead of a mark (":)", an emoji) end one: of "I got the job!! Can you believe it?" half is no question.
- */
-const SENTENCE_END = new RegExp(
-  [
-    String.raw`(?<=(?:[\p{Ll}\p{N})"'’”]{2}|\p{Lu}{2}|\p{N}\p{Lu}|\s\p{L})\.|\.\.|[…!?。！？؟])(?:["'’”)\]]+\s+(?!\p{Ll})|\s+)`,
-    String.raw`(?<=[:;=]-?[()DPp]|\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\s+(?=\p{Lu})`,
-    String.raw`\n+`,
-  ].join('|'),
-  'u',
-);
-const MAYBE_ASKS = /[?？؟]/u;
+/** Letters by which words are compared: endings differ, beginnings mean the same. */
+const COMPARED_LETTERS = 6;
+
+const WORD = /[\p{L}\p{N}_]+/gu;
+/** A stop needs two letters of one word before it: "Dr." ends no sentence. What people type instead of one (":)", an emoji) does. */
+const SENTENCE_END =
+  /(?<=(?:[\p{Ll}\p{N})"'”]{2}\.|\p{Lu}{2}\.|\.\.|[…!?。！？؟])["'”)\]]*)\s+|(?<=[:;=]-?[()DPp]|\p{Extended_Pictographic}\uFE0F?)\s+(?=\p{Lu})|(?<=[。！？])|\n+/u;
 const QUESTION = /[?？؟]["'”’)\]!\s]*$/u;
 
-/** What a passage says to a query. */
+/** The sentence of a passage that has most of a query's words, by weight. */
 export interface Statement {
+  /** Beginnings of its words. */
+  readonly words: ReadonlySet<string>;
+  readonly isQuestion: boolean;
+}
+
+interface SoughtTerm {
   readonly terms: readonly string[];
-  /** The sentence itself, without the heading of the passage. */
-  readonly text: string;
+  readonly weight: number;
 }
 
-/**
- * The sentence or line of a passage that has most of the query's words, by weight, with its terms; the first of equals. A passage says
- * many things; whether two say the same is judged by these. Of one that has no word of the query, all of it.
- */
-export function statementOf({
-  text,
-  vector,
-  matched,
-}: Pick<RankedCandidate, 'text' | 'vector' | 'matched'>): Statement {
-  const asked = new Set(matched.flatMap(({ terms }) => terms));
-  const askedPlaces = new Map<string, readonly number[]>();
-  const terms: string[] = [];
-  const places: (readonly number[])[] = [];
-  visitWords(vector, (term, at) => {
-    terms.push(term);
-    places.push(at);
-    if (asked.has(term)) askedPlaces.set(term, at);
-  });
-  if (matched.length === 0) return { terms, text: text.slice(headingOf(text).length) };
-  const sentences = sentencesOf(text);
-  const best = sentences.length < 2 ? sentences[0] : mostAsked(sentences, matched, askedPlaces);
-  const said = best === sentences[0] ? (best?.text ?? text).slice(headingOf(text).length) : (best?.text ?? text);
-  if (sentences.length < 2) return { terms, text: said };
-  return { terms: terms.filter((_, index) => isWithin(best, places[index])), text: said };
-}
-
-/** Whether the sentence that has most of the query's words is a question. */
-export function asks({
-  text,
-  found,
-  matched,
-}: Pick<RankedCandidate & WordScored, 'text' | 'found' | 'matched'>): boolean {
-  if (!MAYBE_ASKS.test(text)) return false;
-  const sentences = sentencesOf(text);
-  const places = new Map<string, readonly number[]>();
-  if (sentences.length > 1) visitWords(found, (term, at) => places.set(term, at));
-  return mostAsked(sentences, matched, places)?.isQuestion === true;
-}
-
-/** The sentence that has most of the query's words, by weight. */
-function mostAsked(
-  sentences: readonly Sentence[],
-  matched: readonly WeightedTerm[],
-  places: ReadonlyMap<string, readonly number[]>,
-): Sentence | undefined {
-  let best = sentences[0];
+export function statementOf(text: string, matched: readonly SoughtTerm[]): Statement {
+  const weights = new Map(
+    matched.flatMap(({ terms, weight }) => terms.map((term) => [beginningOf(term), weight] as const)),
+  );
+  let best: Statement = { words: new Set(), isQuestion: false };
   let most = -1;
-  for (const sentence of sentences) {
+  for (const sentence of text.split(SENTENCE_END)) {
+    const words = new Set(sentence.match(WORD)?.map(beginningOf));
     let weight = 0;
-    for (const term of matched) {
-      if (term.terms.some((each) => isWithin(sentence, places.get(each)))) weight += term.weight;
-    }
-    if (weight > most) [best, most] = [sentence, weight];
+    for (const word of words) weight += weights.get(word) ?? 0;
+    if (weight <= most || words.size === 0) continue;
+    best = { words, isQuestion: QUESTION.test(sentence) };
+    most = weight;
   }
   return best;
 }
 
-interface Sentence {
-  readonly text: string;
-  /** Places of the first and the last word. */
-  readonly from: number;
-  readonly through: number;
-  readonly isQuestion: boolean;
-}
-
-function isWithin(sentence: Sentence | undefined, places: readonly number[] | undefined): boolean {
-  if (sentence === undefined || places === undefined) return false;
-  for (const place of places) if (place >= sentence.from && place <= sentence.through) return true;
-  return false;
-}
-
-function sentencesOf(text: string): Sentence[] {
-  const sentences: Sentence[] = [];
-  let place = 0;
-  for (const sentence of text.split(SENTENCE_END)) {
-    const words = countPlaces(sentence);
-    if (words > 0)
-      sentences.push({ text: sentence, from: place + 1, through: place + words, isQuestion: QUESTION.test(sentence) });
-    place += words;
-  }
-  return sentences;
+export function beginningOf(word: string): string {
+  return foldAccents(word.toLowerCase()).slice(0, COMPARED_LETTERS);
 }

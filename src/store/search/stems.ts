@@ -1,57 +1,106 @@
 import type { Queries } from '../database.ts';
-import type { Language } from './languages.ts';
-import { foldAccents, foldOnlyAccents } from './words.ts';
+import { foldAccents } from './words.ts';
 import type { Word } from './words.ts';
+
+/** A language that Postgres brings a stemmer for, by the name of its dictionary without `_stem`. */
+export type Language = string;
+
+/** Identifiers and the words around them are mostly English. */
+export const FALLBACK_LANGUAGE: Language = 'english';
+
+/** Words by which a text is recognized. */
+const FUNCTION_WORDS: Readonly<Record<Language, string>> = {
+  english:
+    'the and of to is was you that it for with are have this not my we they what be a in on at by i he she do men',
+  german: 'der die das und ist nicht ich sie mit ein eine den dem zu wir auf für auch von haben',
+  french: 'le les des et est une pas je vous dans pour que qui sur avec nous du au ce sont',
+  spanish: 'el los las y es una por con para del que no se lo está como más pero fue hay',
+  italian: 'il gli che di è una non per con sono della anche ho nel alla più ma lo questo del',
+  portuguese: 'os não uma para com que do da em é mais são dos foi você ao isso mas nos pela',
+  dutch: 'de het een en van niet ik dat zijn met voor op je ook maar wij naar heeft hebben aan',
+  swedish: 'och att det som en är inte jag på för med av har till den vi ett kan om men',
+  danish: 'og at det som en er ikke jeg på for med af har til den vi et kan hvad men',
+  norwegian: 'og at det som en er ikke jeg på for med av har til den vi et kan hva men',
+  finnish: 'ja ei se että hän mutta oli minä ovat kun niin kuin myös joka tämä sen mitä ole olen',
+  hungarian: 'az és nem hogy egy van is ez azt csak meg volt de mint már vagy lesz nekem ha',
+  romanian: 'și nu este la cu din pe pentru sunt care mai că lui fost această sau dar într un eu',
+  turkish: 've bir bu için ne da de ile çok ama var mı ben sen değil gibi daha olarak kadar sonra',
+  russian: 'и в не на я что он с это как но по мы у за вы из так то был',
+};
+const SCRIPTS: readonly [RegExp, Language][] = [
+  [/\p{Script=Greek}{3}/u, 'greek'],
+  [/\p{Script=Arabic}{3}/u, 'arabic'],
+];
+
+export const LANGUAGES: readonly Language[] = [...Object.keys(FUNCTION_WORDS), ...SCRIPTS.map(([, name]) => name)];
+
+const LANGUAGES_OF_WORDS = new Map<string, Language[]>();
+for (const [language, words] of Object.entries(FUNCTION_WORDS)) {
+  for (const word of words.split(' ')) {
+    LANGUAGES_OF_WORDS.set(word, [...(LANGUAGES_OF_WORDS.get(word) ?? []), language]);
+  }
+}
+/** The beginning of a text shows its language. Characters. */
+const EXAMINED = 1_000;
+/** Fewer function words than this prove no other language: "die" and "men" are English too. */
+const FEWEST_WORDS = 3;
+
+/** The language whose function words a text has most of. */
+export function languageOf(text: string): Language {
+  const beginning = text.slice(0, EXAMINED);
+  const script = SCRIPTS.find(([pattern]) => pattern.test(beginning));
+  if (script !== undefined) return script[1];
+  const found = new Map<Language, string[]>();
+  for (const [word] of beginning.toLowerCase().matchAll(/\p{L}+/gu)) {
+    for (const language of LANGUAGES_OF_WORDS.get(word) ?? []) {
+      found.set(language, [...(found.get(language) ?? []), word]);
+    }
+  }
+  let best = FALLBACK_LANGUAGE;
+  let most = Math.max(FEWEST_WORDS - 1, found.get(FALLBACK_LANGUAGE)?.length ?? 0);
+  for (const [language, words] of found) {
+    // "No, no, no!" is not Spanish.
+    if (words.length > most && new Set(words).size > 1) [best, most] = [language, words.length];
+  }
+  return best;
+}
 
 /** What a dictionary of Postgres says of a word. */
 export interface Stem {
-  /** As it stands in the index: stem, or the word itself, without accents. */
+  /** The stem without accents, as the index holds it. */
   readonly term: string;
-  /** As it stands in what an older version indexed, where that differs. */
-  readonly olderTerm?: string;
-  /** So common that it tells little by itself. */
   readonly isStopWord: boolean;
 }
 
-/** Words kept per process; a natural language uses some 50,000. */
+/** Words of a language kept per process; a natural language uses some 50,000. */
 const KEPT_WORDS = 100_000;
 
-const known = new Map<string, Stem>();
+const known = new Map<Language, Map<string, Stem>>();
 
-/**
- * Stems by word, asked from Postgres's dictionaries once per process. Stop words keep their own form:
- * they are weighted, not dropped.
- */
+/** Stems by word, asked from Postgres's dictionaries once per process. Stop words keep their own form. */
 export async function stemsOf(
   sql: Queries,
   language: Language,
-  words: Iterable<Word>,
+  words: Iterable<Pick<Word, 'text' | 'isPlain'>>,
 ): Promise<ReadonlyMap<string, Stem>> {
   const stems = new Map<string, Stem>();
   const asked = new Set<string>();
+  const ofLanguage = known.get(language) ?? new Map<string, Stem>();
+  known.set(language, ofLanguage);
   for (const { text, isPlain } of words) {
-    if (stems.has(text) || asked.has(text)) continue;
-    const stem = isPlain ? known.get(`${language} ${text}`) : asItIs(text);
+    if (stems.has(text)) continue;
+    const stem = isPlain ? ofLanguage.get(text) : { term: foldAccents(text), isStopWord: false };
     if (stem === undefined) asked.add(text);
     else stems.set(text, stem);
   }
   if (asked.size === 0) return stems;
   const rows = await sql<{ word: string; stem: string[] | null }[]>`
     select word, ts_lexize(${`${language}_stem`}::regdictionary, word) as stem from unnest(${[...asked]}::text[]) as word`;
-  if (known.size > KEPT_WORDS) known.clear();
+  if (ofLanguage.size > KEPT_WORDS) ofLanguage.clear();
   for (const { word, stem } of rows) {
-    const found: Stem = { ...foldedTerms(stem?.[0] ?? word), isStopWord: stem?.length === 0 };
-    known.set(`${language} ${word}`, found);
+    const found: Stem = { term: foldAccents(stem?.[0] ?? word), isStopWord: stem?.length === 0 };
+    ofLanguage.set(word, found);
     stems.set(word, found);
   }
   return stems;
-}
-
-function asItIs(word: string): Stem {
-  return { ...foldedTerms(word), isStopWord: false };
-}
-
-function foldedTerms(stem: string): Pick<Stem, 'term' | 'olderTerm'> {
-  const [term, olderTerm] = [foldAccents(stem), foldOnlyAccents(stem)];
-  return term === olderTerm ? { term } : { term, olderTerm };
 }

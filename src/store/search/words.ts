@@ -20,15 +20,16 @@ const LONGEST_WORD = 64;
 /** … and bytes of it: one character (U+FDFA) may stand for 18, and Postgres takes no lexeme of more than 2,046, accents apart. */
 const LONGEST_WORD_BYTES = 256;
 
-const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[.\-/:@][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*/gu;
+/** Emoji are words too; of a sequence (a family, a tone of skin) each part is one. */
+const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Regional_Indicator}{2})$/u;
+const WORD =
+  /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[.\-/:@][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*|\p{Extended_Pictographic}|\p{Regional_Indicator}{2}/gu;
 const UNSPACED_RUN = new RegExp(UNSPACED, 'gu');
 /** What stands behind an apostrophe in English is no word: possessives and shortened verbs. */
 const CLITIC = /(?<=[\p{L}\p{M}])['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
 /** Most words: English ones, without parts. */
 const SIMPLE = /^[A-Za-z]?[a-z]*$/;
 const ASCII = /^[\0-\x7f]*$/;
-/** `WORD` where all is ASCII. */
-const ASCII_WORD = /[A-Za-z0-9_]+(?:[.\-/:@][A-Za-z0-9_]+)*/g;
 /** `fooBarBaz`, `HTTPServer2`: words, capitals in a row, numbers. */
 const IDENTIFIER_PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?(?:\p{Ll}\p{M}*)+|\p{N}+|(?:\p{Lo}\p{M}*)+/gu;
 /** What may be written as one character with the one before: in the names of files of some systems all accents, and Hangul. */
@@ -62,6 +63,11 @@ export function wordsOf(text: string): Word[] {
       words.push({ text: piece.slice(0, LONGEST_WORD).toLowerCase(), isPlain: true, position });
       continue;
     }
+    if (EMOJI.test(piece)) {
+      position += 1;
+      words.push({ text: piece, isPlain: false, position });
+      continue;
+    }
     for (const { run, isUnspaced } of byScript(piece)) {
       if (isUnspaced) {
         for (const pair of characterPairs(run)) {
@@ -90,34 +96,6 @@ function indexedForm(written: string): string {
     kept += character;
   }
   return kept;
-}
-
-/** How many places the words of a text take: what `wordsOf` says of the last one, for less. */
-export function countPlaces(text: string): number {
-  const whole = composed(text);
-  const pattern = patternOf(whole);
-  if (pattern === null) return wordsOf(whole).at(-1)?.position ?? 0;
-  return withoutClitics(whole).match(pattern)?.length ?? 0;
-}
-
-/** The words of a text at some places, as `wordsOf` gives them; for less where most are passed over. */
-export function wordsAt(text: string, places: Iterable<number>): Word[] {
-  const wanted = new Set(places);
-  const whole = composed(text);
-  const pattern = patternOf(whole);
-  if (pattern === null) return wordsOf(whole).filter(({ position }) => wanted.has(position));
-  // All pieces at once: a match of its own for each takes several times as long.
-  const pieces: readonly string[] = withoutClitics(whole).match(pattern) ?? [];
-  const inOrder = [...wanted].toSorted((one, other) => one - other);
-  return inOrder.flatMap((position) =>
-    wordsOf(pieces[position - 1] ?? '').map((word) => Object.assign(word, { position })),
-  );
-}
-
-/** What finds the words of a text where each stands at one place; `null` where a run of characters stands at many. */
-function patternOf(text: string): RegExp | null {
-  if (ASCII.test(text)) return ASCII_WORD;
-  return text.search(UNSPACED_RUN) < 0 ? WORD : null;
 }
 
 function composed(text: string): string {
@@ -168,17 +146,11 @@ function characterPairs(run: string): string[] {
 /** Accents off: `café` and `cafe` are one term, and so are `łódź` and `lodz`. */
 export function foldAccents(word: string): string {
   if (ASCII.test(word)) return word;
-  return foldOnlyAccents(word).replaceAll(LETTERS, (letter) => WITHOUT_STROKES[letter] ?? letter);
-}
-
-/** As older versions folded words: in what they indexed, letters that are no others with an accent stand as they are. */
-export function foldOnlyAccents(word: string): string {
-  if (ASCII.test(word)) return word;
   const folded = word.normalize('NFKD').replaceAll(ACCENTS, '');
-  return folded === '' ? word : folded;
+  return (folded === '' ? word : folded).replaceAll(LETTERS, (letter) => WITHOUT_STROKES[letter] ?? letter);
 }
 
-/** One character of a script without spaces: it stands in the index only where it stands alone, else in pairs. */
+/** One character of a script without spaces: the index has it alone or in pairs. */
 export function isUnspacedCharacter(word: string): boolean {
   return Array.from(word).length === 1 && word.search(UNSPACED_RUN) === 0;
 }

@@ -19,7 +19,6 @@ const PASSAGE: FoundPassage = {
   match: 'words',
   matched: [],
   forms: [],
-  updatedBy: null,
   branch: 0,
   onActiveBranch: true,
   score: 1,

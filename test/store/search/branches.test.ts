@@ -7,8 +7,6 @@ import { listEntries } from '../../../src/store/entries.ts';
 import { newId } from '../../../src/store/ids.ts';
 import { insertMemory } from '../../../src/store/memories.ts';
 import { searchMemory } from '../../../src/store/search.ts';
-import type { RankedCandidate } from '../../../src/store/search/candidate.ts';
-import { withOrigins } from '../../../src/store/search/origins.ts';
 import { end, go } from '../support/branch-builders.ts';
 import { SNAPSHOT, continueConversation, send, startTurn, text, useTestStore } from '../support/store-builders.ts';
 
@@ -48,7 +46,6 @@ async function find(conversationId: string, query: string) {
     .map((passage) => ({
       text: passage.text,
       branch: passage.branch,
-      updatedBy: passage.updatedBy,
     }));
 }
 
@@ -56,18 +53,17 @@ const recall = (conversationId: string) =>
   recallOf({ database: sql, embedder: null, logger: pino({ level: 'silent' }) }, conversationId);
 
 describe('a search among branches', () => {
-  it('puts what stands on the active branch above what was left, which never supersedes it', async () => {
+  it('puts what stands on the active branch above what was left', async () => {
     const [one, other] = ['The port of the staging database is 5433', 'The port of the staging database is 5434'];
     const conversationId = await saidOnBranches(one, other);
-    const [, active] = await listEntries(sql, { conversationId });
     expect(await find(conversationId, 'port of the staging database')).toEqual([
-      { text: other, branch: undefined, updatedBy: null },
-      { text: one, branch: 0, updatedBy: active?.id },
+      { text: other, branch: undefined },
+      { text: one, branch: 0 },
     ]);
     await go(sql, conversationId, { branch: 0, summarizes: false });
     expect(await find(conversationId, 'port of the staging database')).toEqual([
-      { text: one, branch: undefined, updatedBy: null },
-      { text: other, branch: 1, updatedBy: null },
+      { text: one, branch: undefined },
+      { text: other, branch: 1 },
     ]);
   });
 
@@ -79,18 +75,16 @@ describe('a search among branches', () => {
     const found = await searchMemory(sql, { agent: 'reader', query });
     expect(await searchMemory(sql, { agent: 'reader', conversationId, query })).not.toEqual([]);
     expect(await searchMemory(sql, { agent: 'another', conversationId, query })).toEqual([]);
-    expect(found.slice(0, 2).map(({ branch, updatedBy, ...passage }) => [passage.text, branch, updatedBy])).toEqual([
-      [one, undefined, null],
-      [other, 1, null],
+    expect(found.slice(0, 2).map(({ branch, ...passage }) => [passage.text, branch])).toEqual([
+      [one, undefined],
+      [other, 1],
     ]);
   });
 
   it('shows of what was said on both the passage of the active branch, also when it is the older one', async () => {
     const conversationId = await saidOnBranches('The heron nests in May', 'the heron  nests in May');
     await go(sql, conversationId, { branch: 0, summarizes: false });
-    expect(await find(conversationId, 'heron')).toEqual([
-      { text: 'The heron nests in May', branch: undefined, updatedBy: null },
-    ]);
+    expect(await find(conversationId, 'heron')).toEqual([{ text: 'The heron nests in May', branch: undefined }]);
     const long = Array.from(
       { length: 90 },
       (_, index) => `step${'x'.repeat(index)}`.slice(0, 8 + (index % 9)) + index,
@@ -116,7 +110,7 @@ describe('a search among branches', () => {
     await go(sql, conversationId, { branch: 0, summarizes: true }, summary);
     const found = await find(conversationId, 'deadline of project Osprey');
     expect(found).toHaveLength(3);
-    expect(found[0]).toEqual({ text: one, branch: undefined, updatedBy: null });
+    expect(found[0]).toEqual({ text: one, branch: undefined });
   });
 
   it('puts no summary of a branch that was left above the original that it tells', async () => {
@@ -142,14 +136,6 @@ describe('a search among branches', () => {
     const [, plums] = await listEntries(sql, { conversationId });
     await go(sql, conversationId, { branch: 0, summarizes: false });
     expect(await find(conversationId, `what is ${plums?.id}`)).toMatchObject([{ text: 'plums', branch: 1 }]);
-  });
-
-  it('reads nothing more of a conversation without branches', async () => {
-    const unasked: Database = Object.assign(() => {
-      throw new Error('asked');
-    }) as never;
-    const candidates = [{ sourceId: 'a', conversationId: 'b' } as RankedCandidate];
-    expect(await withOrigins(unasked, { hasBranches: false }, candidates)).toBe(candidates);
   });
 });
 

@@ -3,30 +3,13 @@ import type { Database } from '../../../src/store/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { LoadedKind } from '../../../bench/memory/load-entries.ts';
-import { asks } from '../../../src/store/search/statement.ts';
-import type { WeightedTerm } from '../../../src/store/search/weigh-terms.ts';
-import { wordsOf } from '../../../src/store/search/words.ts';
+import { statementOf } from '../../../src/store/search/statement.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
 });
-
-const TERM: WeightedTerm = {
-  word: '',
-  terms: [],
-  passages: 1,
-  weight: 1,
-  isStopWord: false,
-  isDate: false,
-  isName: false,
-  isRelated: false,
-  isSimilar: false,
-  share: 1,
-  oneOf: 1,
-  position: 0,
-};
 
 async function search(conversationId: string, query: string, limit = 10) {
   return (await searchMemory(sql, { conversationId, query, limit })).map(({ text }) => text);
@@ -58,13 +41,10 @@ describe('a turn that tells and then asks back is no question, however people en
 
 /** Whether the sentence with most of these words asks. */
 function isAsking(text: string, words: readonly string[]): boolean {
-  const places = words.map((word) => {
-    const at = wordsOf(text).find((each) => each.text === word);
-    if (at === undefined) throw new Error(`"${word}" does not stand in the text`);
-    return `'${word}':${at.position}`;
-  });
-  const matched = words.map((word) => Object.assign({}, TERM, { word, terms: [word] }));
-  return asks({ text, found: places.join(' '), matched });
+  return statementOf(
+    text,
+    words.map((word) => ({ terms: [word], weight: 1 })),
+  ).isQuestion;
 }
 
 it('words that a word nobody said happens to be a part of do not stand for it', async () => {

@@ -106,30 +106,6 @@ describe('search by meaning', () => {
     expect(texts.indexOf('Is that it? And you?')).toBeGreaterThan(texts.indexOf(older));
   });
 
-  it('shows a quotation that goes through the cut of a long text as one passage, once, beside what means the same', async () => {
-    const said = 'the lighthouse keeper painted seven yellow doors outside';
-    const before = `${'Nothing but calm weather here. '.repeat(40).slice(0, 969)} ${said}, and then `;
-    const music = 'Anna plays bassoon';
-    const { conversationId } = await conversationOf(
-      sql,
-      `${before}${'more was written of it. '.repeat(60)}`,
-      'Buses came',
-      'A stew',
-      music,
-    );
-    await caughtUp();
-    expect(await sql`select from passages where text like ${`%${said}%`}`).toHaveLength(0);
-    const query = { conversationId, query: `"${said}" musical instruments` };
-    const [first, ...rest] = await searchMemory(sql, query, { embedder });
-    expect(first).toMatchObject({ match: 'phrase', offset: 0, text: expect.stringContaining(said) });
-    expect(rest).toContainEqual(expect.objectContaining({ text: music, match: 'meaning' }));
-    // Its two sides are near in meaning too, but stand in it already.
-    const behind = first?.text.length ?? 0;
-    expect(behind).toBeGreaterThan(1_000);
-    const ofIt = rest.filter(({ entryId }) => entryId === first?.entryId);
-    expect(ofIt.filter(({ offset }) => offset < behind)).toEqual([]);
-  });
-
   it('finds what is in scope though hundreds of others are nearer, by comparing all and by the index', async () => {
     const { conversationId } = await conversationOf(sql, 'She plays the bassoon', 'Buses were late');
     await conversationOf(sql, ...Array.from({ length: 250 }, (_, at) => `musical instruments ${at}`));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import type { MemoryQuery } from '../../../src/store/search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
@@ -40,6 +40,7 @@ describe('a word that is nearly everywhere', () => {
         update entries set kind = 'tool_result', tool_name = 'grep', call_number = 1, call_index = sequence, is_error = false
         where conversation_id = ${conversationId} and sequence > ${SAID}`;
     });
+    await indexConversation(sql, conversationId);
   }
 
   it('is found in the kinds and the times that are asked for', { timeout: 120_000 }, async () => {

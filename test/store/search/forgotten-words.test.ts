@@ -20,7 +20,7 @@ async function indexed(...messages: readonly string[]): Promise<string> {
 }
 
 async function isKnown(word: string): Promise<boolean> {
-  const rows = await sql`select from search_vocabulary where term = ${word}`;
+  const rows = await sql`select from term_frequencies where term = ${word}`;
   return rows.length > 0;
 }
 
@@ -33,8 +33,7 @@ async function whileDeleting(conversationId: string, work: () => Promise<unknown
     beside = work().finally(() => (isDone = true));
     await waitUntil('the other one waits, or has nothing to wait for', async () => {
       const [row] = await sql<{ waits: boolean }[]>`
-        select exists (select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
-          where l.locktype = 'advisory' and not l.granted) as waits`;
+        select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waits`;
       return isDone || row?.waits === true;
     });
   });

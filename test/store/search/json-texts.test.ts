@@ -63,16 +63,6 @@ describe('arguments of a call', () => {
     }
   });
 
-  it('are found by characters in a row that go through the cut between two passages', async () => {
-    const letters = Array.from({ length: 2_500 }, (_, index) => 0x4e_00 + index);
-    const escapes = letters.map((code) => String.raw`\u${code.toString(16)}`).join('');
-    const turn = await callWith(`{"content":"${escapes}"}`);
-    const first = (await found(turn, String.fromCodePoint(...letters.slice(0, 4))))[0]?.text ?? '';
-    const cut = (first.codePointAt(first.length - 1) ?? 0) - 0x4e_00;
-    const across = String.fromCodePoint(...letters.slice(cut - 3, cut + 5));
-    expect((await found(turn, `"${across}"`))[0]).toMatchObject({ match: 'phrase', offset: 0 });
-  });
-
   it('open at the place of a passage, which counts the escapes', async () => {
     const lines = Array.from({ length: 300 }, (_, index) => `line ${index}\tof gr\u{fc}n`);
     lines[250] = 'the numbat sleeps here';

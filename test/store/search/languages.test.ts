@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { languageOf } from '../../../src/store/search/languages.ts';
+import { languageOf } from '../../../src/store/search/stems.ts';
 
 it.each([
   ['Where is the file that you read for me?', 'english'],

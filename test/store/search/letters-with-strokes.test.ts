@@ -36,26 +36,4 @@ describe('a letter that is none with an accent', () => {
     const found = await searchMemory(sql, { conversationId, query });
     expect(found.map(({ text, match }) => [text, match === 'similar'])).toEqual([[SAID[index], false]]);
   });
-
-  it('is found as it is in what an older version has indexed', async () => {
-    const { conversationId } = await conversationOf(sql, 'We met in Łódź.', 'We ate smørrebrød.');
-    await searchMemory(sql, { conversationId, query: 'met' });
-    for (const [now, before] of [
-      ['lodz', 'łodz'],
-      ['smorrebrod', 'smørrebrød'],
-    ] as const) {
-      await sql`update passages set terms = replace(terms::text, ${now}, ${before})::tsvector where conversation_id = ${conversationId}`;
-      await sql`update search_postings set term = ${before} where term = ${now}`;
-      await sql`update search_vocabulary set term = ${before} where term = ${now}`;
-      await sql`update search_statistics set term = ${before} where term = ${now}`;
-    }
-    const found = await searchMemory(sql, { conversationId, query: 'where is Łódź?' });
-    expect(found[0]).toMatchObject({
-      text: 'We met in Łódź.',
-      match: 'words',
-      forms: expect.arrayContaining(['łódź']),
-    });
-    const [second] = await searchMemory(sql, { conversationId, query: 'lunch of smørrebrød' });
-    expect(second).toMatchObject({ text: 'We ate smørrebrød.', match: 'words' });
-  });
 });

@@ -70,9 +70,3 @@ describe('two letters in the wrong order', () => {
     expect(await searchMemory(sql, { agent: 'another', query: 'ezbras' })).toEqual([]);
   });
 });
-
-test('new words are in the index at once: no search reads a list of those that wait for autovacuum', async () => {
-  const [index] = await sql<{ options: string[] }[]>`
-    select reloptions as options from pg_class where oid = 'search_vocabulary_likeness'::regclass`;
-  expect(index?.options).toEqual(['fastupdate=off']);
-});

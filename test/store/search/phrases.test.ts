@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { indexConversation, searchMemory } from '../../../src/store/search.ts';
-import { passageColumns, toCandidate } from '../../../src/store/search/find-candidates.ts';
-import type { PassageRow } from '../../../src/store/search/find-candidates.ts';
-import { isSoughtAsPhrase } from '../../../src/store/search/find-phrases.ts';
-import { phrasesAcrossCuts } from '../../../src/store/search/phrases-across-cuts.ts';
+import { searchMemory } from '../../../src/store/search.ts';
 import { hasPhrases, phrasesOf } from '../../../src/store/search/phrases.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
@@ -85,18 +81,6 @@ describe('a phrase', () => {
     expect(first).toMatchObject({ match: 'phrase', text: row });
   });
 
-  it('of up to four words is looked for among all passages, among many also one of twelve', () => {
-    const isSought = (words: number, passages: number): boolean =>
-      isSoughtAsPhrase(phrasesOf(Array.from({ length: words }, (_, index) => `w${index}`).join(' ')), { passages });
-    expect([isSought(4, 100), isSought(5, 80_000), isSought(12, 80_001), isSought(13, 1_000_000)]).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ]);
-    expect(isSoughtAsPhrase(phrasesOf(`"${'word '.repeat(20)}"`), { passages: 100 })).toBe(true);
-  });
-
   it('of common words is found among thousands that have the words apart', async () => {
     const long =
       'On the last morning of that long journey through the northern valleys we had to get up at four, and nobody was happy with it at all.';
@@ -119,96 +103,5 @@ describe('a phrase', () => {
         expect(first).toMatchObject({ match: 'phrase', text: said });
       }
     }
-  });
-
-  it('of a letter and a sign in full width goes first among hundreds that have the letter alone', async () => {
-    const said =
-      'Ｃ＃ is what I write at work, and have done so since the day that I came here, which was a long time ago';
-    const textOf = (index: number): string => (index === 100 ? said : `Plan C… vitamin C, item ${index}.`);
-    const { conversationId } = await loadEntries(sql, 400, textOf);
-    for (const query of ['C#', 'Ｃ＃']) {
-      const [first] = await searchMemory(sql, { conversationId, query, limit: 3 });
-      expect(first).toMatchObject({ match: 'phrase', text: said });
-    }
-  });
-
-  const SAID = 'the lighthouse keeper painted seven yellow doors yesterday';
-  /** A text that is cut where so many characters of what is said in it are before the cut: at the last space before its thousandth. */
-  const cutWithin = (characters: number, said = SAID): string =>
-    `${'Nothing but calm weather here. '.repeat(40).slice(0, 999 - characters)} ${said}, and then ${'more was written of it. '.repeat(60)}`;
-
-  it.each([
-    ['all but its last word', 50],
-    ['its first word alone', 6],
-  ])('that a long text is cut within, %s before the cut, is found and shown whole, once', async (_, characters) => {
-    const { conversationId } = await conversationOf(sql, cutWithin(characters), 'Seven doors, yesterday.');
-    await indexConversation(sql, conversationId);
-    const uncut = await sql`
-      select from passages where conversation_id = ${conversationId} and text like ${`%${SAID}%`}`;
-    expect(uncut).toHaveLength(0);
-    for (const query of [`"${SAID}"`, SAID]) {
-      const found = await searchMemory(sql, { conversationId, query });
-      expect(found[0]).toMatchObject({ match: 'phrase', offset: 0, text: expect.stringContaining(SAID) });
-      expect(found[0]?.forms[0]).toBe(SAID);
-      expect(found.filter(({ match }) => match === 'phrase')).toHaveLength(1);
-    }
-    const apart = await searchMemory(sql, { conversationId, query: '"the lighthouse keeper painted eight doors"' });
-    expect(apart.map(({ match }) => match)).not.toContain('phrase');
-  });
-
-  it.each(['before', 'behind'])(
-    'that a long text is cut within is found by the side %s the cut alone',
-    async (side) => {
-      const { conversationId } = await conversationOf(sql, cutWithin(30));
-      await indexConversation(sql, conversationId);
-      const [first, second] = await sql<PassageRow[]>`
-      select ${passageColumns(sql)} from passages p where p.conversation_id = ${conversationId} order by p.character_offset`;
-      const row = side === 'before' ? first : second;
-      if (row === undefined) throw new Error('the text is not cut');
-      const found = {
-        ...toCandidate(row),
-        score: 1,
-        match: 'words',
-        matched: [],
-        isSaidByAsked: false,
-        asks: false,
-      } as const;
-      const [joined, ...more] = await phrasesAcrossCuts(sql, [found], phrasesOf(`"${SAID}"`));
-      expect(more).toEqual([]);
-      expect(joined).toMatchObject({ match: 'phrase', offset: 0, text: `${first?.text}${second?.text}` });
-    },
-  );
-
-  it('that a long text is cut within is found in another spelling too', async () => {
-    const written = SAID.replaceAll(/(?<=k|y)e/gu, 'e\u0301').replaceAll('seven', 'ｓｅｖｅｎ');
-    const asked = SAID.replaceAll(/(?<=k|y)e/gu, 'é');
-    const { conversationId } = await conversationOf(sql, cutWithin(50, written), 'Seven doors, yesterday.');
-    for (const query of [`"${asked}"`, asked, asked.normalize('NFD')]) {
-      const [first] = await searchMemory(sql, { conversationId, query });
-      expect(first).toMatchObject({ match: 'phrase', offset: 0, text: expect.stringContaining(written) });
-      expect(first?.forms[0]).toBe(written);
-    }
-  });
-
-  it('that a long text is cut within is found beside the entry itself, when the query names that too', async () => {
-    const { conversationId } = await conversationOf(sql, cutWithin(30));
-    const [row] = await sql<{ id: string }[]>`select id from entries where conversation_id = ${conversationId}`;
-    const found = await searchMemory(sql, { conversationId, query: `${row?.id} "${SAID}"` });
-    expect(found.map(({ match }) => match).slice(0, 2)).toEqual(['id', 'phrase']);
-    expect(found[1]?.text).toContain(SAID);
-  });
-
-  it('that a long text is cut within stands beside what has it uncut, and takes no other passage along', async () => {
-    const { conversationId } = await conversationOf(sql, cutWithin(30), `${SAID}. ${'It was so. '.repeat(150)}`);
-    const found = await searchMemory(sql, { conversationId, query: `"${SAID}"` });
-    const [first, second] = found
-      .filter(({ match }) => match === 'phrase')
-      .toSorted((a, b) => a.text.length - b.text.length);
-    expect(first?.text.length).toBeLessThanOrEqual(1_000);
-    expect(second?.text.length).toBeGreaterThan(1_000);
-    expect(new Set(found.map(({ entryId, offset }) => `${entryId} ${offset}`)).size).toBe(found.length);
-    expect(found.filter(({ offset, entryId }) => offset > 0 && entryId === second?.entryId)).not.toContainEqual(
-      expect.objectContaining({ text: expect.stringMatching(/^seven yellow doors/u) }),
-    );
   });
 });

@@ -30,17 +30,6 @@ describe('of passages with the same words', () => {
     expect((await search(conversationId, 'what pottery does that Otto adore'))[0]).toBe('Otto Brandt adores pottery.');
   });
 
-  it('one that has a number goes above a newer one without, when a number is asked for', async () => {
-    const { conversationId } = await conversationOf(
-      sql,
-      'Grandpa bought eleven pear trees there Mia says so',
-      ...BETWEEN,
-      'Foggy mornings make pear trees smell lovely Otto adds',
-    );
-    expect((await search(conversationId, 'how many pear trees'))[0]).toContain('eleven');
-    expect((await search(conversationId, 'pear trees'))[0]).toContain('lovely');
-  });
-
   it('one that asks goes below one that states', async () => {
     const { conversationId } = await conversationOf(
       sql,
@@ -70,23 +59,6 @@ describe('of passages with the same words', () => {
     expect(all.filter((id) => id === pages)).toHaveLength(8);
     expect(all.slice(0, 4).toSorted()).toEqual(four.toSorted());
     expect(all.slice(9)).toEqual([thanks]);
-  });
-
-  it('stop words that few have count less than a word that more have', async () => {
-    const texts = [
-      'otter under',
-      'otter one',
-      'otter two',
-      'because of it',
-      'stone',
-      'cloud',
-      'river',
-      'field',
-      'tower',
-    ];
-    const { conversationId } = await loadEntries(sql, texts.length, (index) => texts[index] ?? '');
-    const found = await search(conversationId, 'otter because');
-    expect(found.at(-1)).toBe('because of it');
   });
 
   it('words that make a question tell less than other stop words', async () => {

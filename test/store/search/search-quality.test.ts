@@ -8,16 +8,13 @@ import type { MemoryQuery } from '../../../src/store/search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { newId } from '../../../src/store/ids.ts';
-import { takeMessages } from '../../../src/store/inbox.ts';
 import { storeAnswer } from '../../../src/store/model-calls.ts';
 import {
-  answer,
   answerWith,
   conversationOf,
   finishToolCall,
   useTestStore,
   register,
-  send,
   startTurn,
   text,
   toolCall,
@@ -96,29 +93,6 @@ describe('searchMemory', () => {
     expect((await texts(turn, 'Who writes novels among Ana Bell, Ben Cole, and Eve Dorn?'))[0]).toContain('ships');
   });
 
-  it('puts what names a time first when asked for one, and what the named person says above what is said to them', async () => {
-    const turn = await conversationOf(
-      sql,
-      'Ana: For me the pottery class began last year, in a cold hall',
-      'Ana: That pottery class has some friendly teacher',
-      'Ben: The pottery class sounds good, Ana, a class like that calms',
-    );
-    expect((await texts(turn, 'When did Ana join the pottery class?'))[0]).toContain('last year');
-    expect((await texts(turn, 'How does Ana find the pottery class?'))[0]).toContain('Ana:');
-  });
-
-  it('knows who speaks where no name stands before the text: by whom the other role speaks to', async () => {
-    const turn = await startTurn(sql, 'Hi Ana! Is the pottery class good?');
-    await answer(sql, turn, 1, { said: 'My teacher at the pottery class is a sailor.' });
-    await send(sql, {
-      conversationId: turn.conversationId,
-      ...text('Thanks, Ana! My pottery class has a teacher too.'),
-    });
-    await takeMessages(sql, turn);
-    const [first] = await texts(turn, 'Who is the teacher at the pottery class of Ana?');
-    expect(first).toContain('sailor');
-  });
-
   it('takes relative dates from the time at the head of a text, where it has one', async () => {
     const turn = await conversationOf(
       sql,
@@ -129,23 +103,7 @@ describe('searchMemory', () => {
     expect((await texts(turn, 'Which choir of Brill sang on 8 May 2021?'))[0]).toContain('louder');
   });
 
-  it('finds what is told in other words for the same, below what has the word itself', async () => {
-    const turn = await conversationOf(
-      sql,
-      'Our beagle chews on everything in the hall',
-      'The ferry leaves at nine',
-      'No pet is allowed in the hall',
-    );
-    const { conversationId } = turn;
-    const found = await searchMemory(sql, { conversationId, query: 'Which pet does she have?' });
-    expect(found.map(({ text: said, match }) => [said, match])).toEqual([
-      ['No pet is allowed in the hall', 'words'],
-      ['Our beagle chews on everything in the hall', 'similar'],
-      ['The ferry leaves at nine', 'neighbour'],
-    ]);
-  });
-
-  it('puts the newer statement first although it stands in a long passage, and says what it supersedes', async () => {
+  it('puts the newer statement first although it stands in a long passage', async () => {
     const other = (word: string): string => Array.from({ length: 60 }, (_, at) => `${word}${at} goes on.`).join('\n');
     const turn = await conversationOf(
       sql,
@@ -160,11 +118,6 @@ describe('searchMemory', () => {
       'bo5678',
       'ax1234',
     ]);
-    expect([first?.updatedBy, second?.updatedBy]).toEqual([null, first?.entryId]);
-    // What only repeats the value takes nobody's place.
-    const again = await conversationOf(sql, 'The pump valve is set to ax1234', 'The pump valve is still set to ax1234');
-    const repeated = await searchMemory(sql, { conversationId: again.conversationId, query: 'pump valve set to' });
-    expect(repeated.map(({ updatedBy }) => updatedBy)).toEqual([null, null]);
   });
 
   it('prefers what has a name of the query to what has more of its other words', async () => {
@@ -268,32 +221,24 @@ describe('searchMemory', () => {
 describe('the index', () => {
   it('is brought up to date by upkeep, and rebuilt to the same', async () => {
     const turn = await conversationOf(sql, 'the numbat digs', 'the quoll sleeps', 'the numbat sleeps');
+    const { conversationId } = turn;
     const state = async () => ({
       terms: await sql`
-        select s.term, s.passages from search_statistics s join search_progress p on p.number = s.conversation_number
-        where p.conversation_id = ${turn.conversationId} and s.term not like '@%' order by s.term`,
-      progress: await sql`
-        select passages, words, languages, through_sequence from search_progress
-        where conversation_id = ${turn.conversationId}`,
+        select f.term, f.passages from term_frequencies f
+        where f.agent = 'reader' and f.term in (
+          select unnest(tsvector_to_array(p.terms)) from passages p where p.conversation_id = ${conversationId})
+        order by 1`,
+      progress: await sql`select * from search_progress where conversation_id = ${conversationId}`,
     });
     const dependencies = { database: sql, embedder: null, reachCrashPoint: () => undefined };
     await indexFallenBehind(dependencies as unknown as ActivityDependencies, undefined, {
       signal: new AbortController().signal,
     });
     const before = await state();
-    expect(before.progress[0]).toMatchObject({ passages: 3, languages: ['english'] });
+    expect(before.progress[0]).toMatchObject({ passages: 3, through_sequence: 3 });
     expect(before.terms).toContainEqual({ term: 'numbat', passages: 2 });
     expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3, skipped: 0, isWhole: true });
     expect(await state()).toEqual(before);
     expect(await texts(turn, 'quoll')).toEqual(['the quoll sleeps']);
-    // Nothing of the index before is left, and nothing is left when the conversation goes.
-    const postings = async () => {
-      const [row] = await sql<{ count: number; longest: number }[]>`
-        select count(*)::int as count, max(length(postings)) as longest from search_postings where term = 'quoll'`;
-      return row;
-    };
-    expect(await postings()).toEqual({ count: 1, longest: 3 });
-    await sql`delete from search_progress where conversation_id = ${turn.conversationId}`;
-    expect(await postings()).toEqual({ count: 0, longest: null });
   });
 });

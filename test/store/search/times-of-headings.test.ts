@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { deleteConversation } from '../../../src/store/delete-conversation.ts';
-import { indexConversation, searchMemory } from '../../../src/store/search.ts';
-import { filteredPassages } from '../../../src/store/search/filtered-passages.ts';
-import type { SearchFilter } from '../../../src/store/search/filtered-passages.ts';
-import { BLOCK_PASSAGES } from '../../../src/store/search/postings.ts';
-import { agentScope, conversationScope } from '../../../src/store/search/scope.ts';
+import { searchMemory } from '../../../src/store/search.ts';
+import type { MemoryQuery } from '../../../src/store/search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
@@ -33,80 +29,6 @@ it('goes by the time that the heading of an entry names, in all of its passages,
     expect(await find(query, { after: BETWEEN })).toEqual(new Set([true]));
     expect(await find(query, { before: '2025-03-01T00:00:00Z' })).toEqual(new Set());
   }
-});
-
-describe('passages of a time', () => {
-  const inYears = (first: number, end: number): { after: string; before: string } => {
-    return { after: `${first}-01-01T00:00:00Z`, before: `${end}-01-01T00:00:00Z` };
-  };
-  const agent = 'bench-of-times';
-
-  async function loadYears(years: readonly number[]): Promise<string> {
-    const { conversationId } = await loadEntries(
-      sql,
-      years.length,
-      (index) => `[${years[index]}-03-05 10:00] Ada: the harbour.`,
-    );
-    await sql`update conversations set agent = ${agent} where id = ${conversationId}`;
-    await indexConversation(sql, conversationId);
-    return conversationId;
-  }
-
-  /** Years of those that a filter lets through, of all of the agent. */
-  async function yearsFound(filter: SearchFilter, mostListed?: number): Promise<readonly number[]> {
-    const scope = await agentScope(sql, agent);
-    if (scope === null) throw new Error('nothing is indexed');
-    const { ids, blocks } = await filteredPassages(sql, scope, filter, mostListed === undefined ? {} : { mostListed });
-    const stored = await sql<{ id: string; year: number }[]>`
-      select p.id, substr(p.text, 2, 4)::int as year from passages p join conversations c on c.id = p.conversation_id
-      where c.agent = ${agent} order by year`;
-    const found = stored.filter(({ id }) => ids?.has(Number(id)));
-    expect(new Set(blocks)).toEqual(new Set(found.map(({ id }) => Math.floor(Number(id) / BLOCK_PASSAGES))));
-    return found.map(({ year }) => year);
-  }
-
-  it.each([20_000, 200, 40, 1])(
-    'are those and no others, with times in any order, when up to %i are listed',
-    async (mostListed) => {
-      const stored = [
-        // The first and the last of it are written behind the others, in a statement of their own.
-        [...Array.from({ length: 260 }, (_, index) => 2021 + ((index * 7) % 3)), 2024, 2020],
-        [2022, 2022],
-        [2023, 2024, 2020],
-      ];
-      const conversations: string[] = [];
-      for (const years of stored) conversations.push(await loadYears(years));
-      const all = stored.flat().toSorted((one, other) => one - other);
-      for (const [first, end] of [
-        [2022, 2025],
-        [2010, 2023],
-        [2021, 2022],
-        [2022, 2023],
-        [2019, 2030],
-        [2020, 2021],
-      ] as const)
-        expect(await yearsFound(inYears(first, end), mostListed)).toEqual(
-          all.filter((year) => year >= first && year < end),
-        );
-      expect(await yearsFound({ after: '2024-01-01T00:00:00Z' }, mostListed)).toEqual(
-        all.filter((year) => year >= 2024),
-      );
-      expect(await yearsFound({ before: '2021-01-01T00:00:00Z' }, mostListed)).toEqual(
-        all.filter((year) => year < 2021),
-      );
-      for (const id of conversations) await deleteConversation(sql, id);
-    },
-  );
-
-  it('are not looked at in a block that lies wholly within it', async () => {
-    const conversationId = await loadYears([2022, 2023]);
-    const { scope } = await conversationScope(sql, conversationId);
-    if (scope === null) throw new Error('nothing is indexed');
-    // Who looked would find the block empty.
-    await sql`delete from passages where conversation_id = ${conversationId}`;
-    expect((await filteredPassages(sql, scope, inYears(2022, 2024))).blocks).toEqual(scope.blocks);
-    expect((await filteredPassages(sql, scope, inYears(2023, 2024))).blocks).toEqual([]);
-  });
 });
 
 it('a text that begins with a passage of white space does not take the time of the one before', async () => {
@@ -139,10 +61,9 @@ describe('a date in brackets that does not say when the message was written', ()
   ])('%s: the newer message goes first, and both are of today', async (_, older, newer) => {
     const { conversationId } = await loadEntries(sql, 2, (index) => (index === 0 ? older : newer));
     const query = older.includes('budget') ? 'What is the budget of the fair?' : 'Who is the owner?';
-    const find = async (filter: SearchFilter = {}) => searchMemory(sql, { conversationId, query, ...filter });
+    const find = async (filter: Partial<MemoryQuery> = {}) => searchMemory(sql, { conversationId, query, ...filter });
     const found = await find();
     expect(found.map(({ text }) => text)).toEqual([newer, older]);
-    expect(found[0]?.updatedBy).toBeNull();
     const within = await find({ after: inHours(-1), before: inHours(1) });
     expect(within.map(({ text }) => text)).toEqual([newer, older]);
   });
@@ -158,8 +79,5 @@ it('a time at the head of a tool result does not make it older than what was sai
     () => 'tool_result',
   );
   const found = await searchMemory(sql, { conversationId, query: 'port of the ferry' });
-  expect(found.map(({ text, updatedBy }) => [text, updatedBy === null])).toEqual([
-    [texts[1], true],
-    [texts[0], false],
-  ]);
+  expect(found.map(({ text }) => text)).toEqual([texts[1], texts[0]]);
 });

@@ -36,22 +36,21 @@ async function found(query: string, ...told: readonly Told[]) {
     for (const id of [conversationId, ...entryIds]) places.set(id, place);
   }
   const placeOf = (id: string): number | undefined => places.get(id);
-  return (await searchMemory(sql, { agent, query })).map(({ entryId, updatedBy, alsoIn }) => ({
+  return (await searchMemory(sql, { agent, query })).map(({ entryId, alsoIn }) => ({
     place: placeOf(entryId),
-    updatedBy: updatedBy === null ? null : placeOf(updatedBy),
     alsoIn: (alsoIn ?? []).map(placeOf),
   }));
 }
 
 const byPlace = <T extends { readonly place: number | undefined }>(passages: readonly T[]): T[] =>
   passages.toSorted((one, other) => (one.place ?? 0) - (other.place ?? 0));
-const alone = { updatedBy: null, alsoIn: [] };
+const alone = { alsoIn: [] };
 
 it.each([
   ['of two users', 'ada', 'bob'],
   ['of a user and of nobody who is named', undefined, 'bob'],
   ['of nobody who is named and of a user', 'ada', undefined],
-])('what is said in conversations %s supersedes nothing of the other', async (_, first, second) => {
+])('what is said in conversations %s is listed for both', async (_, first, second) => {
   const of = (user: string | undefined, text: string): Told => ({ ...(user !== undefined && { user }), text });
   const keys = [of(first, 'My deploy key is RX-17.'), of(second, 'My deploy key is now RX-99.')];
   const expected = [
@@ -66,17 +65,14 @@ it.each([
   expect(byPlace(await found('Which port does the staging database use?', ...ports))).toEqual(expected);
 });
 
-it('what one user says in two conversations supersedes what he said before, and so it is where no user is named', async () => {
+it('what one user says in two conversations goes above what he said before, and so it is where no user is named', async () => {
   for (const user of [{ user: 'ada' }, {}]) {
     const passages = await found(
       'Where do I live?',
       { ...user, text: 'I live in Utrecht.' },
       { ...user, text: 'I no longer live in Utrecht, I moved to Delft.' },
     );
-    expect(passages.map(({ place, updatedBy }) => [place, updatedBy])).toEqual([
-      [1, null],
-      [0, 1],
-    ]);
+    expect(passages.map(({ place }) => place)).toEqual([1, 0]);
   }
 });
 
@@ -91,7 +87,7 @@ it('the same text of two users is listed for each, and that of one user once, wi
   );
   expect(byPlace(passages)).toEqual([
     { place: 1, ...alone },
-    { place: 3, updatedBy: null, alsoIn: [2, 0] },
+    { place: 3, alsoIn: [2, 0] },
   ]);
 });
 
@@ -102,7 +98,7 @@ it('what tools returned alike is listed once, whoever had them called', async ()
     { user: 'ada', kind: 'tool_result', text },
     { user: 'bob', kind: 'tool_result', text },
   );
-  expect(passages).toEqual([{ place: 1, updatedBy: null, alsoIn: [0] }]);
+  expect(passages).toEqual([{ place: 1, alsoIn: [0] }]);
 });
 
 it.each([
@@ -113,6 +109,6 @@ it.each([
   const passages = await found('Who loves hiking in the rain?', { text }, { kind, text }, { kind, text });
   expect(byPlace(passages)).toEqual([
     { place: 0, ...alone },
-    { place: 2, updatedBy: null, alsoIn: [1] },
+    { place: 2, alsoIn: [1] },
   ]);
 });

@@ -4,9 +4,8 @@ import type { Database, Transaction } from '../../../src/store/database.ts';
 import { takeMessages } from '../../../src/store/inbox.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import type { FoundPassage } from '../../../src/store/search.ts';
-import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
-import { waitForWaiters } from '../support/lock-waits.ts';
+
 import { conversationOf, openTestStore, send, text } from '../support/store-builders.ts';
 import type { TestStore } from '../support/store-builders.ts';
 
@@ -48,38 +47,6 @@ function find(conversationId: string, by = sql): Promise<FoundPassage[]> {
 }
 
 const textsOf = (found: readonly FoundPassage[]): string[] => found.map((passage) => passage.text).toSorted();
-
-describe('a search of a conversation whose index is built anew', () => {
-  it('that waits while the old index goes finds everything, not nothing', async () => {
-    const conversationId = await halfIndexed();
-    let both: Promise<[unknown, FoundPassage[]]> | undefined;
-    await sql.begin(async (open) => {
-      // The new index is not begun before the passages of the old one are gone.
-      await open`select from passages where conversation_id = ${conversationId} for update`;
-      const anew = reindexConversation(sql, conversationId);
-      await waitForWaiters(open, 1);
-      const search = find(conversationId);
-      both = Promise.all([anew, search]);
-      await waitForWaiters(open, 2);
-    });
-    const [, found] = (await both) ?? [null, []];
-    expect(textsOf(found)).toEqual([OLD, NEW]);
-  });
-
-  it('that has begun in the old index goes on in the new one', async () => {
-    const { conversationId } = await indexed();
-    let search: Promise<FoundPassage[]> | undefined;
-    await sql.begin(async (open) => {
-      await open`lock table search_postings in access exclusive mode`;
-      search = find(conversationId);
-      await waitForWaiters(open, 1);
-      // As who builds it anew begins.
-      await open`delete from passages where conversation_id = ${conversationId}`;
-      await open`delete from search_progress where conversation_id = ${conversationId}`;
-    });
-    expect(textsOf((await search) ?? [])).toEqual([OLD]);
-  });
-});
 
 describe('a search that waits for who indexes longer than for any lock', () => {
   async function whileLocked<Result>(conversationId: string, work: (open: Transaction) => Promise<Result>) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countPlaces, foldAccents, wordsAt, wordsOf } from '../../../src/store/search/words.ts';
+import { foldAccents, wordsOf } from '../../../src/store/search/words.ts';
 
 describe('wordsOf', () => {
   it.each<[string, string[]]>([
@@ -35,16 +35,6 @@ describe('wordsOf', () => {
       'file 2',
       'now 3',
     ]);
-  });
-
-  it('stand at the same places however accents are written', () => {
-    const text = 'Zu\u0308rich and re\u0301sume\u0301.txt, then हिन्दी of वह';
-    expect(countPlaces(text)).toBe(7);
-    expect(wordsAt(text, [1, 5]).map((word) => word.text)).toEqual(['zürich', 'हिन्दी']);
-    const mixed = `${text} 猫`;
-    expect(wordsAt(mixed, [5, 8]).map((word) => word.text)).toEqual(['हिन्दी', '猫']);
-    expect([countPlaces('ﾃﾞｰﾀ x'), countPlaces('データ x')]).toEqual([3, 3]);
-    expect(wordsAt('ﾃﾞｰﾀ x', [2, 3]).map((word) => word.text)).toEqual(['ータ', 'x']);
   });
 
   it('are plain when a dictionary may know them', () => {

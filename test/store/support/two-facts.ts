@@ -17,12 +17,12 @@ export interface TwoFacts {
   readonly query: string;
 }
 
-/** What a search finds of two facts, in order, and whether the older one is said to be superseded. */
+/** What a search finds of two facts, in order. */
 export async function askOfTwoFacts(
   sql: Database,
   { older, newer, query }: TwoFacts,
   options: { readonly isImported?: boolean } = {},
-): Promise<{ readonly isNewerFirst: boolean; readonly isMarked: boolean }> {
+): Promise<{ readonly isNewerFirst: boolean }> {
   const told = options.isImported === true ? [newer, ...BETWEEN, older] : [older, ...BETWEEN, newer];
   const times = told.map((_, index) => new Date(Date.UTC(2023, 0, 1, 12) + index * DAY));
   const { conversationId } = await loadEntries(sql, told.length, (index) => told[index] ?? '', times);
@@ -31,6 +31,5 @@ export async function askOfTwoFacts(
   const second = found.findIndex(({ text }) => text === older);
   return {
     isNewerFirst: first >= 0 && (second < 0 || first < second),
-    isMarked: found[second]?.updatedBy !== null && second >= 0,
   };
 }

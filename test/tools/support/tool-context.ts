@@ -19,6 +19,7 @@ export async function temporaryDirectory(): Promise<string> {
 export const emptyMemory: ToolMemory = {
   search: () => Promise.resolve([]),
   searchedInPart: () => Promise.resolve([]),
+  countUnindexed: () => Promise.resolve(0),
   open: () => Promise.resolve(null),
   around: () => Promise.resolve(null),
 };

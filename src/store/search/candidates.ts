@@ -1,0 +1,126 @@
+import type { Database, Fragment } from '../database.ts';
+import { allOf, anyOf, kindMark, pathTerm } from './passage-terms.ts';
+import type { Phrases } from './phrases.ts';
+import type { QueryTerm } from './query.ts';
+import { isWanted } from './scope.ts';
+import type { SearchedScope, SearchFilter } from './scope.ts';
+
+/** Passages of a scope that are all compared if they have any word of the query, and so many of a larger one. */
+const SMALL_SCOPE = 2_000;
+const MOST_CANDIDATES = 1_200;
+/** Rows that are read of one part of the index, where estimates were wrong. */
+const MOST_ROWS = 3_000;
+/** Days that are looked through for words that very many passages have. */
+const MOST_DAYS = 400;
+const DAY_MILLISECONDS = 86_400_000;
+
+/** A passage that may answer, as far as its words tell. */
+export interface Candidate {
+  readonly id: string;
+  readonly conversationId: string;
+  /** In the talk of its conversation. */
+  readonly place: number | null;
+  readonly words: number;
+  readonly isQuestion: boolean;
+  /** It has what was asked for word for word, where that is looked for among all candidates. */
+  readonly hasPhrase: boolean;
+  /** Bit by bit, which terms of the query it has. */
+  readonly mask: number;
+}
+
+export interface FoundCandidates {
+  readonly candidates: readonly Candidate[];
+  /** All passages in scope that have any word of the query but stop words. */
+  readonly isAll: boolean;
+}
+
+/** The passages that have the rarest terms of the query, or all of them. */
+export async function findCandidates(
+  sql: Database,
+  scope: SearchedScope,
+  { terms, phrases }: { readonly terms: readonly QueryTerm[]; readonly phrases: Phrases },
+  filter: SearchFilter,
+): Promise<FoundCandidates> {
+  const telling = tellingOf(terms);
+  const isAll = scope.passages <= SMALL_SCOPE;
+  const queries = isAll ? [anyTerm(telling)] : await selectiveQueries(sql, scope, telling, filter);
+  const kinds = filter.kinds === undefined ? [] : [anyOf(filter.kinds.map(kindMark))];
+  const wanted = queries.map((query) => allOf([anyOf([scope.mark]), ...kinds, query]));
+  const rows = await sql<Candidate[]>`
+    select p.id, p.conversation_id as "conversationId", p.place, p.words, p.is_question as "isQuestion",
+      ${hasPhrases(sql, phrases)} as "hasPhrase", ${maskOf(sql, terms)} as mask
+    from unnest(${wanted}::text[]) as q (query) cross join lateral (
+      select p.* from passages p where p.terms @@ q.query::tsquery ${isWanted(sql, filter)} limit ${MOST_ROWS}) p`;
+  return { candidates: [...new Map(rows.map((row) => [row.id, row])).values()], isAll };
+}
+
+function tellingOf(terms: readonly QueryTerm[]): readonly QueryTerm[] {
+  const telling = terms.filter(({ isStopWord }) => !isStopWord);
+  return telling.length > 0 ? telling : terms;
+}
+
+function anyTerm(terms: readonly QueryTerm[]): string {
+  return anyOf(terms.flatMap((term) => term.terms));
+}
+
+/** Of a long query without quotation marks all words together choose well enough, and letters in another spelling are seen later. */
+function hasPhrases(sql: Database, phrases: Phrases): Fragment {
+  const isSought = phrases.length > 0 && phrases.every(({ row }) => row === null);
+  if (!isSought) return sql`false`;
+  return phrases.reduce((all, { text }) => sql`${all} and strpos(lower(p.text), ${text}) > 0`, sql`true`);
+}
+
+function maskOf(sql: Database, terms: readonly QueryTerm[]): Fragment {
+  return terms.reduce(
+    (sum, { terms: each }, bit) => {
+      const query = anyOf([...each, ...each.map(pathTerm)]);
+      return sql`${sum} + case when p.terms @@ ${query}::tsquery then ${2 ** bit}::int else 0 end`;
+    },
+    sql`0`,
+  );
+}
+
+/** Of a large scope only a part is compared: the rarest terms, all terms together, else the newest days. */
+async function selectiveQueries(
+  sql: Database,
+  scope: SearchedScope,
+  telling: readonly QueryTerm[],
+  filter: SearchFilter,
+): Promise<string[]> {
+  if (filter.after !== undefined || filter.before !== undefined) {
+    return [allOf([anyTerm(telling), anyOf(timeTermsBetween(filter))])];
+  }
+  if (filter.kinds !== undefined) return [anyTerm(telling)];
+  const share = scope.passages / scope.ofAgent;
+  let sum = 0;
+  const rarest = telling.filter(({ frequency }) => (sum += share * frequency) <= MOST_CANDIDATES);
+  if (rarest.length === telling.length) return [anyTerm(rarest)];
+  const together = allOf(telling.filter(({ isDate }) => !isDate).map(({ terms }) => anyOf(terms)));
+  const [first] = telling;
+  const queries = [...(together === '' ? [] : [together]), ...(rarest.length === 0 ? [] : [anyTerm(rarest)])];
+  if (rarest.length > 0 || first === undefined) return queries;
+  const days = await newestDays(sql, scope, first.frequency / scope.ofAgent);
+  return [allOf([anyTerm([first]), anyOf(days)]), ...(telling.length > 1 ? queries : [])];
+}
+
+/** So many of the newest days that a term which this part of the passages has is found often enough. */
+async function newestDays(sql: Database, { agent, passages, ofAgent }: SearchedScope, part: number): Promise<string[]> {
+  const rows = await sql<{ term: string; passages: number }[]>`
+    select term, passages from term_frequencies
+    where agent = ${agent} and term >= '@1' and term < '@3' and length(term) = 11 and passages > 0
+    order by term desc limit ${MOST_DAYS}`;
+  let sum = 0;
+  const days = rows.filter((row) => (sum += row.passages * part * (passages / ofAgent)) <= MOST_CANDIDATES);
+  return (days.length === 0 ? rows.slice(0, 1) : days).map(({ term }) => term);
+}
+
+/** Terms of the days, else the months or years, between two times. */
+function timeTermsBetween({ after, before }: SearchFilter): string[] {
+  const end = before === undefined ? Date.now() + DAY_MILLISECONDS : Date.parse(before);
+  const begin = after === undefined ? Date.parse('1970-01-01') : Date.parse(after);
+  const days = (end - begin) / DAY_MILLISECONDS;
+  const length = days <= 90 ? 10 : days <= 2_000 ? 7 : 4;
+  const terms = new Set<string>();
+  for (let at = begin; at <= end; at += DAY_MILLISECONDS) terms.add(`@${new Date(at).toISOString().slice(0, length)}`);
+  return [...terms, `@${new Date(end).toISOString().slice(0, length)}`];
+}

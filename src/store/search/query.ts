@@ -1,0 +1,167 @@
+import type { Database } from '../database.ts';
+import { dateTermsOf, yearTermsOf } from './dates.ts';
+import { frequenciesOf } from './scope.ts';
+import type { SearchedScope } from './scope.ts';
+import { irregularFormsOf } from './irregular-forms.ts';
+import { similarWords } from './similar-words.ts';
+import { FALLBACK_LANGUAGE, languageOf, stemsOf } from './stems.ts';
+import { foldAccents, isUnspacedCharacter, wordsOf } from './words.ts';
+
+/** One thing that a query asks for. */
+export interface QueryTerm {
+  /** The word as it was asked for, in lower case; a date's own term. */
+  readonly word: string;
+  /** Terms of the index; any of them counts. */
+  readonly terms: readonly string[];
+  readonly isStopWord: boolean;
+  readonly isDate: boolean;
+  /** Place in the query: the parts of an identifier share that of the whole. */
+  readonly position: number;
+  /** A name or a number: what speaks of another is of something else. */
+  readonly isName: boolean;
+  /** It stands for a word of the query that no passage has. */
+  readonly isSimilar: boolean;
+  /** What it counts of a word that was asked for. */
+  readonly share: number;
+  /** Passages of the agent that have it. */
+  readonly frequency: number;
+}
+
+/** Terms of one query, the rarest; each is a bit of an integer. */
+const MOST_TERMS = 30;
+/** Words of a query whose rarity is read. */
+const MOST_WORDS = 300;
+
+/** Of what a rare word counts, a stop word counts this much: "who" is rare in a list of facts and tells nothing. */
+const STOP_WORD_SHARE = 0.3;
+/** They stand in all questions and say what is wanted, not what it is about. */
+const QUESTION_WORDS = new Set(
+  'who whom whose what which when where why how do does did is are was were am has have had can could will would should'.split(
+    ' ',
+  ),
+);
+const QUESTION_WORD_SHARE = 0.06;
+/** A word that so few passages have may be misspelt, for one that so many times as many have. */
+const MOST_OF_MISSPELT = 2;
+const TIMES_AS_MANY = 4;
+const MOST_PASSAGES_OF_MISSPELT = 65_536;
+/** A date is named more often than meant. */
+const DATE_SHARE = 0.6;
+/** Pairs of kana are mostly grammar. */
+const JAPANESE_STOP_WORD = /^\p{Script=Hiragana}{2}$/u;
+
+interface QueryText {
+  readonly text: string;
+  readonly askedAt: Date;
+  /** Its words count as if they stood nowhere. */
+  readonly exceptEntryId?: string | undefined;
+}
+
+/** What a query asks for, as far as any passage of the agent has it; the rarest first. */
+export async function readQuery(
+  sql: Database,
+  scope: SearchedScope,
+  { text, askedAt, exceptEntryId }: QueryText,
+): Promise<readonly QueryTerm[]> {
+  const asked = [...(await wordTerms(sql, scope, text)), ...dateTerms(text, askedAt)];
+  const counts = await frequenciesOf(
+    sql,
+    scope.agent,
+    asked.flatMap(({ terms }) => terms),
+  );
+  const excepted = await termsOfEntry(sql, exceptEntryId);
+  const frequencyOf = ({ terms }: QueryTerm): number => {
+    const sum = terms.reduce((total, term) => total + (counts.get(term) ?? 0) - (excepted.has(term) ? 1 : 0), 0);
+    return Math.max(0, Math.min(scope.ofAgent, sum));
+  };
+  const known = asked.map((term) => ({ ...term, frequency: frequencyOf(term), own: 0 }));
+  const similar = await Promise.all(
+    known
+      .filter((term) => isNowhere(term) || mayBeMisspelt(term, scope))
+      .map(async (term) => ({
+        ...term,
+        ...(await similarWords(sql, scope, term)),
+        isSimilar: true,
+        own: isUnspacedCharacter(term.word) ? 0 : term.frequency,
+      })),
+  );
+  return [...known, ...similar]
+    .filter(({ frequency, own }) => frequency > TIMES_AS_MANY * own)
+    .toSorted((one, other) => Number(one.isStopWord) - Number(other.isStopWord) || one.frequency - other.frequency)
+    .slice(0, MOST_TERMS);
+}
+
+/** A word that only this entry has may be misspelt: who reads it knows it. None of a long entry, which may be found. */
+async function termsOfEntry(sql: Database, entryId: string | undefined): Promise<ReadonlySet<string>> {
+  if (entryId === undefined) return new Set();
+  const rows = await sql<{ terms: string[] }[]>`
+    select tsvector_to_array(terms) as terms from passages where source_id = ${entryId} limit 2`;
+  return new Set(rows.length === 1 ? rows[0]?.terms : []);
+}
+
+function isNowhere({ frequency, isStopWord, isDate, word }: QueryTerm): boolean {
+  return !isStopWord && !isDate && (frequency === 0 || isUnspacedCharacter(word));
+}
+
+/** Who mistypes a question may find nothing but the question. Among very many passages the look-up takes too long. */
+function mayBeMisspelt({ frequency, isStopWord, word }: QueryTerm, { ofAgent }: SearchedScope): boolean {
+  return (
+    !isStopWord && frequency <= MOST_OF_MISSPELT && ofAgent <= MOST_PASSAGES_OF_MISSPELT && /^\p{L}{5,}$/u.test(word)
+  );
+}
+
+async function wordTerms(sql: Database, { languages }: SearchedScope, text: string): Promise<QueryTerm[]> {
+  const words = wordsOf(text).slice(0, MOST_WORDS);
+  const language = languageOf(text);
+  // "met" for "meet".
+  const forms = new Map(words.map(({ text: word }) => [word, irregularFormsOf(word)]));
+  const asked = [...words, ...[...forms.values()].flat().map((form) => ({ text: form, isPlain: true }))];
+  const stems = new Map(
+    await Promise.all(
+      [...new Set([...languages, language, FALLBACK_LANGUAGE])].map(
+        async (each) => [each, await stemsOf(sql, each, asked)] as const,
+      ),
+    ),
+  );
+  const names = namesOf(text);
+  const found = new Map<string, QueryTerm>();
+  for (const { text: word, position } of words) {
+    const ofScope = languages.flatMap((each) => stems.get(each)?.get(word)?.term ?? []);
+    const ofForms = languages.includes(FALLBACK_LANGUAGE)
+      ? (forms.get(word) ?? []).flatMap((form) => stems.get(FALLBACK_LANGUAGE)?.get(form)?.term ?? [])
+      : [];
+    const terms = [...new Set([...ofScope, foldAccents(word), ...ofForms])];
+    // "limit" and "limits" ask for one thing.
+    const key = terms[0] ?? word;
+    if (found.has(key)) continue;
+    const isStopWord = stems.get(language)?.get(word)?.isStopWord === true || JAPANESE_STOP_WORD.test(word);
+    const share = !isStopWord ? 1 : QUESTION_WORDS.has(word) ? QUESTION_WORD_SHARE : STOP_WORD_SHARE;
+    const isName = names.has(word);
+    found.set(key, { word, terms, position, isStopWord, isDate: false, isName, isSimilar: false, share, frequency: 0 });
+  }
+  return [...found.values()];
+}
+
+/** Words with a capital that do not begin a sentence, and words with a number in them. */
+function namesOf(query: string): ReadonlySet<string> {
+  const found = query.matchAll(/(?<=[^.!?\s]\s+["'“‘(]?)\p{Lu}[\p{L}\p{M}'’-]*|[\p{L}_-]*\d[\p{L}\d_-]*/gu);
+  return new Set(Array.from(found, ([name]) => wordsOf(name).map(({ text }) => text)).flat());
+}
+
+/** The most exact of what is named: who asks for a day does not ask for its month. */
+function dateTerms(text: string, askedAt: Date): QueryTerm[] {
+  const dates = dateTermsOf(text, askedAt);
+  const isPart = (term: string): boolean => dates.some((other) => other.length > term.length && other.startsWith(term));
+  const exact = [...dates.filter((term) => !isPart(term)), ...yearTermsOf(text)];
+  return [...new Set(exact)].map((term) => ({
+    word: term,
+    terms: [term],
+    position: -1,
+    isStopWord: false,
+    isDate: true,
+    isName: false,
+    isSimilar: false,
+    share: DATE_SHARE,
+    frequency: 0,
+  }));
+}

@@ -1,0 +1,85 @@
+import type { Fragment, Queries } from '../database.ts';
+import type { PassageKind } from './found-passage.ts';
+import { isWanted } from './scope.ts';
+import type { SearchedScope, SearchFilter } from './scope.ts';
+import type { ScoredPlace } from './score.ts';
+
+/** A passage with its text. */
+export interface ReadPassage {
+  readonly id: string;
+  readonly conversationId: string;
+  /** Of the entry, or of the compaction. */
+  readonly sourceId: string;
+  readonly kind: PassageKind;
+  readonly sequence: number | null;
+  readonly toolName: string | null;
+  readonly path: string | null;
+  readonly offset: number;
+  readonly text: string;
+  readonly place: number | null;
+  readonly isQuestion: boolean;
+  readonly createdAt: Date;
+  readonly saidAt: Date;
+  /** Whom its conversation names. */
+  readonly user: string | null;
+  /** The branch that it was said on, if its conversation goes on with another. */
+  readonly leftBranch: number | null;
+}
+
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/giu;
+/** Ids of one query that are looked up. */
+const MOST_IDS = 10;
+
+/**
+ * Columns of `ReadPassage`, of `passages p` and its `conversations c`. A summary was left only if what it is of does not stand on the
+ * active path.
+ */
+export function passageColumns(sql: Queries): Fragment {
+  return sql`p.id, p.conversation_id as "conversationId", p.source_id as "sourceId", p.kind, p.sequence,
+    p.tool_name as "toolName", p.path, p.character_offset as "offset", p.text, p.place, p.is_question as "isQuestion",
+    p.created_at as "createdAt", p.said_at as "saidAt", c.user_name as "user",
+    case when exists (select from branches f where f.conversation_id = c.id and f.branch > 0) then (
+      select e.branch from (select) as one left join compactions k on k.id = p.source_id
+        left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.read_through_sequence
+        join entries e on e.id = coalesce(k.marker_entry_id, p.source_id)
+      where not exists (
+        select from branches b where b.conversation_id = c.id and b.branch = c.branch
+          and b.ancestor = coalesce(r.branch, e.branch) and coalesce(r.sequence, e.sequence) <= b.through_sequence)
+    ) end as "leftBranch"`;
+}
+
+/** Passages at some places, those beside a candidate among them; without those that the filter leaves out. */
+export async function readPlaces(
+  sql: Queries,
+  places: readonly ScoredPlace[],
+  filter: SearchFilter,
+): Promise<readonly ReadPassage[]> {
+  const ids = places.flatMap(({ candidate }) => (candidate === null ? [] : [candidate.id]));
+  const beside = places.filter(({ candidate }) => candidate === null);
+  return sql<ReadPassage[]>`
+    select ${passageColumns(sql)} from (
+      select p.* from passages p where p.id = any(${ids}::bigint[])
+      union all
+      select p.* from unnest(${beside.map(({ conversationId }) => conversationId)}::uuid[],
+        ${beside.map(({ place }) => place)}::int[]) as b (conversation_id, place)
+      join passages p on p.conversation_id = b.conversation_id and p.place = b.place) p
+    join conversations c on c.id = p.conversation_id
+    where true ${isWanted(sql, filter)}`;
+}
+
+/** The beginnings of entries and summaries that a query names by their ids. */
+export async function readByIds(
+  sql: Queries,
+  scope: SearchedScope,
+  text: string,
+  filter: SearchFilter,
+): Promise<readonly ReadPassage[]> {
+  const ids = [...new Set(Array.from(text.matchAll(UUID), ([id]) => id.toLowerCase()))].slice(0, MOST_IDS);
+  if (ids.length === 0) return [];
+  return sql<ReadPassage[]>`
+    select distinct on (p.source_id) ${passageColumns(sql)}
+    from passages p join conversations c on c.id = p.conversation_id
+    where p.source_id = any(${ids}::uuid[]) and c.agent = ${scope.agent}
+      ${scope.conversationId === null ? sql`` : sql`and c.id = ${scope.conversationId}`} ${isWanted(sql, filter)}
+    order by p.source_id, p.character_offset`;
+}
