@@ -26,9 +26,9 @@ const KINDS: readonly LoadedKind[] = [
 ];
 /** Entries that the target of the small size holds for. */
 const SMALL = 100_000;
-const SMALL_MILLISECONDS = 20;
-const LARGE_MILLISECONDS = 80;
-const INDEXING_MILLISECONDS = 1;
+const SMALL_MILLISECONDS = 30;
+const LARGE_MILLISECONDS = 150;
+const INDEXING_MILLISECONDS = 2;
 /**
  * Seven of ten questions stand in an entry word for word: the search promises to find these. Between the words of the others there is
  * punctuation, so they are found by their words alone, of which one in six may go below ten others that have them oftener.

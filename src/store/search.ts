@@ -111,7 +111,7 @@ async function findByWords(
     count: Math.max(READ, READ_FOR_EACH * limit),
     mostAlike: Math.max(READ / READ_FOR_EACH, limit),
   });
-  const weighted = terms.map((term, bit) => ({ ...term, weight: weights[bit] ?? 0 }));
+  const weighted = terms.map((term, bit) => Object.assign({}, term, { weight: weights[bit] ?? 0 }));
   return rankPassages({ ...query, terms: weighted }, await readPlaces(sql, places, filter), places);
 }
 
@@ -139,6 +139,7 @@ async function openSearched(sql: Database, { conversationId, agent }: MemoryQuer
     select agent, is_unindexed from conversations where id = ${conversationId}`;
   if (found === undefined || (agent !== undefined && found.agent !== agent)) return null;
   const conflict = found.is_unindexed ? await indexFirst(sql, conversationId) : null;
+  if (conflict instanceof StoreError) throw conflict;
   return { agent: found.agent, conversationId, conflict };
 }
 

@@ -30,7 +30,7 @@ describe('deleting a conversation', () => {
     expect(await snapshots()).toBe(shared + 1);
     await indexConversation(sql, own.conversationId);
     const vocabulary = async () =>
-      (await sql<{ term: string }[]>`select term from search_vocabulary where term like '%heron'`).map(
+      (await sql<{ term: string }[]>`select term from term_frequencies where term like '%heron'`).map(
         ({ term }) => term,
       );
     expect((await vocabulary()).toSorted()).toEqual(['heron', 'quokkaheron']);

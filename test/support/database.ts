@@ -122,16 +122,6 @@ export async function createTestDatabase(server: string = inject('databaseUrl'))
   return testDatabase(server, name);
 }
 
-/** One whose extensions know the letters of English alone, as that of a server whose locale is `C`. */
-export async function createDatabaseOfEnglishLetters(server: string = inject('databaseUrl')): Promise<TestDatabase> {
-  const name = newName();
-  await withAdmin(server, async (admin) => {
-    await admin`create database ${admin(name)} template template0 lc_ctype 'C'`;
-    await applyMigrations(server, name);
-  });
-  return testDatabase(server, name);
-}
-
 function testDatabase(server: string, name: string): TestDatabase {
   return {
     url: `${databaseUrl(server, name)}${AS_APPLICATION}`,

@@ -12,15 +12,7 @@ const COPIES = 1_000;
 /** 256 entries make a row of it: more than copies may have here. */
 const LEFT_SMALL = 'packed_outlines';
 /** What a search looks into, and where indexing notes how far it came. */
-const SEARCH_TABLES = [
-  'passages',
-  'search_agents',
-  'search_blocks',
-  'search_postings',
-  'search_progress',
-  'search_statistics',
-  'search_vocabulary',
-];
+const SEARCH_TABLES = ['passages', 'search_progress', 'term_frequencies'];
 
 let harness: TurnHarness;
 let empty: readonly TableReads[];

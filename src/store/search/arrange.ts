@@ -54,7 +54,7 @@ function foldCopies(ranked: readonly RankedPassage[]): ArrangedPassage[] {
     );
     const others = new Set(same.map(({ conversationId }) => conversationId));
     others.delete(kept.conversationId);
-    return { ...kept, score: best.score, match: best.match, alsoIn: [...others] };
+    return Object.assign({}, kept, { score: best.score, match: best.match, alsoIn: [...others] });
   });
   return folded.toSorted(bestFirst);
 }

@@ -46,9 +46,14 @@ export async function findCandidates(
   const queries = isAll ? [anyTerm(telling)] : await selectiveQueries(sql, scope, telling, filter);
   const kinds = filter.kinds === undefined ? [] : [anyOf(filter.kinds.map(kindMark))];
   const wanted = queries.map((query) => allOf([anyOf([scope.mark]), ...kinds, query]));
+  const asked = terms.map((term) => anyOf([...term.terms, ...term.terms.map(pathTerm)]));
   const rows = await sql<Candidate[]>`
+    with asked as materialized (
+      select a.query::tsquery as query, 1 << (a.number::int - 1) as bit
+      from unnest(${asked}::text[]) with ordinality as a (query, number))
     select p.id, p.conversation_id as "conversationId", p.place, p.words, p.is_question as "isQuestion",
-      ${hasPhrases(sql, phrases)} as "hasPhrase", ${maskOf(sql, terms)} as mask
+      ${hasPhrases(sql, phrases)} as "hasPhrase",
+      (select coalesce(sum(a.bit), 0)::int from asked a where p.terms @@ a.query) as mask
     from unnest(${wanted}::text[]) as q (query) cross join lateral (
       select p.* from passages p where p.terms @@ q.query::tsquery ${isWanted(sql, filter)} limit ${MOST_ROWS}) p`;
   return { candidates: [...new Map(rows.map((row) => [row.id, row])).values()], isAll };
@@ -68,16 +73,6 @@ function hasPhrases(sql: Database, phrases: Phrases): Fragment {
   const isSought = phrases.length > 0 && phrases.every(({ row }) => row === null);
   if (!isSought) return sql`false`;
   return phrases.reduce((all, { text }) => sql`${all} and strpos(lower(p.text), ${text}) > 0`, sql`true`);
-}
-
-function maskOf(sql: Database, terms: readonly QueryTerm[]): Fragment {
-  return terms.reduce(
-    (sum, { terms: each }, bit) => {
-      const query = anyOf([...each, ...each.map(pathTerm)]);
-      return sql`${sum} + case when p.terms @@ ${query}::tsquery then ${2 ** bit}::int else 0 end`;
-    },
-    sql`0`,
-  );
 }
 
 /** Of a large scope only a part is compared: the rarest terms, all terms together, else the newest days. */

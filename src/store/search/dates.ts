@@ -143,7 +143,7 @@ function weekdaysIn(text: string, writtenAt: Date): string[][] {
       return dayTerms(addDays(writtenAt, -mondayOffset(writtenAt) - 7 + ((weekday + 6) % 7)));
     const which = groups?.['which'] ?? '';
     if (/^(?:last|this past|letzt)/u.test(which)) return dayTerms(back === 0 ? addDays(before, -7) : before);
-    if (/^n/u.test(which)) return dayTerms(after);
+    if (which.startsWith('n')) return dayTerms(after);
     return which === '' || back === 0 ? dayTerms(before) : [...dayTerms(before), ...dayTerms(after)];
   });
 }

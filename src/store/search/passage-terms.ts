@@ -4,12 +4,7 @@ import type { PassageKind } from './found-passage.ts';
 import type { Language, Stem } from './stems.ts';
 import type { Word } from './words.ts';
 
-/** Terms that are no words begin with `@`, which no word does: dates, and the marks below. */
-export function isMark(term: string): boolean {
-  return term.startsWith('@');
-}
-
-/** Marks all passages of an agent; its frequency is how many the agent has. */
+/** Terms that are no words begin with `@`, which no word does. This one marks all passages of an agent; its frequency is how many the agent has. */
 export function agentMark(agent: string): string {
   return `@a${createHash('sha256').update(agent).digest('base64url').slice(0, 12)}`;
 }

@@ -44,6 +44,8 @@ const QUESTION_WORD_SHARE = 0.06;
 /** A word that so few passages have may be misspelt, for one that so many times as many have. */
 const MOST_OF_MISSPELT = 2;
 const TIMES_AS_MANY = 4;
+/** Words of one query that are looked up so. */
+const MOST_LOOKED_UP = 10;
 const MOST_PASSAGES_OF_MISSPELT = 65_536;
 /** A date is named more often than meant. */
 const DATE_SHARE = 0.6;
@@ -74,16 +76,15 @@ export async function readQuery(
     const sum = terms.reduce((total, term) => total + (counts.get(term) ?? 0) - (excepted.has(term) ? 1 : 0), 0);
     return Math.max(0, Math.min(scope.ofAgent, sum));
   };
-  const known = asked.map((term) => ({ ...term, frequency: frequencyOf(term), own: 0 }));
+  const known = asked.map((term) => Object.assign({}, term, { frequency: frequencyOf(term), own: 0 }));
   const similar = await Promise.all(
     known
       .filter((term) => isNowhere(term) || mayBeMisspelt(term, scope))
-      .map(async (term) => ({
-        ...term,
-        ...(await similarWords(sql, scope, term)),
-        isSimilar: true,
-        own: isUnspacedCharacter(term.word) ? 0 : term.frequency,
-      })),
+      .slice(0, MOST_LOOKED_UP)
+      .map(async (term) => {
+        const own = isUnspacedCharacter(term.word) ? 0 : term.frequency;
+        return Object.assign({}, term, await similarWords(sql, scope, term), { isSimilar: true, own });
+      }),
   );
   return [...known, ...similar]
     .filter(({ frequency, own }) => frequency > TIMES_AS_MANY * own)

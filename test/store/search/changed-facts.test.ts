@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 import { askOfTwoFacts } from '../support/two-facts.ts';
 
@@ -54,32 +52,4 @@ describe('of two facts', () => {
       isNewerFirst: true,
     });
   });
-});
-
-it('what is said of one numbered thing updates nothing that is said of another, whatever numbers stand beside it', async () => {
-  const words = 'seal filter steady motor line gauge shift quiet tank check valve log'.split(' ');
-  const day = (pump: number, number: number): string =>
-    `Day ${number}: ${Array.from({ length: 11 }, (_, at) => words[(pump * 31 + number * (at + 5) + at * at) % 12]).join(' ')}.`;
-  const log = (pump: number): string =>
-    [
-      `# pump-${pump}`,
-      `file: logs/pump-${pump}.txt`,
-      `serial: SN${217_600 + 37 * pump}X${pump}`,
-      '',
-      ...Array.from({ length: 40 }, (_, index) =>
-        index === 4 ? `The pump opens at ${20 + pump}.1 bar.` : day(pump, index + 1),
-      ),
-    ]
-      .map((line, index) => `${index + 1}\t${line}`)
-      .join('\n');
-  const task = Array.from({ length: 41 }, (_, index) => `- pump-${index + 1}: logs/pump-${index + 1}.txt`).join('\n');
-  const texts = [
-    task,
-    ...Array.from({ length: 41 }, (_, index) => [`Reading pump-${index + 1}.`, log(index + 1)]).flat(),
-  ];
-  const { conversationId, entryIds } = await loadEntries(sql, texts.length, (index) => texts[index] ?? '');
-  for (const number of [1, 4, 9]) {
-    const [first] = await searchMemory(sql, { conversationId, query: `pump-${number} opens at`, limit: 3 });
-    expect([number, entryIds.indexOf(first?.entryId ?? '')]).toEqual([number, 2 * number]);
-  }
 });
