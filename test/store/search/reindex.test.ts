@@ -45,7 +45,9 @@ it('a conversation that is indexed anew is searched as one that was indexed as i
       }),
     );
   const before = await hits();
-  expect(before.map(({ length }, index) => [QUERIES[index], length > 0])).toEqual(QUERIES.map((query) => [query, true]));
+  expect(before.map(({ length }, index) => [QUERIES[index], length > 0])).toEqual(
+    QUERIES.map((query) => [query, true]),
+  );
   await reindexConversation(sql, conversationId);
   expect(await hits()).toEqual(before);
 });
