@@ -86,14 +86,16 @@ comment on column passages.created_at is 'When the entry was appended or the sum
 comment on column passages.said_at is 'The day that the heading of a message names, else created_at.';
 
 create table term_frequencies (
+  tenant text not null,
   agent text not null,
   term text not null,
   passages integer not null,
-  primary key (agent, term)
+  primary key (tenant, agent, term)
 ) with (fillfactor = 80);
 create index term_frequencies_by_letters on term_frequencies using gin (term gin_trgm_ops) with (fastupdate = off)
   where term !~ '^@';
-comment on table term_frequencies is 'How many passages of an agent have a term: rare terms count more.';
+comment on table term_frequencies is 'How many passages of a tenant''s agent have a term: rare terms count more.';
+comment on column term_frequencies.tenant is 'As in conversations.';
 comment on column term_frequencies.agent is 'As in conversations.';
 comment on column term_frequencies.term is 'As in passages.terms.';
 comment on column term_frequencies.passages is 'Passages that have it.';
@@ -116,18 +118,19 @@ create function forget_passages(conversation uuid) returns void language plpgsql
 begin
   -- In order of terms, as indexing locks them.
   perform from term_frequencies f
-  where f.agent = (select c.agent from conversations c where c.id = conversation) and f.term in (
+  where (f.tenant, f.agent) = (select c.tenant, c.agent from conversations c where c.id = conversation) and f.term in (
     select unnest(tsvector_to_array(p.terms)) from passages p where p.conversation_id = conversation)
   order by f.term for update;
   update term_frequencies f set passages = f.passages - g.passages
   from (
-    select c.agent, t.term, count(*) as passages
+    select c.tenant, c.agent, t.term, count(*) as passages
     from passages p join conversations c on c.id = p.conversation_id
       cross join unnest(tsvector_to_array(p.terms)) as t (term)
-    where p.conversation_id = conversation group by 1, 2) g
-  where f.agent = g.agent and f.term = g.term;
+    where p.conversation_id = conversation group by 1, 2, 3) g
+  where f.tenant = g.tenant and f.agent = g.agent and f.term = g.term;
   delete from term_frequencies f
-  where f.agent = (select c.agent from conversations c where c.id = conversation) and f.passages <= 0;
+  where (f.tenant, f.agent) = (select c.tenant, c.agent from conversations c where c.id = conversation)
+    and f.passages <= 0;
   delete from passages where conversation_id = conversation;
   delete from search_progress where conversation_id = conversation;
 end $$;

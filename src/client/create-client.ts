@@ -270,8 +270,8 @@ function readers(
     listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
     readLineage: (conversationId) =>
       guarded(async () => knownConversation(database, conversationId, await readLineage(database, conversationId))),
-    searchMemory: (options) => guarded(() => findPassages(database, options, meaning)),
-    countUnindexed: (options) => guarded(() => countUnindexed(database, options)),
+    searchMemory: (options) => guarded(() => findPassages(database, { ...options, tenant }, meaning)),
+    countUnindexed: (options) => guarded(() => countUnindexed(database, { ...options, tenant })),
     reindex: (options) => guarded(() => reindexConversations(database, options, meaning)),
     openEntry: (id) => guarded(() => openStoredEntry(database, id)),
     getContext: (id) => guarded(() => describeContext(database, id)),

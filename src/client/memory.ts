@@ -157,7 +157,7 @@ async function readCurrentSummaryId(database: Database, conversationId: string):
 
 export async function findPassages(
   database: Database,
-  options: Options<'searchMemory'>,
+  options: Options<'searchMemory'> & { readonly tenant: string },
   meaning: MeaningSearch | null,
 ): Promise<FoundPassage[]> {
   const passages = await searchMemory(database, options, meaning);

@@ -1,3 +1,4 @@
+import { DEFAULT_TENANT } from './conversations.ts';
 import type { Database } from './database.ts';
 import { StoreError, isLockConflict, isOutage } from './errors.ts';
 import { isId } from './ids.ts';
@@ -7,6 +8,7 @@ import type { MeaningSearch } from './search/embedder.ts';
 import { fillByMeaning } from './search/find-by-meaning.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexConversation } from './search/index-conversation.ts';
+import type { AgentOfTenant } from './search/passage-terms.ts';
 import { phrasesOf } from './search/phrases.ts';
 import { presentPassages } from './search/present.ts';
 import { readQuery } from './search/query.ts';
@@ -28,6 +30,8 @@ export interface MemoryQuery extends SearchFilter {
    */
   readonly conversationId?: string;
   readonly agent?: string;
+  /** Of the agent. Default: `default`. */
+  readonly tenant?: string;
   readonly query: string;
   /** Default 10, at most 100. */
   readonly limit?: number;
@@ -115,32 +119,33 @@ async function findByWords(
   return rankPassages({ ...query, terms: weighted }, await readPlaces(sql, places, filter), places);
 }
 
-interface Searched {
-  readonly agent: string;
+interface Searched extends AgentOfTenant {
   readonly conversationId: string | null;
   /** Why it could not be indexed. */
   readonly conflict: unknown;
 }
 
 /** The conversation or agent, with a part of what was not indexed; `null`: there is no such conversation. */
-async function openSearched(sql: Database, { conversationId, agent }: MemoryQuery): Promise<Searched | null> {
+async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched | null> {
+  const { conversationId, agent, tenant = DEFAULT_TENANT } = query;
   if (conversationId === undefined) {
     if (agent === undefined) {
       throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
     }
     const behind = await sql<{ id: string }[]>`
-      select id from conversations where agent = ${agent} and is_unindexed order by active_at desc limit ${INDEXED_FIRST}`;
+      select id from conversations where tenant = ${tenant} and agent = ${agent} and is_unindexed
+      order by active_at desc limit ${INDEXED_FIRST}`;
     const end = performance.now() + INDEXING_MILLISECONDS;
     for (const { id } of behind) if (performance.now() < end) await indexFirst(sql, id);
-    return { agent, conversationId: null, conflict: null };
+    return { tenant, agent, conversationId: null, conflict: null };
   }
   if (!isId(conversationId)) return null;
-  const [found] = await sql<{ agent: string; is_unindexed: boolean }[]>`
-    select agent, is_unindexed from conversations where id = ${conversationId}`;
+  const [found] = await sql<(AgentOfTenant & { is_unindexed: boolean })[]>`
+    select tenant, agent, is_unindexed from conversations where id = ${conversationId}`;
   if (found === undefined || (agent !== undefined && found.agent !== agent)) return null;
   const conflict = found.is_unindexed ? await indexFirst(sql, conversationId) : null;
   if (conflict instanceof StoreError) throw conflict;
-  return { agent: found.agent, conversationId, conflict };
+  return { tenant: found.tenant, agent: found.agent, conversationId, conflict };
 }
 
 /** One batch. What is indexed is searched when others index for longer than a lock is waited for, or delete the conversation. */
@@ -157,13 +162,13 @@ async function indexFirst(sql: Database, conversationId: string): Promise<unknow
 /** Entries in scope that are not indexed yet, which no search finds: upkeep indexes them within a minute. */
 export async function countUnindexed(
   sql: Database,
-  { conversationId, agent }: Pick<MemoryQuery, 'conversationId' | 'agent'>,
+  { conversationId, agent, tenant = DEFAULT_TENANT }: Pick<MemoryQuery, 'conversationId' | 'agent' | 'tenant'>,
 ): Promise<number> {
   const [row] = await sql<{ entries: number }[]>`
     select coalesce(sum(c.last_sequence - coalesce(p.through_sequence, 0)), 0)::int as entries
     from conversations c left join search_progress p on p.conversation_id = c.id
     where c.is_unindexed ${conversationId === undefined ? sql`` : sql`and c.id = ${conversationId}`}
-      ${agent === undefined ? sql`` : sql`and c.agent = ${agent}`}`;
+      ${agent === undefined ? sql`` : sql`and c.tenant = ${tenant} and c.agent = ${agent}`}`;
   return row?.entries ?? 0;
 }
 

@@ -99,10 +99,11 @@ async function selectiveQueries(
 }
 
 /** So many of the newest days that a term which this part of the passages has is found often enough. */
-async function newestDays(sql: Database, { agent, passages, ofAgent }: SearchedScope, part: number): Promise<string[]> {
+async function newestDays(sql: Database, scope: SearchedScope, part: number): Promise<string[]> {
+  const { tenant, agent, passages, ofAgent } = scope;
   const rows = await sql<{ term: string; passages: number }[]>`
     select term, passages from term_frequencies
-    where agent = ${agent} and term >= '@1' and term < '@3' and length(term) = 11 and passages > 0
+    where tenant = ${tenant} and agent = ${agent} and term >= '@1' and term < '@3' and length(term) = 11 and passages > 0
     order by term desc limit ${MOST_DAYS}`;
   let sum = 0;
   const days = rows.filter((row) => (sum += row.passages * part * (passages / ofAgent)) <= MOST_CANDIDATES);

@@ -85,7 +85,7 @@ async function nearest(
       select p.id, ${distance} as distance
       from embeddings e join passages p on p.id = e.passage_id join conversations c on c.id = p.conversation_id
       where e.model = ${modelKey(embedder)} and ${isSmall ? sql`e.embedding is not null` : dimensions}
-        and c.agent = ${scope.agent}
+        and c.tenant = ${scope.tenant} and c.agent = ${scope.agent}
         ${scope.conversationId === null ? sql`` : sql`and e.conversation_id = ${scope.conversationId}`}
         ${isWanted(sql, filter)}
       order by ${isSmall ? sql`2` : distance} limit ${NEAREST}) f

@@ -124,7 +124,7 @@ async function indexBatch(open: Transaction, conversationId: string, portion: Po
   await lockAgainstDeletion(open, conversationId);
   await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
   const [progress] = await open<Progress[]>`
-    select p.conversation_id as id, c.agent, p.through_sequence, p.through_compaction, p.talk_passages
+    select p.conversation_id as id, c.tenant, c.agent, p.through_sequence, p.through_compaction, p.talk_passages
     from search_progress p join conversations c on c.id = p.conversation_id
     where p.conversation_id = ${conversationId} for update of p`;
   // Whoever builds the index anew took the row away while it was waited for: the next batch makes one.

@@ -4,9 +4,18 @@ import type { PassageKind } from './found-passage.ts';
 import type { Language, Stem } from './stems.ts';
 import type { Word } from './words.ts';
 
+/** Whose conversations share one index. */
+export interface AgentOfTenant {
+  readonly tenant: string;
+  readonly agent: string;
+}
+
 /** Terms that are no words begin with `@`, which no word does. This one marks all passages of an agent; its frequency is how many the agent has. */
-export function agentMark(agent: string): string {
-  return `@a${createHash('sha256').update(agent).digest('base64url').slice(0, 12)}`;
+export function agentMark({ tenant, agent }: AgentOfTenant): string {
+  return `@a${createHash('sha256')
+    .update(JSON.stringify([tenant, agent]))
+    .digest('base64url')
+    .slice(0, 12)}`;
 }
 
 /** Marks all passages of a conversation. */

@@ -5,6 +5,7 @@ import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
 import { headingOf } from './heading.ts';
 import { agentMark, conversationMark, kindMark, passageTerms, toVector } from './passage-terms.ts';
+import type { AgentOfTenant } from './passage-terms.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { languageOf, stemsOf } from './stems.ts';
@@ -38,9 +39,8 @@ export interface Source {
 type ChunkedText = Iterable<string> | AsyncIterable<string>;
 
 /** The conversation whose passages are written. */
-export interface IndexedConversation {
+export interface IndexedConversation extends AgentOfTenant {
   readonly id: string;
-  readonly agent: string;
   /** Place that the next passage of its talk gets. */
   readonly talk_passages: number;
 }
@@ -69,7 +69,7 @@ export class PassageWriter {
   constructor(sql: Transaction, conversation: IndexedConversation) {
     this.#sql = sql;
     this.#conversation = conversation;
-    this.#marks = [agentMark(conversation.agent), conversationMark(conversation.id)];
+    this.#marks = [agentMark(conversation), conversationMark(conversation.id)];
     this.#place = conversation.talk_passages;
   }
 
@@ -168,10 +168,10 @@ export class PassageWriter {
     const terms = [...this.#frequencies].toSorted(([one], [other]) => (one < other ? -1 : 1));
     if (terms.length === 0) return;
     await this.#sql`
-      insert into term_frequencies as f (agent, term, passages)
-      select ${this.#conversation.agent}, t.term, t.passages
+      insert into term_frequencies as f (tenant, agent, term, passages)
+      select ${this.#conversation.tenant}, ${this.#conversation.agent}, t.term, t.passages
       from unnest(${terms.map(([term]) => term)}::text[], ${terms.map(([, count]) => count)}::int[]) as t (term, passages)
-      on conflict (agent, term) do update set passages = f.passages + excluded.passages`;
+      on conflict (tenant, agent, term) do update set passages = f.passages + excluded.passages`;
   }
 }
 

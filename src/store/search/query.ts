@@ -68,7 +68,7 @@ export async function readQuery(
   const asked = [...(await wordTerms(sql, scope, text)), ...dateTerms(text, askedAt)];
   const counts = await frequenciesOf(
     sql,
-    scope.agent,
+    scope,
     asked.flatMap(({ terms }) => terms),
   );
   const excepted = await termsOfEntry(sql, exceptEntryId);

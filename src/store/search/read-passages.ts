@@ -79,7 +79,7 @@ export async function readByIds(
   return sql<ReadPassage[]>`
     select distinct on (p.source_id) ${passageColumns(sql)}
     from passages p join conversations c on c.id = p.conversation_id
-    where p.source_id = any(${ids}::uuid[]) and c.agent = ${scope.agent}
+    where p.source_id = any(${ids}::uuid[]) and c.tenant = ${scope.tenant} and c.agent = ${scope.agent}
       ${scope.conversationId === null ? sql`` : sql`and c.id = ${scope.conversationId}`} ${isWanted(sql, filter)}
     order by p.source_id, p.character_offset`;
 }

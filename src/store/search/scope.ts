@@ -1,5 +1,6 @@
 import type { Fragment, Queries } from '../database.ts';
 import { agentMark, conversationMark, languageMark } from './passage-terms.ts';
+import type { AgentOfTenant } from './passage-terms.ts';
 import { FALLBACK_LANGUAGE, LANGUAGES } from './stems.ts';
 import type { Language } from './stems.ts';
 import type { PassageKind } from './found-passage.ts';
@@ -13,10 +14,9 @@ export interface SearchFilter {
 }
 
 /** What a search looks through. */
-export interface SearchedScope {
+export interface SearchedScope extends AgentOfTenant {
   /** `null`: all conversations of the agent. */
   readonly conversationId: string | null;
-  readonly agent: string;
   /** The term that all passages in scope have. */
   readonly mark: string;
   /** Passages in scope. */
@@ -30,16 +30,17 @@ export interface SearchedScope {
 /** `null`: nothing of it is indexed. */
 export async function openScope(
   sql: Queries,
-  { agent, conversationId }: { readonly agent: string; readonly conversationId: string | null },
+  { tenant, agent, conversationId }: AgentOfTenant & { readonly conversationId: string | null },
 ): Promise<SearchedScope | null> {
-  const ofAgent = agentMark(agent);
+  const ofAgent = agentMark({ tenant, agent });
   const mark = conversationId === null ? ofAgent : conversationMark(conversationId);
-  const counts = await frequenciesOf(sql, agent, [ofAgent, mark, ...LANGUAGES.map(languageMark)]);
+  const counts = await frequenciesOf(sql, { tenant, agent }, [ofAgent, mark, ...LANGUAGES.map(languageMark)]);
   const passages = counts.get(mark) ?? 0;
   if (passages === 0) return null;
   const languages = LANGUAGES.filter((language) => counts.has(languageMark(language)));
   return {
     conversationId,
+    tenant,
     agent,
     mark,
     passages,
@@ -51,12 +52,12 @@ export async function openScope(
 /** How many passages of an agent have each term. */
 export async function frequenciesOf(
   sql: Queries,
-  agent: string,
+  { tenant, agent }: AgentOfTenant,
   terms: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ term: string; passages: number }[]>`
     select term, passages from term_frequencies
-    where agent = ${agent} and term = any(${[...terms]}::text[]) and passages > 0`;
+    where tenant = ${tenant} and agent = ${agent} and term = any(${[...terms]}::text[]) and passages > 0`;
   return new Map(rows.map(({ term, passages }) => [term, passages]));
 }
 

@@ -25,7 +25,7 @@ interface SimilarWords {
 /** Words of the agent's passages that a word may be meant for which none of them has: of like letters, or with it as a part. */
 export async function similarWords(
   sql: Database,
-  { agent }: SearchedScope,
+  { tenant, agent }: SearchedScope,
   { word, terms }: { readonly word: string; readonly terms: readonly string[] },
 ): Promise<SimilarWords> {
   const isCharacter = isUnspacedCharacter(word);
@@ -46,7 +46,7 @@ export async function similarWords(
         when f.term in (select s.term from swapped s) then 1::float8
         else greatest(similarity(f.term, ${stem}), similarity(f.term, ${letters}))::float8 end as similarity
       from term_frequencies f
-      where f.agent = ${agent} and f.term !~ '^@' and f.passages > 0 and (f.term like ${part}
+      where f.tenant = ${tenant} and f.agent = ${agent} and f.term !~ '^@' and f.passages > 0 and (f.term like ${part}
         ${isCharacter ? sql`` : sql`or f.term % ${stem} or f.term % ${letters} or f.term in (select s.term from swapped s)`})
         and ts_lexize('english_stem', f.term) is distinct from '{}') as l
     where similarity >= ${SMALLEST_SIMILARITY}

@@ -112,3 +112,25 @@ it.each([
     { place: 2, alsoIn: [1] },
   ]);
 });
+
+it('a search of an agent finds the conversations of one tenant and no others', async () => {
+  const agent = `agent-${newId()}`;
+  const at = new Date(Date.UTC(2026, 4, 1));
+  for (const tenant of ['default', 'other']) {
+    const { conversationId } = await loadEntries(
+      sql,
+      1,
+      () => `The numbat of ${tenant} sleeps.`,
+      [at],
+      () => 'user',
+    );
+    await sql`update conversations set agent = ${agent}, tenant = ${tenant} where id = ${conversationId}`;
+  }
+  const texts = async (tenant?: string): Promise<string[]> =>
+    (await searchMemory(sql, { agent, query: 'numbat', ...(tenant !== undefined && { tenant }) })).map(
+      ({ text }) => text,
+    );
+  expect(await texts()).toEqual(['The numbat of default sleeps.']);
+  expect(await texts('other')).toEqual(['The numbat of other sleeps.']);
+  expect(await texts('third')).toEqual([]);
+});
