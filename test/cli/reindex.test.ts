@@ -83,6 +83,8 @@ test('reindex that is interrupted says so, with exit code 130; what was begun is
   const interrupted = async (...args: string[]) => {
     const running = startCli(['reindex', ...args], { environment: { DATABASE_URL: url } });
     await sql.begin(async (open) => {
+      // The command takes longer to start than a transaction may be idle.
+      await open`set local idle_in_transaction_session_timeout = 0`;
       await open`select from search_progress where conversation_id = ${conversationId} for update`;
       await waitUntil('the index is waited for', async () => {
         const waiting = await sql`
