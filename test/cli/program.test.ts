@@ -42,6 +42,7 @@ describe('help', () => {
         'conformance',
         'context',
         'cost',
+        'db',
         'delete',
         'deny',
         'dev',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
 import { textOf } from '../../src/context/content.ts';
 import { freePort } from '../../src/local/ports.ts';
@@ -180,6 +181,10 @@ test(
     const ended = async (): Promise<boolean> => (await outcomeOf(second)) === 'interrupted';
     await waitUntil('upkeep has ended the other turn', ended, 60_000 - (Date.now() - lost));
     await nextTurnCompletes(silent.conversationId);
+    // Workers that run go on; one that starts is refused until a person says that this is no wrong server.
+    await expect(harness.startWorker()).rejects.toMatchObject({ code: 'namespace_differs' });
+    const adopted = await runInProcess(['db', 'adopt', '--namespace', 'default'], { environment: harness.environment });
+    expect(adopted).toMatchObject({ code: 0 });
   },
 );
 

@@ -47,6 +47,7 @@ test('a message that is kept while a turn waits a day for an approval is rung fo
   let rings = 0;
   const dependencies = {
     ...activityDependencies(clock.sql),
+    taskQueue: harness.taskQueue,
     ringDoorbell: async (id: string) => {
       await ringDoorbell(harness.temporal, harness.taskQueue, id);
       rings += 1;

@@ -65,7 +65,7 @@ test('what the server itself lists of a model counts for the next turn, and can 
 });
 
 test("a refusal that nothing repairs ends the turn with the vendor's words, which nobody logs, and the conversation goes on", async () => {
-  const message = 'The frobnication level of this heron is not supported.';
+  const message = 'The frobnication level of this heron is out of tune.';
   await harness.fault({ kind: 'status', status: 400, body: { error: { message } }, match: { purpose: 'agent' } });
   const turn = await harness.runTask('Say hello');
   expect(turn).toMatchObject({ outcome: 'model_failed' });
