@@ -75,6 +75,13 @@ async function useUpLog(url: string): Promise<void> {
   }
 }
 
+/** The same server, as its superuser and not in the role of the application. */
+function asSuperuser(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.search = '';
+  return url.href;
+}
+
 describe('on a full disk', () => {
   test('a stack does not start and says why, and so does the doctor', async () => {
     const empty = fillDisk();
@@ -108,7 +115,7 @@ describe('on a full disk', () => {
     beforeAll(async () => {
       stack = await startStack();
       harness = await startTurnHarness({
-        databaseServer: stack.connections.databaseUrl,
+        databaseServer: asSuperuser(stack.connections.databaseUrl),
         agent: { allowCommands: true },
       });
       await harness.startWorker();
@@ -122,7 +129,7 @@ describe('on a full disk', () => {
       const turn = await startSteadyTurn(harness, 12);
       const empty = fillDisk();
       await waitUntil('Postgres cannot start', async () => {
-        await useUpLog(stack.connections.databaseUrl);
+        await useUpLog(asSuperuser(stack.connections.databaseUrl));
         return events.some((event) => event.kind === 'restart_failed');
       });
       const failed = events.find((event) => event.kind === 'restart_failed');
