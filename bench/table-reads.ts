@@ -40,7 +40,6 @@ const READ_WHOLE: ReadonlyMap<string, string> = new Map([
   ['model_calibrations', 'one row a model'],
   ['learned_windows', 'one row a model and server'],
   ['served_models', 'one row a model of a server'],
-  ['search_agents', 'one row an agent'],
 ]);
 
 /** Those of the tables that grow with use. */

@@ -145,7 +145,7 @@ export async function indexFallenBehind(
   await embedPassages(dependencies, ending);
 }
 
-/** Memories that were written by hand, imported, or stored by an older version, so that a turn finds them. */
+/** Memories that were written by hand or imported, so that a turn finds them. */
 async function takeMemoriesApart(
   { database, reachCrashPoint }: ActivityDependencies,
   ending: AbortSignal,

@@ -23,7 +23,7 @@ export interface TakenApart {
 }
 
 /**
- * Takes some memories apart that were written by hand, imported, or stored by an older version, so that they are found. Derived from
+ * Takes some memories apart that were written by hand or imported, so that they are found. Derived from
  * the text: whoever does it writes the same. A turn that begins does this once for its scopes, upkeep for all.
  * @param scopes `null`: all
  */

@@ -72,16 +72,16 @@ export interface ToolCallRow {
   readonly state: 'requested' | 'claimed' | 'finished';
   readonly outcome: ToolCallOutcome | null;
   readonly workerIdentity: string | null;
-  /** The try of an activity that claimed it last; `null` before, and in claims of older versions. */
+  /** The try of an activity that claimed it last; `null` before. */
   readonly claimer: { readonly runId: string; readonly activityAttempt: number } | null;
-  /** Made for the newest claim; `null` before, and in claims of older versions. */
+  /** Made for the newest claim; `null` before. */
   readonly claimId: string | null;
   /** Claims, from the first one on, that were given back before the tool began. As many as `attempt`: nothing acted yet. */
   readonly givenBack: number;
   readonly claimedAt: string | null;
   readonly finishedAt: string | null;
   readonly resultEntryId: string | null;
-  /** Tells the call with its result from others of the turn; `null` while there is none, and of results that older versions stored. */
+  /** Tells the call with its result from others of the turn; `null` while there is none, or when the end of the turn closed the call. */
   readonly fingerprint: string | null;
   /** Results that came too late and were kept beside the log. */
   readonly lateResults: number;
