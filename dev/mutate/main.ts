@@ -1,7 +1,6 @@
 // `node dev/mutate`: breaks lines of src one at a time and tells which changes no test notices.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -90,7 +89,6 @@ function describe({ file, line, start, end, replacement }: Mutation, source: str
 
 async function main(): Promise<void> {
   const started = Date.now();
-  setPriority(10);
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
   const seed = values.seed ?? commit;
   const files = projectFiles(ROOT).filter((file) => /^(?:src|test)\/.*(?<!\.d)\.ts$/u.test(file));

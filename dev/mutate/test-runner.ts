@@ -35,6 +35,8 @@ export class TestRunner {
 
   static async start(root: string): Promise<TestRunner> {
     const watch: Reporter = { onTestCaseResult: () => void (runner.lastResult = Date.now()) };
+    // It would win over the number of workers below, and the order of the files would be lost.
+    delete process.env['VITEST_MAX_WORKERS'];
     const vitest = await createVitest('test', {
       root,
       watch: false,

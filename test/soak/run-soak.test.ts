@@ -7,14 +7,14 @@ import { runSoak } from '../../soak/run-soak.ts';
 /** Few conversations with few files that fill a small window, and strikes that follow each other sooner than a takeover takes, so that they overlap. */
 const SMALL: SoakOptions = {
   ...DEFAULT_OPTIONS,
-  kills: 15,
+  kills: 10,
   seed: 7,
   workers: 3,
   conversations: 3,
-  files: 6,
-  lines: 56,
-  window: 12,
-  // More than any machine takes for 15 strikes: their number ends them.
+  files: 8,
+  lines: 80,
+  window: 20,
+  // More than any machine takes for 10 strikes: their number ends them.
   minutes: 12,
   patience: 300,
   latency: 120,
@@ -33,14 +33,14 @@ const SMALL: SoakOptions = {
   ],
 };
 
-test('15 strikes at workers, Temporal and Postgres lose nothing, double nothing, and keep no turn from its outcome', async () => {
+test('10 strikes at workers, Temporal and Postgres lose nothing, double nothing, and keep no turn from its outcome', async () => {
   const result = await runSoak(SMALL, { onProgress: () => undefined });
   expect(result.violations, reportLines(result, SMALL.kills).join('\n')).toEqual([]);
-  expect(result.kills).toBe(15);
+  expect(result.kills).toBe(10);
   expect(Object.keys(result.hitActivities).length).toBeGreaterThanOrEqual(2);
   expect(result.outcomes['completed']).toBeGreaterThan(0);
   expect(result.effects).toBeGreaterThan(0);
-  // What the invariants of compactions are about must have happened; whether one of 15 strikes hits it is luck.
+  // What the invariants of compactions are about must have happened; whether one of 10 strikes hits it is luck.
   expect(Object.keys(result.compactions).join()).toContain('committed with a summary');
   expect(result.factsChecked).toBeGreaterThan(0);
   expect(result.reportsOwed).toBeGreaterThan(0);

@@ -115,6 +115,25 @@ async function control(url: string, method: string, path: string, body?: unknown
   if (!response.ok) throw new Error(`simulator refused ${method} ${path}: ${await response.text()}`);
 }
 
+/** Workers that are about to be created. */
+let creating = 0;
+
+/**
+ * Workflows of a worker in the tests' own process run in its main thread: the start of another one, with all its modules, takes most
+ * of a second of the processor. Worker processes, which tests start too, have their thread.
+ */
+async function withoutThread<Worker>(create: () => Promise<Worker>): Promise<Worker> {
+  creating += 1;
+  // What the SDK reads as it creates a worker.
+  process.env['TEMPORAL_DEBUG'] = 'true';
+  try {
+    return await create();
+  } finally {
+    creating -= 1;
+    if (creating === 0) delete process.env['TEMPORAL_DEBUG'];
+  }
+}
+
 export async function startTurnHarness(options: HarnessOptions = {}): Promise<TurnHarness> {
   const { log } = options;
   const logger =
@@ -164,21 +183,23 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       HOLDFAST_TASK_QUEUE: taskQueue,
     },
     async startWorker({ crashPoints, deployment, observer } = {}) {
-      const worker = await startWorker({
-        configuration,
-        databaseUrl,
-        temporal: { address: temporalAddress, namespace: 'default' },
-        taskQueue,
-        tools: options.tools ?? [],
-        beforeCompaction: options.beforeCompaction ?? [],
-        concurrentWork: 20,
-        shutdownGraceMilliseconds: 1_000,
-        crashPoints,
-        deployment,
-        observer,
-        environment: { ...process.env, ...options.environment },
-        logger,
-      });
+      const worker = await withoutThread(async () =>
+        startWorker({
+          configuration,
+          databaseUrl,
+          temporal: { address: temporalAddress, namespace: 'default' },
+          taskQueue,
+          tools: options.tools ?? [],
+          beforeCompaction: options.beforeCompaction ?? [],
+          concurrentWork: 20,
+          shutdownGraceMilliseconds: 1_000,
+          crashPoints,
+          deployment,
+          observer,
+          environment: { ...process.env, ...options.environment },
+          logger,
+        }),
+      );
       workers.push(worker);
       return worker;
     },
