@@ -34,12 +34,10 @@ const LONGEST_WAIT_MILLISECONDS = 60_000;
  */
 const READ_WHOLE: ReadonlyMap<string, string> = new Map([
   ['migrations', 'one row a migration'],
-  ['upkeep_marks', 'one row a task of upkeep'],
+  ['deployment', 'one row'],
   ['provider_pauses', 'one row a provider and key'],
   ['provider_calls', 'calls that wait, have a place, or had one within a minute'],
-  ['model_calibrations', 'one row a model'],
-  ['learned_windows', 'one row a model and server'],
-  ['served_models', 'one row a model of a server'],
+  ['model_facts', 'one row a model and server'],
 ]);
 
 /** Those of the tables that grow with use. */

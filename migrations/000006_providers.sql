@@ -1,4 +1,4 @@
--- What is known of providers and their models, permits for calls, what upkeep remembers, and whose workflows run turns.
+-- What is known of providers and their models, permits for calls, and facts of the deployment.
 
 create table provider_calls (
   id uuid primary key,
@@ -46,77 +46,54 @@ comment on column provider_pauses.label is 'Name of the provider in the configur
 comment on column provider_pauses.paused_until is 'When calls may be made again.';
 comment on column provider_pauses.paused_at is 'When the provider last asked for it; void if in the future.';
 
-create table model_calibrations (
-  model text not null,
+create table model_facts (
+  model text not null check (model <> ''),
   server text not null,
-  factor double precision not null check (factor > 0),
-  samples integer not null check (samples > 0),
-  updated_at timestamptz not null default holdfast_now(),
+  listed_at timestamptz,
+  listed_window integer check (listed_window > 0),
+  listed_maximum_output integer check (listed_maximum_output > 0),
+  learned_at timestamptz,
+  learned_window integer check (learned_window > 0),
+  learned_messages integer check (learned_messages > 0),
+  learned_media_parts integer check (learned_media_parts >= 0),
+  learned_media_bytes bigint check (learned_media_bytes >= 0),
+  factor double precision check (factor > 0),
   frame_tokens double precision check (frame_tokens >= 0),
+  samples integer check (samples > 0),
   lessons json,
-  primary key (model, server)
-);
-comment on table model_calibrations is 'Corrects estimated tokens by model and server, learned from reported usage.';
-comment on column model_calibrations.model is 'provider/model.';
-comment on column model_calibrations.server is 'Base address of the server, without credentials; empty: unknown.';
-comment on column model_calibrations.factor is 'Multiplies the estimate.';
-comment on column model_calibrations.samples is 'Reports that it was learned from.';
-comment on column model_calibrations.updated_at is 'When it was learned last.';
-comment on column model_calibrations.frame_tokens is 'Tokens of one frame; null while only the factor was learned.';
-comment on column model_calibrations.lessons is 'Weighted sums that the factor and frame tokens come from.';
-
-create table learned_windows (
-  model text not null check (model <> ''),
-  server text not null check (server <> ''),
-  tokens integer check (tokens > 0),
-  evidence text not null,
-  learned_at timestamptz not null default holdfast_now(),
-  messages integer check (messages > 0),
-  media_parts integer check (media_parts >= 0),
-  media_bytes bigint check (media_bytes >= 0),
   primary key (model, server),
-  check (coalesce((tokens)::bigint, (messages)::bigint, (media_parts)::bigint, media_bytes) is not null)
+  check ((listed_at is null) = (num_nonnulls(listed_window, listed_maximum_output) = 0)),
+  check ((learned_at is null)
+    = (num_nonnulls(learned_window, learned_messages, learned_media_parts, learned_media_bytes) = 0)),
+  check ((factor is null) = (samples is null))
 );
-comment on table learned_windows is 'Limits that a server named when it refused a request.';
-comment on column learned_windows.model is 'provider/model.';
-comment on column learned_windows.server is 'Base address of the server, without credentials.';
-comment on column learned_windows.tokens is 'The window; null when none was named.';
-comment on column learned_windows.evidence is 'Rule and numbers of the classifier; never the vendor''s words.';
-comment on column learned_windows.learned_at is 'When it was named last.';
-comment on column learned_windows.messages is 'Most messages of a request; null: no cap was named.';
-comment on column learned_windows.media_parts is 'Most images and files of a request; null: no cap was met.';
-comment on column learned_windows.media_bytes is 'Most base64 bytes of media of a request; null: no cap was met.';
+comment on table model_facts is 'Limits of a model at a server, as listed and as learned, and what calibrates its estimate.';
+comment on column model_facts.model is 'provider/model.';
+comment on column model_facts.server is 'Base address of the server, without credentials; empty: unknown.';
+comment on column model_facts.listed_at is 'When the server''s own list of models was read; null: never.';
+comment on column model_facts.listed_window is 'Context window in the list, in tokens; configuration wins over it.';
+comment on column model_facts.listed_maximum_output is 'Longest answer in the list, in tokens.';
+comment on column model_facts.learned_at is 'When the server last refused a request over a limit; null: never.';
+comment on column model_facts.learned_window is 'Context window that the refusal named, in tokens.';
+comment on column model_facts.learned_messages is 'Most messages of a request.';
+comment on column model_facts.learned_media_parts is 'Most images and files of a request.';
+comment on column model_facts.learned_media_bytes is 'Most base64 bytes of media of a request.';
+comment on column model_facts.factor is 'Multiplies the estimate; learned from reported usage; null: nothing was.';
+comment on column model_facts.frame_tokens is 'Tokens of one frame; null while only the factor was learned.';
+comment on column model_facts.samples is 'Reports of usage that the factor was learned from.';
+comment on column model_facts.lessons is 'Weighted sums that factor and frame tokens come from.';
 
-create table served_models (
-  model text not null check (model <> ''),
-  server text not null check (server <> ''),
-  window_tokens integer check (window_tokens > 0),
-  maximum_output integer check (maximum_output > 0),
-  listed_at timestamptz not null default holdfast_now(),
-  primary key (model, server),
-  check ((window_tokens is not null) or (maximum_output is not null))
-);
-comment on table served_models is 'Limits in a server''s own list of models; configuration wins over them.';
-comment on column served_models.model is 'provider/model.';
-comment on column served_models.server is 'Base address of the server, without credentials.';
-comment on column served_models.window_tokens is 'Context window; null when the list does not say.';
-comment on column served_models.maximum_output is 'Longest answer; null when the list does not say.';
-comment on column served_models.listed_at is 'When it was asked last.';
-
-create table upkeep_marks (
-  task text primary key,
-  done_at timestamptz not null
-);
-comment on table upkeep_marks is 'When upkeep last did what is not due at every look.';
-comment on column upkeep_marks.task is 'Name of the task.';
-comment on column upkeep_marks.done_at is 'When a worker took it up last.';
-
-create table temporal_namespace (
+create table deployment (
   is_only boolean primary key default true check (is_only),
-  name text not null,
-  id text not null
+  namespace_name text,
+  namespace_id text,
+  retention_at timestamptz,
+  check ((namespace_name is null) = (namespace_id is null))
 );
-comment on table temporal_namespace is 'The namespace that runs the turns; workers of another, which knows none of them, are refused.';
-comment on column temporal_namespace.is_only is 'There is one row.';
-comment on column temporal_namespace.name is 'As Temporal names it.';
-comment on column temporal_namespace.id is 'As DescribeNamespace tells it: a new server has another one under the same name.';
+insert into deployment default values;
+comment on table deployment is 'One row: facts of the whole deployment.';
+comment on column deployment.is_only is 'There is one row.';
+comment on column deployment.namespace_name is 'Temporal namespace that runs the turns; null before the first worker.';
+comment on column deployment.namespace_id
+  is 'Its id as DescribeNamespace tells it: a new server has another one under the same name, and is refused.';
+comment on column deployment.retention_at is 'When upkeep last took up what is due once in a while; null: never.';

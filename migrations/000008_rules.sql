@@ -304,8 +304,9 @@ begin
   grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results,
     branch_summaries, compaction_kept_entries, compaction_operations to holdfast_app;
   -- They have a state.
-  grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts,
-    temporal_namespace to holdfast_app;
+  grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts
+    to holdfast_app;
+  grant update on deployment to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.
   grant insert, update (hash) on agent_snapshots to holdfast_app;
   grant insert, update (bytes, missing_bytes, characters) on contents to holdfast_app;
@@ -313,5 +314,5 @@ begin
     to holdfast_app;
   -- Forgotten, learned anew, or indexed again.
   grant insert, update, delete on memories, standing_decisions, idle_runs, passages, search_progress, term_frequencies,
-    provider_calls, provider_pauses, model_calibrations, learned_windows, served_models, upkeep_marks to holdfast_app;
+    provider_calls, provider_pauses, model_facts to holdfast_app;
 end $$;

@@ -6,7 +6,7 @@ import type { ModelLimits } from '../context/plan.ts';
 import { withLearnedLimits } from '../models/errors/learned-window.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { newId } from '../store/ids.ts';
-import { readLearnedLimits } from '../store/learned-windows.ts';
+import { readLearnedLimits } from '../store/model-facts.ts';
 import { isCancelMeant } from '../store/stop-meant.ts';
 import { readConversationRest } from '../store/turn-limits.ts';
 import * as store from '../store/turns.ts';

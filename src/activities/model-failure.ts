@@ -11,7 +11,7 @@ import { ModelCallError } from '../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { Transaction } from '../store/database.ts';
-import { storeLearnedWindow } from '../store/learned-windows.ts';
+import { storeLearnedWindow } from '../store/model-facts.ts';
 import { EMPTY_ANSWER, recordModelFailure } from '../store/model-calls.ts';
 import type { FailedTries, ModelFailure } from '../store/model-calls.ts';
 import { maskText } from '../tools/secret-mask.ts';
@@ -121,7 +121,7 @@ async function learnLimits(
   const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens }) ?? null;
   const messages = messageCapToLearn(verdict, sentMessages) ?? null;
   if (tokens === null && messages === null) return;
-  await storeLearned(dependencies, modelTry, { tokens, messages }, verdict.evidence);
+  await storeLearned(dependencies, modelTry, { tokens, messages });
 }
 
 /** What a server refused of images and files is left out of later calls before they are sent: each would be refused once more. */
@@ -130,26 +130,19 @@ export async function learnMediaLimits(
   modelTry: ModelTry,
   { parts, bytes }: MediaLimits,
 ): Promise<void> {
-  await storeLearned(
-    dependencies,
-    modelTry,
-    { mediaParts: parts ?? null, mediaBytes: bytes ?? null },
-    'images or files were refused',
-  );
+  await storeLearned(dependencies, modelTry, { mediaParts: parts ?? null, mediaBytes: bytes ?? null });
 }
 
 async function storeLearned(
   { database, learnedWindows, reachCrashPoint }: ActivityDependencies,
   { input, snapshot, modelLimits }: ModelTry,
   learned: Partial<LearnedLimits>,
-  evidence: string,
 ): Promise<void> {
   await storeLearnedWindow(database, input.turn, {
     ...NOTHING_LEARNED,
     ...learned,
     model: snapshot.model,
     server: learnedWindows.serverOf(parseModelName(snapshot.model).provider),
-    evidence,
     limits: withLearnedLimits(modelLimits, learned),
   });
   reachCrashPoint('callModel:window-learned');

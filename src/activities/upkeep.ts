@@ -2,7 +2,7 @@ import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { decideCoveredCalls } from '../store/decisions.ts';
 import { isOutage } from '../store/errors.ts';
 import { deleteExpiredMemories } from '../store/expired-memories.ts';
-import { applyRetention, takeUp } from '../store/retention.ts';
+import { applyRetention, takeUpRetention } from '../store/retention.ts';
 import { addMissingTerms } from '../store/missing-terms.ts';
 import { indexConversation } from '../store/search.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
@@ -201,7 +201,7 @@ export async function deleteExpired(
   _: void,
   { signal }: Pick<Execution, 'signal'>,
 ): Promise<void> {
-  if (!(await takeUp(database, 'retention', RETENTION_EVERY_SECONDS))) return;
+  if (!(await takeUpRetention(database, RETENTION_EVERY_SECONDS))) return;
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
   for (let isAll = false; !isAll && !ending.aborted;) {
     const expired = await deleteExpiredMemories(database);

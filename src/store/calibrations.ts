@@ -20,7 +20,8 @@ async function readVersion(
   { model, limits }: CalibratedModel,
 ): Promise<{ readonly calibration: Calibration; readonly version: string | null }> {
   const [row] = await sql<(CalibrationColumns & { lessons: Lessons | null; version: string })[]>`
-    select factor, frame_tokens, samples, lessons, xmin::text as version from model_calibrations
+    select coalesce(factor, 1) as factor, frame_tokens, coalesce(samples, 0) as samples, lessons, xmin::text as version
+    from model_facts
     where model = ${model} and server = ${limits.server ?? ''}`;
   if (row === undefined) return { calibration: NO_CALIBRATION, version: null };
   const calibration = { ...toCalibration(row), ...(row.lessons !== null && { lessons: row.lessons }) };
@@ -62,13 +63,13 @@ async function replaceVersion(
   { learned, version }: { readonly learned: Calibration; readonly version: string | null },
 ): Promise<boolean> {
   const { count } = await sql`
-    insert into model_calibrations as m (model, server, factor, frame_tokens, samples, lessons)
+    insert into model_facts as f (model, server, factor, frame_tokens, samples, lessons)
     select ${model}, ${limits.server ?? ''}, ${learned.factor}::float8, ${learned.frameTokens ?? null}::float8, ${learned.samples}::int,
       ${learned.lessons === undefined ? null : JSON.stringify(learned.lessons)}::text::json
     from (select set_config('synchronous_commit', 'off', true)) as committed
     on conflict (model, server) do update
     set factor = excluded.factor, frame_tokens = excluded.frame_tokens, samples = excluded.samples,
-      lessons = excluded.lessons, updated_at = holdfast_now()
-    where m.xmin::text = ${version}`;
+      lessons = excluded.lessons
+    where f.xmin::text = ${version}`;
   return count === 1;
 }

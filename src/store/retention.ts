@@ -15,14 +15,11 @@ export interface RetentionRule {
 
 const BYTES_PER_MEGABYTE = 1_000_000;
 
-/**
- * Takes up a task of upkeep that is due once in a while; `false` when some worker did so less than `everySeconds` ago.
- */
-export async function takeUp(sql: Database, task: string, everySeconds: number): Promise<boolean> {
+/** Takes up retention, which is due once in a while; `false` when some worker did so less than `everySeconds` ago. */
+export async function takeUpRetention(sql: Database, everySeconds: number): Promise<boolean> {
   const { count } = await sql`
-    insert into upkeep_marks as m (task, done_at) values (${task}, holdfast_now())
-    on conflict (task) do update set done_at = excluded.done_at
-    where ${isPast(sql, sql`m.done_at`, everySeconds)}`;
+    update deployment set retention_at = holdfast_now()
+    where retention_at is null or ${isPast(sql, sql`retention_at`, everySeconds)}`;
   return count > 0;
 }
 

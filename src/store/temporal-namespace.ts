@@ -4,14 +4,15 @@ import { StoreError } from './errors.ts';
 
 /** The namespace that runs the turns of a database; `null` before its first worker. */
 export async function readNamespace(sql: Queries): Promise<TemporalNamespace | null> {
-  const [row] = await sql<TemporalNamespace[]>`select name, id from temporal_namespace`;
+  const [row] = await sql<TemporalNamespace[]>`
+    select namespace_name as name, namespace_id as id from deployment where namespace_id is not null`;
   return row ?? null;
 }
 
 /** For a worker: records its namespace where none is. @throws StoreError `namespace_differs` */
 export async function claimNamespace(sql: Database, namespace: TemporalNamespace): Promise<void> {
   await sql`
-    insert into temporal_namespace (name, id) values (${namespace.name}, ${namespace.id}) on conflict do nothing`;
+    update deployment set namespace_name = ${namespace.name}, namespace_id = ${namespace.id} where namespace_id is null`;
   await requireNamespace(sql, namespace);
 }
 
@@ -36,7 +37,5 @@ export async function requireNamespace(
 
 /** Makes the namespace that of the database, whatever was recorded: turns that were open elsewhere end as interrupted. */
 export async function adoptNamespace(sql: Database, { name, id }: TemporalNamespace): Promise<void> {
-  await sql`
-    insert into temporal_namespace (name, id) values (${name}, ${id})
-    on conflict (is_only) do update set name = excluded.name, id = excluded.id`;
+  await sql`update deployment set namespace_name = ${name}, namespace_id = ${id}`;
 }

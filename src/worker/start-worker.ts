@@ -25,7 +25,7 @@ import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import { claimNamespace } from '../store/temporal-namespace.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
-import { listServedModels } from '../store/served-models.ts';
+import { listServedModels } from '../store/model-facts.ts';
 import { cancelRequestOf } from '../temporal/cancel-request.ts';
 import { connectClient, connectWorker, describeNamespace } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';

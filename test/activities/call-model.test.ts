@@ -87,7 +87,7 @@ test('what an answer taught of the server waits for Postgres with the answer, wh
       return Promise.resolve(answer);
     },
   });
-  const full = await diskFull(sql, 'insert on learned_windows');
+  const full = await diskFull(sql, 'insert on model_facts');
   const dependencies = { ...activityDependencies(sql), modelClient };
   const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution());
   await Promise.race([calling, waitUntil('the lesson is refused', async () => (await full.refusals()) >= 2)]);

@@ -130,7 +130,7 @@ const SCENARIOS: Readonly<Record<PointOfUpkeep, () => Promise<void>>> = {
     await dieAndGoOn('deleteExpired:forgotten', async () => {
       expect(await memoriesOf('expired')).toBe(0);
       expect(await isStored(expired)).toBe(true);
-      await store.sql`delete from upkeep_marks`;
+      await store.sql`update deployment set retention_at = null`;
     });
     expect(await isStored(expired)).toBe(false);
   },
@@ -139,7 +139,7 @@ const SCENARIOS: Readonly<Record<PointOfUpkeep, () => Promise<void>>> = {
     const kept = await startTurn(store.sql);
     await dieAndGoOn('deleteExpired:deleted', async () => {
       expect(await isStored(expired)).toBe(false);
-      await store.sql`delete from upkeep_marks`;
+      await store.sql`update deployment set retention_at = null`;
     });
     expect(await isStored(kept.conversationId)).toBe(true);
   },
@@ -177,7 +177,7 @@ async function expiredConversation(): Promise<string> {
   await sql`
     update conversations set agent = 'expired', active_at = active_at - interval '31 days'
     where id = ${turn.conversationId}`;
-  await sql`delete from upkeep_marks`;
+  await sql`update deployment set retention_at = null`;
   return turn.conversationId;
 }
 

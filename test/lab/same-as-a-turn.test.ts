@@ -113,7 +113,7 @@ test.each([
       model,
     );
     // A replay has learned nothing of the model, whatever turns before this one taught.
-    await harness.database`delete from model_calibrations`;
+    await harness.database`delete from model_facts`;
     await harness.runTask(question, { conversationId });
     const stored = await harness.database<StoredPass[]>`
     select c.form, c.reason, c.tokens_before, c.tokens_after, c.first_kept_sequence,

@@ -10,7 +10,7 @@ import { readNewestFlush } from '../../src/store/flushes.ts';
 import { newId } from '../../src/store/ids.ts';
 import { countInbox } from '../../src/store/inbox.ts';
 import { askForPlace, leaveQueue, releasePlace } from '../../src/store/provider-queue.ts';
-import { takeUp } from '../../src/store/retention.ts';
+import { takeUpRetention } from '../../src/store/retention.ts';
 import { isRungFor, noteArrival } from '../../src/store/rings.ts';
 import { findStanding } from '../../src/store/standing-decisions.ts';
 import { readSpending } from '../../src/store/turn-limits.ts';
@@ -181,9 +181,9 @@ describe('when the clock of the database steps back, upkeep', () => {
   });
 
   it('does what is due once in a while, and not until the clock has come back to the last time', async () => {
-    expect(await takeUp(fast, 'sweep', 3_600)).toBe(true);
-    expect(await takeUp(sql, 'sweep', 3_600)).toBe(true);
-    expect(await takeUp(sql, 'sweep', 3_600)).toBe(false);
+    expect(await takeUpRetention(fast, 3_600)).toBe(true);
+    expect(await takeUpRetention(sql, 3_600)).toBe(true);
+    expect(await takeUpRetention(sql, 3_600)).toBe(false);
   });
 });
 

@@ -5,7 +5,7 @@ import { connectDatabase } from '../../src/store/database.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { newId } from '../../src/store/ids.ts';
-import { applyRetention, takeUp } from '../../src/store/retention.ts';
+import { applyRetention, takeUpRetention } from '../../src/store/retention.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { end } from './support/branch-builders.ts';
@@ -145,10 +145,10 @@ describe('retention', () => {
   });
 
   it('is taken up by one worker, and again when it is due', async () => {
-    const taken = await Promise.all(Array.from({ length: 5 }, () => takeUp(sql, 'retention', 600)));
+    const taken = await Promise.all(Array.from({ length: 5 }, () => takeUpRetention(sql, 600)));
     expect(taken.filter(Boolean)).toHaveLength(1);
-    await sql`update upkeep_marks set done_at = done_at - interval '11 minutes'`;
-    expect(await takeUp(sql, 'retention', 600)).toBe(true);
+    await sql`update deployment set retention_at = retention_at - interval '11 minutes'`;
+    expect(await takeUpRetention(sql, 600)).toBe(true);
   });
 
   it('deletes the least recently active until an agent fits its size', async () => {

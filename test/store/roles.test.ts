@@ -45,9 +45,9 @@ it('what was logged the application can neither change nor delete', async () => 
     'contents',
     'conversations',
     'decisions',
+    'deployment',
     'messages',
     'model_attempts',
-    'temporal_namespace',
     'tool_calls',
     'turns',
   ]);

@@ -18,7 +18,7 @@ export async function diskFull(
   refused:
     | 'insert on entries'
     | 'insert on messages'
-    | 'insert on learned_windows'
+    | 'insert on model_facts'
     | 'insert on passages'
     | 'update of text on compaction_parts' = 'insert on entries',
   code = '53100',

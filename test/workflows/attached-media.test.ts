@@ -55,11 +55,11 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     );
     await harness.runTask('Say on', { conversationId });
     expect(await lastRequest()).toMatchObject({ total: total + 1, showsPicture: false });
-    await harness.database`update learned_windows set learned_at = learned_at - interval '31 days'`;
+    await harness.database`update model_facts set learned_at = learned_at - interval '31 days'`;
     await harness.clearFaults();
     await harness.runTask('Say forgotten', { conversationId });
     expect(await lastRequest()).toMatchObject({ total: total + 2, showsPicture: true });
-    await harness.database`delete from learned_windows`;
+    await harness.database`delete from model_facts`;
     const { items: entries } = await harness.client.listEntries({ conversationId });
     const asText = { type: 'text', text: '<attached_file name="note.txt">\nthe heron\n</attached_file>' };
     expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);

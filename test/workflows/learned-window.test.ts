@@ -43,13 +43,13 @@ test('a smaller window that an error names counts from then on, at that server, 
   const turn = await harness.runTask(TASK);
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1 });
   const { conversationId } = turn;
-  const learned = await harness.database`select model, server, tokens from learned_windows`;
+  const learned = await harness.database`select model, server, learned_window as tokens from model_facts`;
   expect([...learned]).toEqual([{ model: 'simulator/sim-32k', server: harness.simulatorUrl, tokens: 10_000 }]);
   await harness.runTask('Say on', { conversationId });
   // Named by the server it was learned of; forgotten, it is shown no more.
   const learnedLine = /^ {2}at http:\/\/127\.0\.0\.1:\d+ +10,000 +named in an error, \d{4}-\d\d-\d\d$/m;
   expect(await shown('models', 'simulator/sim-32k')).toMatch(learnedLine);
-  await harness.database`update learned_windows set learned_at = learned_at - interval '31 days'`;
+  await harness.database`update model_facts set learned_at = learned_at - interval '31 days'`;
   expect(await shown('models', 'simulator/sim-32k')).not.toContain('named in an error');
   await harness.runTask('Say forgotten', { conversationId });
   expect(await windows(conversationId)).toEqual([10_000, 10_000, 32_768]);
@@ -61,7 +61,7 @@ test('what the server itself lists of a model counts for the next turn, and can 
   expect(await harness.client.listServedModels()).toMatchObject([{ model, window: 40_000, maximumOutput: null }]);
   const { conversationId } = await harness.runTask('Say listed');
   expect(await windows(conversationId)).toEqual([40_000]);
-  await harness.database`delete from served_models`;
+  await harness.database`delete from model_facts`;
 });
 
 test("a refusal that nothing repairs ends the turn with the vendor's words, which nobody logs, and the conversation goes on", async () => {
@@ -101,7 +101,8 @@ test('a cap on messages that an error names compacts by count, then and before i
   const { total } = await harness.requests();
   const turn = await harness.runTask(TASK);
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 2 });
-  const learned = await harness.database`select tokens, messages from learned_windows where messages is not null`;
+  const learned =
+    await harness.database`select learned_messages as messages from model_facts where learned_messages is not null`;
   expect(learned.map(({ messages }) => messages)).toEqual([8]);
   const { requests } = await harness.requests();
   const sent = requests.slice(total).filter(({ purpose, status }) => purpose === 'agent' && status === 200);

@@ -15,7 +15,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   // One statement for both tables, of which the recorder names the first: `messages` is the other.
   'ringForWaitingMessages into decisions': 'how often was rung: the next look rings once more, and rings coalesce',
   'repairLostTurns into turns': 'the order of looks: a turn that was not looked at is looked at a round later',
-  'deleteExpired into upkeep_marks': 'the task is taken up: what a death leaves undone is due again after ten minutes',
+  'deleteExpired into deployment': 'the task is taken up: what a death leaves undone is due again after ten minutes',
 };
 
 /** What the work below comes to: without it, the test would show less than it says. */
@@ -114,7 +114,7 @@ async function deleteExpired(conversationId: string): Promise<void> {
   await database`
     insert into memories (id, scope, scope_name, kind, text, origin, expires_at)
     values (gen_random_uuid(), 'agent', 'nobody', 'fact', '"Pump 7 is shut."', 'user', now() - interval '2 days')`;
-  await database`delete from upkeep_marks where task = 'retention'`;
+  await database`update deployment set retention_at = null`;
   await harness.runUpkeep();
   expect(await database`select from conversations where id = ${conversationId}`).toHaveLength(0);
 }
