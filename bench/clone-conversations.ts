@@ -13,7 +13,6 @@ export const CLONED_TABLES = [
   'decisions',
   'compactions',
   'compaction_parts',
-  'compaction_kept_entries',
   'compaction_operations',
   'memories',
   'events',

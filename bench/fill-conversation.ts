@@ -169,7 +169,7 @@ async function insertCompaction(sql: Transaction, filling: Filling): Promise<voi
     insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
       first_kept_sequence, covered_through_sequence, read_through_sequence, tokens_before, tokens_after, status, number,
       marker_entry_id, committed_head_entry_id, summary, summary_measurements, files, view_after, finished_at)
-    select ${compactionId}, ${conversationId}, ${turnId}, 1, ${steps + 1}, 'manual', 'default', 'summary', '{}', e.parent_id,
+    select ${compactionId}, ${conversationId}, ${turnId}, 1, ${steps + 1}, 'manual', 'default', 'summary', '{"keptSequences": [1]}', e.parent_id,
       ${firstKept}, ${firstKept - 1}, ${firstKept - 1}, 2, 1, 'committed', 1, e.id, e.id, to_json(${SUMMARY}::text),
       row(${SUMMARY.length}, 0, 0, 0, 0, 0, ${SUMMARY.length}, 0, 0, 0, 1)::measurements, '{"read": [], "modified": []}',
       (select sum(k.measurements) from entries k
@@ -178,7 +178,7 @@ async function insertCompaction(sql: Transaction, filling: Filling): Promise<voi
     from entries e where e.conversation_id = ${conversationId} and e.kind = 'compaction'`;
 }
 
-/** The call that wrote the summary, the user's message that is kept, and results that passes before it had cleared. */
+/** The call that wrote the summary, and results that passes before it had cleared. */
 async function insertPartsOfCompaction(sql: Transaction, filling: Filling): Promise<void> {
   const { conversationId, compactionId } = filling;
   const covered = firstKeptSequence(filling) - 1;
@@ -187,9 +187,6 @@ async function insertPartsOfCompaction(sql: Transaction, filling: Filling): Prom
       input_estimate, maximum_output, state, text, prompt_version, model, request)
     select id, 1, conversation_id, 1, 1, 'history', 1, ${covered}, 2, 1, 'written', summary, 'filled', 'filled', 'transcript'
     from compactions where id = ${compactionId}`;
-  await sql`
-    insert into compaction_kept_entries (compaction_id, conversation_id, entry_id)
-    select ${compactionId}, ${conversationId}, id from entries where conversation_id = ${conversationId} and sequence = 1`;
   await sql`
     insert into compaction_operations (compaction_id, conversation_id, entry_sequence, kind, measurements)
     select ${compactionId}, ${conversationId}, sequence, 'clear', measurements from entries

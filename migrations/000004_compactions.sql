@@ -85,7 +85,7 @@ comment on column compactions.form_number is 'Which form of the pass this is, fr
 comment on column compactions.replaces_id is 'The failed plan of the same pass that this one replaces.';
 comment on column compactions.previous_id is 'The compaction whose summary this one updates.';
 comment on column compactions.focus is 'What the user asked the summary to dwell on, a JSON string.';
-comment on column compactions.plan is 'The plan (src/context/plan.ts): cut, operations, parts.';
+comment on column compactions.plan is 'The plan (src/context/plan.ts): cut, kept entries, parts.';
 comment on column compactions.head_entry_id is 'Newest entry when it was planned; the commit demands the same.';
 comment on column compactions.first_kept_sequence is 'The cut point; null when the cut stays where it is.';
 comment on column compactions.covered_through_sequence is 'Last entry that the summary covers; null without summary.';
@@ -151,20 +151,6 @@ comment on column compaction_parts.text is 'The text, a JSON string.';
 comment on column compaction_parts.prompt_version is 'Version of the prompt.';
 comment on column compaction_parts.model is 'provider/model that wrote it; null without a model.';
 comment on column compaction_parts.request is 'Behind the last request, or with its own transcript; null: no model.';
-
-create table compaction_kept_entries (
-  compaction_id uuid not null,
-  conversation_id uuid not null,
-  entry_id uuid not null,
-  primary key (compaction_id, entry_id),
-  foreign key (conversation_id, compaction_id) references compactions (conversation_id, id) deferrable,
-  foreign key (conversation_id, entry_id) references entries (conversation_id, id) deferrable
-);
-create index compaction_kept_entries_by_entry on compaction_kept_entries (entry_id);
-comment on table compaction_kept_entries is 'Entries before the cut that stay verbatim.';
-comment on column compaction_kept_entries.compaction_id is 'The compaction.';
-comment on column compaction_kept_entries.conversation_id is 'The conversation of both.';
-comment on column compaction_kept_entries.entry_id is 'The kept entry.';
 
 create table compaction_operations (
   compaction_id uuid not null,

@@ -155,7 +155,7 @@ select
   else 0 end as entries_covered,
   c.first_kept_sequence,
   (select count(*)::integer from compaction_operations o where o.compaction_id = c.id) as entries_shortened,
-  (select count(*)::integer from compaction_kept_entries k where k.compaction_id = c.id) as entries_kept,
+  json_array_length(c.plan -> 'keptSequences') as entries_kept,
   c.tokens_before,
   c.tokens_after,
   c.model,

@@ -267,7 +267,6 @@ begin
   ), of_tool_calls as (delete from tool_calls k using ids where k.turn_id = any(ids.turns)
   ), of_model_attempts as (delete from model_attempts k using ids where k.turn_id = any(ids.turns)
   ), of_branch_summaries as (delete from branch_summaries s using ids where s.turn_id = any(ids.turns)
-  ), of_kept as (delete from compaction_kept_entries k using ids where k.compaction_id = any(ids.compactions)
   ), of_operations as (delete from compaction_operations o using ids where o.compaction_id = any(ids.compactions)
   ), of_parts as (delete from compaction_parts p using ids where p.compaction_id = any(ids.compactions)
   ), of_compactions as (delete from compactions where conversation_id = conversation
@@ -302,7 +301,7 @@ begin
   grant select on all tables in schema holdfast to holdfast_app;
   -- Never changed, never deleted but with their conversation.
   grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results,
-    branch_summaries, compaction_kept_entries, compaction_operations to holdfast_app;
+    branch_summaries, compaction_operations to holdfast_app;
   -- They have a state.
   grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts
     to holdfast_app;

@@ -117,5 +117,5 @@ async function openRequestsOf({ database }: ActivityDependencies, { source, inpu
     headEntryId,
     throughSequence: plan.coveredThroughSequence ?? 0,
   });
-  return requests.filter(({ id }) => !plan.keptUserEntryIds.includes(id));
+  return requests.filter(({ sequence }) => !plan.keptSequences.includes(sequence));
 }

@@ -45,13 +45,13 @@ function summaryAfter(
   compactionId: string,
   measurements: Measurements | null,
 ): SummaryInForce | null {
-  const { firstKeptSequence, coveredThroughSequence, keptUserEntryIds, shown, inPlace } = plan;
+  const { firstKeptSequence, coveredThroughSequence, keptSequences, shown, inPlace } = plan;
   if (firstKeptSequence === null || coveredThroughSequence === null || measurements === null) return before;
   return {
     compactionId,
     firstKeptSequence,
     coveredThroughSequence,
-    keptUserEntryIds,
+    keptSequences,
     measurements,
     ...(shown !== undefined && { shown }),
     ...(inPlace !== undefined && { inPlace }),

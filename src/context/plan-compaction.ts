@@ -175,7 +175,7 @@ function planOperations(
     splitTurn: false,
     coveredThroughSequence: null,
     droppedMessages: 0,
-    keptUserEntryIds: state.input.summary?.keptUserEntryIds ?? [],
+    keptSequences: state.input.summary?.keptSequences ?? [],
     operations: [...draft.operations.values()],
     parts: [],
     summaryLimit: 0,

@@ -109,8 +109,8 @@ export interface SummaryInForce {
   readonly coveredThroughSequence: number;
   /** First entry kept verbatim: the cut point. */
   readonly firstKeptSequence: number;
-  /** Older user messages shown verbatim after the summary, oldest first. */
-  readonly keptUserEntryIds: readonly string[];
+  /** Entries before the cut that stay verbatim, oldest first. */
+  readonly keptSequences: readonly number[];
   readonly measurements: Measurements;
   /** How it is shown; absent: before everything else, in the pipeline's own words. */
   readonly shown?: SummaryShown;
@@ -198,7 +198,8 @@ export interface CompactionPlan {
   readonly splitTurn: boolean;
   /** Last entry covered by the summary; `null` without a summary. */
   readonly coveredThroughSequence: number | null;
-  readonly keptUserEntryIds: readonly string[];
+  /** Entries before the cut that stay verbatim, oldest first. */
+  readonly keptSequences: readonly number[];
   readonly operations: readonly Operation[];
   readonly parts: readonly PlanPart[];
   /**

@@ -183,7 +183,7 @@ function completePlan(
     splitTurn: turnStart !== null,
     coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
     droppedMessages: countRemoved(table, layout),
-    keptUserEntryIds: layout.older.map((position) => table.idAt(position)),
+    keptSequences: sequencesOf(table, layout.older),
     operations: [...draft.operations.values()],
     parts: flushPart(state, parts),
     ...(how !== undefined && { shown: how }),

@@ -52,7 +52,7 @@ export function planSummaryInPlace(
     droppedMessages: 0,
     splitTurn: false,
     coveredThroughSequence: newest,
-    keptUserEntryIds: input.summary?.keptUserEntryIds ?? [],
+    keptSequences: input.summary?.keptSequences ?? [],
     operations: [...draft.operations.values()],
     parts,
     summaryLimit,

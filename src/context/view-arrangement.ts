@@ -39,7 +39,7 @@ export function arrangePositions(
   of: { readonly summary: SummaryInForce | null; readonly operations: OperationsInForce },
 ): ArrangedPositions {
   const cut = of.summary?.firstKeptSequence ?? -Infinity;
-  const keptUserEntryIds = new Set(of.summary?.keptUserEntryIds ?? []);
+  const keptSequences = new Set(of.summary?.keptSequences ?? []);
   const carried = new Map<NoteSlot, number>();
   const olderUserMessages: number[] = [];
   const kept = new Int32Array(table.length);
@@ -56,7 +56,7 @@ export function arrangePositions(
       else if (isKept) kept[keptCount++] = position;
       else if (slot !== undefined) carried.set(slot, position);
     } else if (isKept) kept[keptCount++] = position;
-    else if (keptUserEntryIds.has(table.idAt(position))) olderUserMessages.push(position);
+    else if (keptSequences.has(table.sequenceAt(position))) olderUserMessages.push(position);
   }
   const [oldest] = olderUserMessages;
   const isFirst = of.summary?.shown?.placement === 'after_first_message' && oldest !== undefined;

@@ -69,7 +69,7 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
       details: JsonValue;
       shown: SummaryShown | null;
       in_place: boolean | null;
-      kept: string[];
+      kept: readonly number[];
     }[]
   >`
     select c.id, c.covered_through_sequence,
@@ -79,10 +79,7 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
           order by k.sequence limit 1),
         c.covered_through_sequence + 1) as first_kept_sequence,
       c.summary, c.summary_measurements, c.files, c.details,
-      c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place,
-      array(
-        select k.entry_id from compaction_kept_entries k join entries u on u.id = k.entry_id
-        where k.compaction_id = c.id order by u.sequence) as kept
+      c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place, c.plan -> 'keptSequences' as kept
     from compactions c
     join entries e on e.conversation_id = c.conversation_id and e.sequence = c.read_through_sequence
     where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
@@ -92,7 +89,7 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
     compactionId: row.id,
     coveredThroughSequence: row.covered_through_sequence,
     firstKeptSequence: row.first_kept_sequence,
-    keptUserEntryIds: row.kept,
+    keptSequences: row.kept,
     measurements: parseMeasurements(row.summary_measurements),
     ...(row.shown !== null && { shown: row.shown }),
     ...(row.in_place !== null && { inPlace: row.in_place }),
@@ -108,23 +105,22 @@ export interface ViewScope {
   readonly summary: StoredSummary | null;
   /** The cut; 1 without a summary. */
   readonly fromSequence: number;
-  /** Kept user messages and the newest note of each slot from before the cut. */
+  /** Kept entries and the newest note of each slot from before the cut. */
   readonly olderSequences: readonly number[];
 }
 
 export async function readViewScope(sql: Queries, point: ViewPoint): Promise<ViewScope> {
   const summary = await readSummaryInForce(sql, point);
   if (summary === null) return { point, summary, fromSequence: 1, olderSequences: [] };
-  const { firstKeptSequence: fromSequence, keptUserEntryIds } = summary;
-  const rows = await sql<{ sequence: number }[]>`
-    select e.sequence from entries e where e.id = any(${[...keptUserEntryIds]}) and e.sequence < ${fromSequence}
-    union
+  const { firstKeptSequence: fromSequence, keptSequences } = summary;
+  const notes = await sql<{ sequence: number }[]>`
     select note.sequence from unnest(array['rules', 'memories', 'continuation', 'plan']) as slots (slot)
     cross join lateral (
       select e.sequence from entries e
       where ${onPath(sql, point)} and e.kind = 'note' and e.slot = slots.slot and e.sequence < ${fromSequence}
       order by e.sequence desc limit 1) as note`;
-  return { point, summary, fromSequence, olderSequences: rows.map(({ sequence }) => sequence) };
+  const older = [...keptSequences, ...notes.map(({ sequence }) => sequence)];
+  return { point, summary, fromSequence, olderSequences: older.filter((sequence) => sequence < fromSequence) };
 }
 
 /** Rows of `from` on `entries e` in the scope, oldest first. Two ranges of one index, however long the conversation is. */

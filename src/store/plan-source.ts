@@ -75,13 +75,13 @@ export async function readViewOutline(sql: Queries, point: ViewPoint): Promise<V
 }
 
 function withoutText(stored: SummaryInForce): SummaryInForce {
-  const { compactionId, coveredThroughSequence, firstKeptSequence, keptUserEntryIds, measurements, shown, inPlace } =
+  const { compactionId, coveredThroughSequence, firstKeptSequence, keptSequences, measurements, shown, inPlace } =
     stored;
   return {
     compactionId,
     coveredThroughSequence,
     firstKeptSequence,
-    keptUserEntryIds,
+    keptSequences,
     measurements,
     ...definedOf({ shown, inPlace }),
   };

@@ -108,7 +108,7 @@ export interface NewPlan extends StorePlanRequest {
   readonly replaces: string | null;
 }
 
-/** A plan with its operations, kept user messages and parts. */
+/** A plan with its operations and parts. */
 export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<void> {
   const { sql, turn } = writer;
   const { compactionId, plan, focus } = request;
@@ -127,7 +127,6 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
       ${planText(plan)}::text::json, ${request.headEntryId}, ${cut},
       ${cut === null ? null : plan.coveredThroughSequence},
       ${Math.round(plan.tokensBefore)})`;
-  await insertKeptEntries(sql, request);
   await insertOperations(sql, request, operations);
   await insertParts(sql, request);
   await writer.event('compaction_started', {
@@ -151,13 +150,6 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
       thresholdTokens: request.figures.threshold,
     }),
   });
-}
-
-async function insertKeptEntries(sql: Transaction, { turn, compactionId, plan }: NewPlan): Promise<void> {
-  if (plan.keptUserEntryIds.length === 0) return;
-  await sql`
-    insert into compaction_kept_entries (compaction_id, conversation_id, entry_id)
-    select ${compactionId}, ${turn.conversationId}, id from unnest(${[...plan.keptUserEntryIds]}::uuid[]) as kept (id)`;
 }
 
 async function insertOperations(

@@ -179,14 +179,16 @@ export class Conversation {
   needed(): Entry[] {
     const { summary } = this;
     if (summary === null) return this.log.entries;
-    const newestNotes = new Map<string, string>();
+    const newestNotes = new Map<string, number>();
     for (const entry of this.log.entries) {
       if (entry.kind === 'note' && entry.sequence < summary.firstKeptSequence) {
-        newestNotes.set(entry.slot ?? '', entry.id);
+        newestNotes.set(entry.slot ?? '', entry.sequence);
       }
     }
-    const wanted = new Set([...summary.keptUserEntryIds, ...newestNotes.values()]);
-    return this.log.entries.filter((entry) => entry.sequence >= summary.firstKeptSequence || wanted.has(entry.id));
+    const wanted = new Set([...summary.keptSequences, ...newestNotes.values()]);
+    return this.log.entries.filter(
+      (entry) => entry.sequence >= summary.firstKeptSequence || wanted.has(entry.sequence),
+    );
   }
 
   planInput(reason: PlanInput['reason'] = 'threshold'): PlanInput {
@@ -231,7 +233,7 @@ export class Conversation {
         compactionId: `compaction-${this.passes}`,
         firstKeptSequence: plan.firstKeptSequence,
         coveredThroughSequence: plan.coveredThroughSequence,
-        keptUserEntryIds: plan.keptUserEntryIds,
+        keptSequences: plan.keptSequences,
         measurements: measureSummary(summaryText, presentationOf(this.policy), plan.shown?.framing),
         ...definedOf({ shown: plan.shown, inPlace: plan.inPlace }),
         text: summaryText,

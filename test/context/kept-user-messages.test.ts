@@ -13,14 +13,14 @@ test('R17 what the running turn was asked stays before newer messages that steer
     const opening = conversation.log.user(`Read the letters. ${prose(asked)}`);
     const remarks = [1, 2, 3, 4, 5, 6].map((seed) => {
       conversation.log.step([prose(6_000, seed)]);
-      return conversation.log.steer(`Remark ${seed}. ${prose(4_000, seed)}`).id;
+      return conversation.log.steer(`Remark ${seed}. ${prose(4_000, seed)}`).sequence;
     });
     for (let step = 0; step < 8; step += 1) conversation.log.step([prose(6_000, step)]);
-    const { keptUserEntryIds } = planOf(conversation);
-    expect(keptUserEntryIds.includes(opening.id)).toBe(stays);
-    expect(keptUserEntryIds).not.toContain(remarks[0]);
-    expect(keptUserEntryIds.at(-1)).toBe(remarks.at(-1));
-    expect(planOf(conversation, { turnIsOver: true }).keptUserEntryIds).not.toContain(opening.id);
+    const { keptSequences } = planOf(conversation);
+    expect(keptSequences.includes(opening.sequence)).toBe(stays);
+    expect(keptSequences).not.toContain(remarks[0]);
+    expect(keptSequences.at(-1)).toBe(remarks.at(-1));
+    expect(planOf(conversation, { turnIsOver: true }).keptSequences).not.toContain(opening.sequence);
   }
 });
 
@@ -61,7 +61,7 @@ test('R17 a forced pass takes the words of what the running turn was asked last,
   for (let remark = 0; remark < 8; remark += 1) listed.log.steer(`Remark ${remark}: all is well, go on.`);
   const forced = planOf(listed, { reason: 'overflow' });
   const isShownWhole = (id: string): boolean => forced.operations.every(({ entryId }) => entryId !== id);
-  expect(forced.keptUserEntryIds).toContain(asked.id);
+  expect(forced.keptSequences).toContain(asked.sequence);
   expect(isShownWhole(asked.id)).toBe(true);
   const alone = new Conversation({ limits });
   const only = alone.log.user(prose(3_000));
@@ -72,17 +72,17 @@ test.each([0, 8_000, 16_000])(
   'R17 what the user said keeps its whole budget as long as summary and tail keep half of theirs, beside a plan of %i characters',
   (characters) => {
     const conversation = new Conversation({ policy: NO_REDUCERS });
-    const sizes = new Map<string, number>();
+    const sizes = new Map<number, number>();
     if (characters > 0) conversation.log.note('plan', prose(characters));
     for (let request = 0; request < 60; request += 1) {
       const said = conversation.log.user(`Request ${request}. ${prose(1_500, request)}`);
-      sizes.set(said.id, estimateTokens(said.measurements, NO_CALIBRATION));
+      sizes.set(said.sequence, estimateTokens(said.measurements, NO_CALIBRATION));
       conversation.log.step([prose(6_000, request)]);
     }
     const { budget } = conversation;
-    const { keptUserEntryIds, tokensAfter } = planOf(conversation);
+    const { keptSequences, tokensAfter } = planOf(conversation);
     const [largest] = [...sizes.values()].toSorted((one, other) => other - one);
-    const kept = keptUserEntryIds.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0);
+    const kept = keptSequences.reduce((sum, sequence) => sum + (sizes.get(sequence) ?? 0), 0);
     expect(kept).toBeGreaterThan(budget.userMessages - (largest ?? 0));
     expect(kept).toBeLessThanOrEqual(budget.userMessages);
     expect(tokensAfter).toBeLessThanOrEqual(budget.target);

@@ -21,7 +21,7 @@ describe('manual', () => {
     for (let step = 0; step < 6; step += 1) conversation.log.step([prose(8_000, step)]);
     const plan = planOf(conversation, { reason: 'manual' });
     expect(plan.form).toBe('summary');
-    expect(plan.keptUserEntryIds).toEqual([conversation.log.entries[0]?.id]);
+    expect(plan.keptSequences).toEqual([conversation.log.entries[0]?.sequence]);
     expect(plan.operations).toEqual([]);
   });
 

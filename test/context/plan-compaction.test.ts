@@ -176,9 +176,9 @@ describe('summary', () => {
     const short = conversation.log.user('Short request.');
     const newest = conversation.log.user('Newest request.');
     for (let step = 0; step < 12; step += 1) conversation.log.step([prose(6_000, step)]);
-    const { keptUserEntryIds } = planOf(conversation);
-    expect(keptUserEntryIds).toEqual([old.id, short.id, newest.id]);
-    expect(keptUserEntryIds).not.toContain(pasted.id);
+    const { keptSequences } = planOf(conversation);
+    expect(keptSequences).toEqual([old.sequence, short.sequence, newest.sequence]);
+    expect(keptSequences).not.toContain(pasted.sequence);
   });
 
   test('R17 the newest user message stays even if it is larger than the budget', () => {
@@ -187,7 +187,7 @@ describe('summary', () => {
     conversation.log.answer('ok');
     const newest = conversation.log.user(`Compare this log: ${prose(30_000)}`);
     for (let step = 0; step < 10; step += 1) conversation.log.step([prose(8_000, step)]);
-    expect(planOf(conversation).keptUserEntryIds).toContain(newest.id);
+    expect(planOf(conversation).keptSequences).toContain(newest.sequence);
   });
 
   test('D5 the next pass covers what the summary does not, and reads on from there', () => {

@@ -107,7 +107,7 @@ describe('what users of such systems ran into', () => {
     const conversation = new Conversation({ policy: NO_REDUCERS });
     for (let step = 0; step < 14; step += 1) conversation.log.step([prose(8_000, step)]);
     const plan = planOf(conversation);
-    expect(plan).toMatchObject({ form: 'summary', keptUserEntryIds: [] });
+    expect(plan).toMatchObject({ form: 'summary', keptSequences: [] });
   });
 
   test('R26 with a smaller model the same conversation is compacted before the next call', () => {

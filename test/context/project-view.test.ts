@@ -16,13 +16,13 @@ function project(log: LogBuilder, change: Partial<ProjectionInput> = {}): View {
 
 function summaryAt(
   firstKeptSequence: number,
-  keptUserEntryIds: readonly string[] = [],
+  keptSequences: readonly number[] = [],
 ): SummaryInForce & { text: string } {
   return {
     compactionId: 'c1',
     coveredThroughSequence: firstKeptSequence - 1,
     firstKeptSequence,
-    keptUserEntryIds,
+    keptSequences,
     measurements: measureContent(summaryContent('THE SUMMARY')),
     text: 'THE SUMMARY',
   };
@@ -78,7 +78,7 @@ describe('projectView', () => {
     log.answer('dropped answer');
     const kept = log.user('second request');
     log.step(['two']);
-    const view = project(log, { summary: summaryAt(kept.sequence, [first.id]) });
+    const view = project(log, { summary: summaryAt(kept.sequence, [first.sequence]) });
     expect(outlineOf(view)).toEqual([
       'summary [Summary of the earlier conversation]',
       'note [Current plan]',
@@ -159,7 +159,7 @@ describe('projectView', () => {
     const [, result] = log.step([prose(5_000)]);
     const kept = log.user('next');
     const operations = [clipOperation(giant, { head: 100, tail: 50 })];
-    const summary = summaryAt(kept.sequence, [giant.id]);
+    const summary = summaryAt(kept.sequence, [giant.sequence]);
     expect(viewText(project(log, { summary, operations }))).toContain(`recall_open ${giant.id}`);
     if (result === undefined) throw new Error('no result');
     const cleared = viewText(project(log, { operations: [clearOperation(result)] }));

@@ -28,7 +28,6 @@ it('what was logged the application can neither change nor delete', async () => 
   expect(namesOf(({ updates, deletes }) => !updates && !deletes)).toEqual([
     'branch_summaries',
     'branches',
-    'compaction_kept_entries',
     'compaction_operations',
     'content_pieces',
     'deleted_calls',

@@ -2,14 +2,14 @@ import { beforeAll, expect, test } from 'vitest';
 import { changeBranch } from '../../src/store/change-branch.ts';
 import type { BranchCommand } from '../../src/store/branch-commands.ts';
 import { leaveCall } from '../../src/store/leave-call.ts';
-import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
+import { storePlan } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { takeMessages } from '../../src/store/inbox.ts';
 import { writeMemory } from '../../src/store/memories.ts';
 import { writeAsToolCall } from '../../src/store/tool-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
+import { plan, planWithCut } from './support/compaction-builders.ts';
 import { code, NOT_GRANTED } from './support/refusals.ts';
 import { claimedCall, FIRST_ATTEMPT, headOf, send, startTurn, step, useTestStore } from './support/store-builders.ts';
 
@@ -114,7 +114,6 @@ const fork = ({ turn, head }: Replaced) => {
 /** What the store writes for a turn into tables without an epoch of their own. */
 const WRITERS: Readonly<Record<string, (replaced: Replaced) => Promise<unknown>>> = {
   branches: fork,
-  compaction_kept_entries: ({ turn, compactionId }) => commitCompaction(sql, commitRequest(turn, compactionId)),
   compaction_operations: ({ turn, head }) =>
     storePlan(sql, {
       turn,

@@ -3,7 +3,7 @@ import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { listParts } from '../../src/store/compaction-parts.ts';
 import { getCompaction, storePlan } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
-import { appendNote, listEntries } from '../../src/store/entries.ts';
+import { appendNote } from '../../src/store/entries.ts';
 import { readFitCheck } from '../../src/store/fit-check.ts';
 import { newId } from '../../src/store/ids.ts';
 import { headOf, text, useTestStore } from './support/store-builders.ts';
@@ -17,10 +17,9 @@ useTestStore((store) => {
 describe('storePlan', () => {
   it('stores what a plan is and gives it back whole', async () => {
     const turn = await turnWithSteps(sql);
-    const [user] = await listEntries(sql, { conversationId: turn.conversationId, after: 0, limit: 1 });
     const head = await headOf(sql, turn.conversationId);
     const given = planWithCut(4, {
-      keptUserEntryIds: [user?.id ?? ''],
+      keptSequences: [1],
       operations: [
         {
           entryId: head,

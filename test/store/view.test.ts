@@ -73,13 +73,12 @@ describe('the view', () => {
     await step(sql, turn, 2);
     const source = await readPlanSource(sql, turn);
     expect([...source.entries].map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    const [user] = source.entries;
     const compactionId = newId();
     await storePlan(sql, {
       turn,
       callNumber: 3,
       compactionId,
-      plan: planWithCut(6, { keptUserEntryIds: [user?.id ?? ''] }),
+      plan: planWithCut(6, { keptSequences: [1] }),
       reason: 'manual',
       preset: 'default',
       headEntryId: source.headEntryId,
@@ -112,7 +111,7 @@ describe('the view', () => {
       compactionId,
       coveredThroughSequence: 5,
       firstKeptSequence: 6,
-      keptUserEntryIds: [user?.id],
+      keptSequences: [1],
       measurements: NO_MEASUREMENTS,
     });
     const projection = await readCurrentProjectionSource(sql, turn.conversationId);

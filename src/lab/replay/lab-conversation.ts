@@ -172,7 +172,7 @@ export class LabConversation {
     for (const note of this.notes) {
       if (note.sequence < cut && note.slot !== undefined) newestNotes.set(note.slot, note);
     }
-    const kept = summary.keptUserEntryIds.flatMap((id) => this.byId.get(id) ?? []);
+    const kept = summary.keptSequences.flatMap((sequence) => log[sequence - 1] ?? []);
     const older = [...new Set([...kept, ...newestNotes.values()])].filter((entry) => entry.sequence < cut);
     older.sort((left, right) => left.sequence - right.sequence);
     return [...older, ...log.slice(cut - 1)];
@@ -243,13 +243,13 @@ export class LabConversation {
   ): void {
     const { compactionId, summary, fixed, turnId, continuation } = of;
     const after = viewAfterCompaction(this.measuredView(fixed), plan, compactionId, summary?.measurements ?? null);
-    const { firstKeptSequence, coveredThroughSequence, keptUserEntryIds, shown, inPlace } = plan;
+    const { firstKeptSequence, coveredThroughSequence, keptSequences, shown, inPlace } = plan;
     if (summary !== null && firstKeptSequence !== null && coveredThroughSequence !== null) {
       this.summary = {
         compactionId,
         firstKeptSequence,
         coveredThroughSequence,
-        keptUserEntryIds,
+        keptSequences,
         ...(shown !== undefined && { shown }),
         ...(inPlace !== undefined && { inPlace }),
         ...summary,

@@ -104,7 +104,7 @@ function openRequestsOf(conversation: LabConversation, plan: CompactionPlan, par
   const covered = conversation.entries.slice(0, plan.coveredThroughSequence ?? 0);
   const turnId = conversation.entries.at(-1)?.turnId;
   const asked = covered.filter((entry) => entry.kind === 'user' && entry.turnId === turnId);
-  return conversation.withContent(asked.filter(({ id }) => !plan.keptUserEntryIds.includes(id)));
+  return conversation.withContent(asked.filter(({ sequence }) => !plan.keptSequences.includes(sequence)));
 }
 
 /** The user's messages are quoted once, in the text that the others lead to, where the policy quotes them. */

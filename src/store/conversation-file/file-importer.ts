@@ -103,7 +103,6 @@ export class FileImporter {
         return this.rows.insert(table, { ...operation, ...this.ofConversation });
       }
       case 'branches':
-      case 'compaction_kept_entries':
         return this.rows.insert(table, { ...rowOf(FILE_ROWS[table], file), ...this.ofConversation });
       case 'branch_summaries': {
         const { turn, ...summary } = rowOf(FILE_ROWS[table], file);

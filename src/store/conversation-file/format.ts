@@ -98,11 +98,6 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
       where c.conversation_id = $1 and c.status = 'committed' and p.state = 'written' order by c.number, p.number`,
   },
   {
-    name: 'compaction_kept_entries',
-    query: `select k.compaction_id, k.entry_id from compaction_kept_entries k join compactions c on c.id = k.compaction_id
-      where c.conversation_id = $1 and c.status = 'committed' order by c.number, k.entry_id`,
-  },
-  {
     name: 'compaction_operations',
     query: `select o.compaction_id, o.entry_sequence, o.kind, o.head_characters, o.tail_characters, o.array_items,
         o.measurements::text

@@ -40,7 +40,7 @@ const plan = shaped(
     form: z.string(),
     firstKeptSequence: count.nullable(),
     coveredThroughSequence: count.nullable(),
-    keptUserEntryIds: z.array(id),
+    keptSequences: z.array(count),
     parts: z.array(z.looseObject({ number: count, wave: count, kind: z.string() })),
     droppedMessages: count,
     inPlace: z.boolean().optional(),
@@ -123,7 +123,6 @@ export const FILE_ROWS = {
     model: name.nullable(),
     request: name.nullable(),
   }),
-  compaction_kept_entries: z.strictObject({ compaction_id: id, entry_id: id }),
   compaction_operations: z.strictObject({
     compaction_id: id,
     entry_sequence: count,

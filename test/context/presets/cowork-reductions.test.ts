@@ -100,14 +100,14 @@ test('C22, D8 older groups that name active files stay whole, within 15 % of the
   for (let step = 0; step < 43; step += 1) conversation.log.step([prose(20_000, step)]);
   const active = new Set([asked?.id ?? '']);
   const plan = planWith(conversation, { activeEntryIds: active });
-  expect(plan.keptUserEntryIds).toContain(asked?.id);
-  expect(plan.keptUserEntryIds).toContain(answered?.id);
+  expect(plan.keptSequences).toContain(asked?.sequence);
+  expect(plan.keptSequences).toContain(answered?.sequence);
   conversation.commit(plan, SECTIONS);
   expect(viewText(conversation.view())).toContain('ACTIVE ');
   expectPaired(conversation.view());
   const many = new Set(conversation.log.entries.filter((entry) => entry.kind === 'assistant').map((entry) => entry.id));
   const fresh = working(44, 20_000);
-  const kept = planWith(fresh, { activeEntryIds: many }).keptUserEntryIds;
+  const kept = planWith(fresh, { activeEntryIds: many }).keptSequences;
   expect(kept.length).toBeGreaterThan(3);
   expect(kept.length).toBeLessThan(2 * 8);
 });

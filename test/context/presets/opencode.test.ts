@@ -134,8 +134,8 @@ describe('pivot', () => {
     const conversation = full();
     const plan = planAt(conversation, { reason: 'overflow' });
     const last = conversation.log.entries.findLast((entry) => entry.kind === 'user');
-    expect(plan.keptUserEntryIds).toEqual([last?.id]);
-    expect(planAt(conversation, { turnIsOver: true }).keptUserEntryIds).toEqual([]);
+    expect(plan.keptSequences).toEqual([last?.sequence]);
+    expect(planAt(conversation, { turnIsOver: true }).keptSequences).toEqual([]);
   });
 
   test('O28 its media are placeholders then', () => {

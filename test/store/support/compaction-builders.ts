@@ -22,7 +22,7 @@ export function planWithCut(firstKeptSequence: number, overrides: Partial<Compac
     turnIsOver: false,
     splitTurn: false,
     coveredThroughSequence: firstKeptSequence - 1,
-    keptUserEntryIds: [],
+    keptSequences: [],
     operations: [],
     parts: [
       {

@@ -95,16 +95,16 @@ async function compact(sql: Database, growth: Growth, where: number): Promise<vo
   const source = await readPlanSource(sql, turn);
   const cuts = possibleCuts(source);
   const cut = cuts[Math.floor(where * cuts.length)] ?? null;
-  const keptUserEntryIds = [...source.entries]
+  const keptSequences = [...source.entries]
     .filter(({ kind, sequence }) => cut !== null && kind === 'user' && sequence < cut && sequence % 2 === 0)
-    .map(({ id }) => id);
+    .map(({ sequence }) => sequence);
   const operations = [...source.entries]
     .filter(({ kind, sequence }) => kind === 'tool_result' && sequence >= (cut ?? 0) && sequence % 3 === 0)
     .map(({ id }): Operation => ({ entryId: id, kind: 'clear', measurements: { ...NO_MEASUREMENTS, letters: 2 } }));
   const plan: CompactionPlan =
     cut === null
       ? planWithCut(1, { firstKeptSequence: null, coveredThroughSequence: null, parts: [], operations })
-      : planWithCut(cut, { operations, keptUserEntryIds, coveredThroughSequence: lastBefore(source, cut) });
+      : planWithCut(cut, { operations, keptSequences, coveredThroughSequence: lastBefore(source, cut) });
   const compactionId = newId();
   const { headEntryId } = source;
   await storePlan(sql, {
