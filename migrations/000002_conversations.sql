@@ -325,16 +325,5 @@ comment on column standing_decisions.turn_id is 'The turn in which it was decide
 comment on column standing_decisions.call_number is 'The model call that asked for the tool on which it was decided.';
 comment on column standing_decisions.call_index is 'Position of that call in the answer.';
 
-create table idle_runs (
-  conversation_id uuid not null references conversations,
-  run_id text not null,
-  answered_at timestamptz not null default holdfast_now(),
-  primary key (conversation_id, run_id)
-);
-comment on table idle_runs is 'Workflow runs that found nothing waiting; kept for a week.';
-comment on column idle_runs.conversation_id is 'The conversation.';
-comment on column idle_runs.run_id is 'Temporal''s id of the run.';
-comment on column idle_runs.answered_at is 'When it was told so.';
-
 alter table conversations add foreign key (id, active_turn_id)
   references turns (conversation_id, id) deferrable initially deferred;

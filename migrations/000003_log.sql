@@ -315,15 +315,6 @@ comment on column late_tool_results.content is 'Content parts.';
 comment on column late_tool_results.original_id is 'The whole of it, when the content shows less.';
 comment on column late_tool_results.received_at is 'When it came.';
 
-create table deleted_calls (
-  key_hash bytea primary key,
-  deleted_at timestamptz not null default now()
-);
-create index deleted_calls_deleted_at on deleted_calls (deleted_at);
-comment on table deleted_calls is 'Calls of deleted conversations whose processes may still run; kept for a day.';
-comment on column deleted_calls.key_hash is 'SHA-256 of the call''s idempotency key.';
-comment on column deleted_calls.deleted_at is 'Rows of more than a day are deleted with the next deletion.';
-
 alter table conversations add foreign key (id, head_entry_id)
   references entries (conversation_id, id) deferrable initially deferred;
 alter table conversations add foreign key (id, usage_entry_id)

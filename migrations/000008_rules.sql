@@ -238,14 +238,6 @@ begin
   into runs
   from turns t cross join lateral unnest(array[t.begun_by_run_id, t.run_id]) as each_run
   where t.conversation_id = conversation;
-  -- What a dead worker left running is looked for by the key of its call, for a day.
-  insert into deleted_calls (key_hash)
-  select sha256(convert_to(concat_ws(':', k.turn_id, k.call_number, k.call_index), 'UTF8'))
-  from turns t join tool_calls k on k.turn_id = t.id
-  where t.conversation_id = conversation and (k.outcome = 'outcome_unknown' or k.attempt > 1)
-    and k.finished_at > now() - interval '1 day'
-  on conflict do nothing;
-  delete from deleted_calls where deleted_at < now() - interval '1 day';
   snapshots := array(select distinct t.snapshot_hash from turns t where t.conversation_id = conversation);
   perform forget_passages(conversation);
   -- One statement, because these tables refer to each other in circles.
@@ -276,7 +268,6 @@ begin
   ), of_events as (delete from events where conversation_id = conversation
   ), of_turns as (delete from turns where conversation_id = conversation
   ), of_branches as (delete from branches where conversation_id = conversation
-  ), of_idle_runs as (delete from idle_runs where conversation_id = conversation
   ), of_provider_calls as (delete from provider_calls where conversation_id = conversation)
   delete from conversations where id = conversation;
   -- Locked first, so that the deletion sees a turn that begins meanwhile.
@@ -312,6 +303,6 @@ begin
   grant insert, update (turn_id, consumed_at, follows_id, rung_at, rings, conversation_raise) on messages
     to holdfast_app;
   -- Forgotten, learned anew, or indexed again.
-  grant insert, update, delete on memories, standing_decisions, idle_runs, passages, search_progress, term_frequencies,
+  grant insert, update, delete on memories, standing_decisions, passages, search_progress, term_frequencies,
     provider_calls, provider_pauses, model_facts to holdfast_app;
 end $$;

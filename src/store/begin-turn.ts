@@ -8,7 +8,6 @@ import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
 import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
 import type { WaitingMessage } from './inbox.ts';
-import { noteIdle, wasIdle } from './idle-runs.ts';
 import { DEFAULT_TENANT } from './conversations.ts';
 import type { ConversationSettings, MessageKind, MessageMode } from './messages.ts';
 import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';
@@ -65,7 +64,7 @@ export type BegunTurn =
  * Takes the conversation for a new turn, in one transaction: raises the epoch, so that no older
  * turn can write; ends a turn that was left open as `interrupted` and gives its open tool calls a
  * result; abandons its planned compaction; appends the rules note if it changed, then the oldest
- * queued message and all waiting steering messages. A run is answered once: asked again, it is told the same. In a conversation
+ * queued message and all waiting steering messages. A run begins one turn: asked again, it is told the same one. In a conversation
  * that was deleted nothing waits.
  * @throws StoreError `stale_epoch` (the run's turn was taken over), `run_replaced` (a turn is open, or was begun by a
  *   later run, and Temporal has a newer run than this one)
@@ -142,7 +141,6 @@ async function begin(
     select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
   const begunBefore = await findBegun(sql, request, conversation?.epoch ?? 0);
   if (begunBefore !== null) return begunBefore;
-  if (await wasIdle(sql, request)) return { kind: 'nothing_waiting' };
   const deadTurnId = conversation?.active_turn_id ?? null;
   const ofAnother = deadTurnId ?? (await findLaterTurn(sql, request));
   if (ofAnother !== null && ofAnother !== request.askedAbout) return { kind: 'run_in_doubt', turnId: ofAnother };
@@ -159,7 +157,6 @@ async function begin(
   if (!stopRequested) {
     await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null, ids: idsOf(waiting, 'stop') });
   }
-  if (nothingWaits) await noteIdle(sql, request);
   if (nothingWaits && deadTurnId === null) return { kind: 'nothing_waiting' };
   const turn: TurnReference = { conversationId, turnId, epoch: await raiseEpoch(sql, conversationId) };
   const writer = writerFor(turn);

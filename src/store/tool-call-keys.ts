@@ -7,10 +7,7 @@ export function idempotencyKeyOf({ turn, callNumber, callIndex }: ToolCallRefere
   return `${turn.turnId}:${callNumber}:${callIndex}`;
 }
 
-/**
- * Of these keys, those of calls that have their result, or went with their conversation within a day: nothing may run for them any
- * more. Keys of other databases are left out.
- */
+/** Of these keys, those of calls that have their result: nothing may run for them any more. Keys of other databases are left out. */
 export async function findFinishedCalls(sql: Database, idempotencyKeys: readonly string[]): Promise<string[]> {
   const calls = idempotencyKeys.flatMap((key) => {
     const [turnId = '', callNumber = '', callIndex = '', ...rest] = key.split(':');
@@ -22,8 +19,7 @@ export async function findFinishedCalls(sql: Database, idempotencyKeys: readonly
     select k.key from unnest(${calls.map(({ key }) => key)}::text[], ${calls.map(({ turnId }) => turnId)}::uuid[],
       ${calls.map(({ callNumber }) => callNumber)}::int[], ${calls.map(({ callIndex }) => callIndex)}::int[])
       as k (key, turn_id, call_number, call_index)
-    left join tool_calls t using (turn_id, call_number, call_index)
-    left join deleted_calls d on d.key_hash = sha256(convert_to(k.key, 'UTF8'))
-    where t.state = 'finished' or d.key_hash is not null`;
+    join tool_calls t using (turn_id, call_number, call_index)
+    where t.state = 'finished'`;
   return rows.map(({ key }) => key);
 }

@@ -30,7 +30,6 @@ it('what was logged the application can neither change nor delete', async () => 
     'branches',
     'compaction_operations',
     'content_pieces',
-    'deleted_calls',
     'entries',
     'events',
     'late_tool_results',

@@ -1,20 +1,11 @@
 import { spawn } from 'node:child_process';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { idempotencyKeyOf } from '../../src/store/tool-call-keys.ts';
 import { claimToolCall } from '../../src/store/tool-calls.ts';
-import { markInterrupted } from '../../src/store/upkeep.ts';
 import { findMarkedProcesses } from '../../src/tools/end-processes.ts';
 import { endStrayCommands } from '../../src/worker/stray-commands.ts';
-import {
-  answer,
-  claimer,
-  closeToolCall,
-  finishToolCall,
-  openTestStore,
-  startTurn,
-} from '../store/support/store-builders.ts';
+import { answer, claimer, finishToolCall, openTestStore, startTurn } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -47,27 +38,5 @@ test.runIf(process.platform === 'linux')(
     onTestFinished(stop);
     await waitUntil('the stray is gone', async () => (await findMarkedProcesses(closed)).length === 0);
     for (const key of others) expect(await findMarkedProcesses(key)).toHaveLength(1);
-  },
-);
-
-test.runIf(process.platform === 'linux')(
-  'what a killed worker left running of a command is ended although its conversation was deleted before anybody looked',
-  async () => {
-    const { sql } = store;
-    const turn = await startTurn(sql);
-    await answer(sql, turn, 1, { calls: 2 });
-    await claimToolCall(sql, { turn, callNumber: 1, callIndex: 0, ...claimer('dead') });
-    await finishToolCall(sql, turn, 1, 1);
-    const key = idempotencyKeyOf({ turn, callNumber: 1, callIndex: 0 });
-    const child = spawn('sleep', ['60'], { env: { PATH: process.env['PATH'], HOLDFAST_TOOL_CALL: key } });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await waitUntil('it runs', async () => (await findMarkedProcesses(key)).length === 1);
-    expect(await markInterrupted(sql, turn, closeToolCall)).toBe(true);
-    await deleteConversation(sql, turn.conversationId);
-    // Of a call that its own worker ended nothing is kept.
-    expect(await sql`select key_hash from deleted_calls`).toHaveLength(1);
-    const stop = endStrayCommands(sql, pino({ level: 'silent' }));
-    onTestFinished(stop);
-    await waitUntil('the stray is gone', async () => (await findMarkedProcesses(key)).length === 0);
   },
 );
