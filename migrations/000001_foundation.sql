@@ -6,6 +6,22 @@ comment on column activity_attempt.run_id is 'Workflow run that scheduled the ac
 comment on column activity_attempt.activity_id is 'Temporal''s id of the activity, unique in the run.';
 comment on column activity_attempt.attempt is 'From 1.';
 
+create type late_tool_result as (
+  attempt integer,
+  worker_identity text,
+  outcome text,
+  content json,
+  original_id uuid,
+  received_at timestamptz
+);
+comment on type late_tool_result is 'What a tool call came to after another attempt had taken it over, or its turn had ended.';
+comment on column late_tool_result.attempt is 'The claim that produced it.';
+comment on column late_tool_result.worker_identity is 'The worker that produced it.';
+comment on column late_tool_result.outcome is 'What the tool reported.';
+comment on column late_tool_result.content is 'Content parts.';
+comment on column late_tool_result.original_id is 'The whole of it (contents), when the content shows less.';
+comment on column late_tool_result.received_at is 'When it came.';
+
 create type measurements as (
   letters bigint,
   symbols bigint,

@@ -250,6 +250,7 @@ create table tool_calls (
   fingerprint text check ((length(fingerprint) >= 1) and (length(fingerprint) <= 64)),
   claim_id uuid,
   given_back integer not null default 0,
+  late_results late_tool_result[],
   primary key (turn_id, call_number, call_index),
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
   check (((state = 'requested') and (attempt = 0)) or ((state = 'claimed') and (attempt > 0)
@@ -287,33 +288,7 @@ comment on column tool_calls.claim_attempt is 'Attempt of that activity; an olde
 comment on column tool_calls.fingerprint is 'Hash of call and result, for the loop guard; null without result.';
 comment on column tool_calls.claim_id is 'Made by the worker, so that it recognizes its own claim.';
 comment on column tool_calls.given_back is 'Claims given back before the tool began; if all, nothing acted.';
-
-create table late_tool_results (
-  id uuid primary key,
-  turn_id uuid not null,
-  call_number integer not null,
-  call_index integer not null,
-  attempt integer not null,
-  worker_identity text not null,
-  outcome text not null,
-  content json not null,
-  original_id uuid references contents deferrable,
-  received_at timestamptz not null default holdfast_now(),
-  foreign key (turn_id, call_number, call_index) references tool_calls (turn_id, call_number, call_index) deferrable
-);
-create index late_tool_results_by_original on late_tool_results (original_id) where original_id is not null;
-create unique index late_tool_results_once on late_tool_results (turn_id, call_number, call_index, attempt);
-comment on table late_tool_results is 'Results of replaced attempts: shown to people, never to the model. Not fenced.';
-comment on column late_tool_results.id is 'UUIDv7.';
-comment on column late_tool_results.turn_id is 'The turn.';
-comment on column late_tool_results.call_number is 'The model call that asked for it.';
-comment on column late_tool_results.call_index is 'Position among the calls of the answer.';
-comment on column late_tool_results.attempt is 'The claim that produced it.';
-comment on column late_tool_results.worker_identity is 'The worker that produced it.';
-comment on column late_tool_results.outcome is 'What the tool reported.';
-comment on column late_tool_results.content is 'Content parts.';
-comment on column late_tool_results.original_id is 'The whole of it, when the content shows less.';
-comment on column late_tool_results.received_at is 'When it came.';
+comment on column tool_calls.late_results is 'Results of replaced attempts: shown to people, never to the model.';
 
 alter table conversations add foreign key (id, head_entry_id)
   references entries (conversation_id, id) deferrable initially deferred;

@@ -142,7 +142,10 @@ create trigger keep_decision before update on decisions for each row
     is distinct from (old.state, old.content::text, old.decided_at, old.decision_id))
   execute function refuse_update('HF003', 'decisions are final');
 create trigger keep_result before update on tool_calls for each row
-  when (old.state = 'finished' or new.attempt < old.attempt)
+  when (new.attempt < old.attempt or (old.state = 'finished'
+    and (new.state, new.attempt, new.outcome, new.result_entry_id, new.finished_at, new.fingerprint, new.given_back)
+    is distinct from
+    (old.state, old.attempt, old.outcome, old.result_entry_id, old.finished_at, old.fingerprint, old.given_back)))
   execute function refuse_update('HF005', 'a result is final, and attempts never fall');
 create trigger keep_text before update on compaction_parts for each row
   when (old.state = 'written')
@@ -254,7 +257,6 @@ begin
       select id from gone)
   ), of_pieces as (delete from content_pieces p using ids where p.content_id = any(ids.contents)
   ), of_contents as (delete from contents o using ids where o.id = any(ids.contents)
-  ), of_late as (delete from late_tool_results r using ids where r.turn_id = any(ids.turns)
   ), of_decisions as (delete from decisions d using ids where d.turn_id = any(ids.turns)
   ), of_tool_calls as (delete from tool_calls k using ids where k.turn_id = any(ids.turns)
   ), of_model_attempts as (delete from model_attempts k using ids where k.turn_id = any(ids.turns)
@@ -291,8 +293,8 @@ begin
   grant execute on function delete_conversation to holdfast_app;
   grant select on all tables in schema holdfast to holdfast_app;
   -- Never changed, never deleted but with their conversation.
-  grant insert on branches, content_pieces, entries, events, packed_outlines, late_tool_results,
-    branch_summaries, compaction_operations to holdfast_app;
+  grant insert on branches, content_pieces, entries, events, packed_outlines, branch_summaries, compaction_operations
+    to holdfast_app;
   -- They have a state.
   grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts
     to holdfast_app;

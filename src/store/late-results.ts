@@ -30,8 +30,9 @@ interface LateColumns {
 export async function listLateToolResults(sql: Database, turnIds: readonly string[]): Promise<LateToolResult[]> {
   if (turnIds.length === 0) return [];
   const rows = await sql<LateColumns[]>`
-    select turn_id, call_number, call_index, attempt, worker_identity, outcome, content, received_at
-    from late_tool_results where turn_id = any(${[...turnIds]}::uuid[]) order by received_at, id`;
+    select t.turn_id, t.call_number, t.call_index, l.attempt, l.worker_identity, l.outcome, l.content, l.received_at
+    from tool_calls t cross join unnest(t.late_results) l
+    where t.turn_id = any(${[...turnIds]}::uuid[]) order by l.received_at, t.call_number, t.call_index, l.attempt`;
   return rows.map((row) => ({
     turnId: row.turn_id,
     callNumber: row.call_number,

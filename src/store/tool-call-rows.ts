@@ -83,8 +83,6 @@ export interface ToolCallRow {
   readonly resultEntryId: string | null;
   /** Tells the call with its result from others of the turn; `null` while there is none, or when the end of the turn closed the call. */
   readonly fingerprint: string | null;
-  /** Results that came too late and were kept beside the log. */
-  readonly lateResults: number;
   /** Of the newest claim, while it has no result. */
   readonly partialOutput: PartialToolOutput | null;
 }
@@ -107,7 +105,6 @@ interface ReadRow extends PartialColumns {
   readonly finished_at: Date | null;
   readonly result_entry_id: string | null;
   readonly fingerprint: string | null;
-  readonly late_results: number;
 }
 
 /** @throws StoreError `tool_call_not_found` */
@@ -119,10 +116,8 @@ export async function readToolCall(
   const [row] = await sql<ReadRow[]>`
     select entry_id, name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
       claim_attempt, claim_id, given_back, claimed_at, finished_at,
-      result_entry_id, fingerprint, partial_output, partial_bytes, partial_at,
-      (select count(*) from late_tool_results l
-       where l.turn_id = t.turn_id and l.call_number = t.call_number and l.call_index = t.call_index)::int as late_results
-    from tool_calls t
+      result_entry_id, fingerprint, partial_output, partial_bytes, partial_at
+    from tool_calls
     where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
   if (row === undefined) {
     throw new StoreError('tool_call_not_found', `turn ${turnId} made no tool call ${callNumber}.${callIndex}`);
@@ -148,7 +143,6 @@ export async function readToolCall(
     finishedAt: isoTimeOrNull(row.finished_at),
     resultEntryId: row.result_entry_id,
     fingerprint: row.fingerprint,
-    lateResults: row.late_results,
     partialOutput: toPartialOutput(row),
   };
 }

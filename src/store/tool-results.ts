@@ -1,7 +1,6 @@
 import type { Database } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { insertEntry } from './entry-writer.ts';
-import { newId } from './ids.ts';
 import { jsonText } from './stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
 import type { ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
@@ -50,7 +49,7 @@ export async function storeToolResult(sql: Database, result: ToolResultToStore):
     }
     // That an attempt died is no result: the attempt itself, or who took the call over, told more meanwhile.
     if (result.outcome === 'outcome_unknown') return { state: 'late' };
-    // The event is written in the name of whoever owns the conversation now: the row itself is what is not fenced.
+    // In the name of the turn that owns the conversation: the report itself is not fenced.
     await keepLateResult(writer({ ...turn, epoch: conversation?.epoch ?? 0 }), result);
     return { state: 'late' };
   });
@@ -96,9 +95,10 @@ async function appendPlan({ sql, turn, event }: Writer, plan: NewContent): Promi
 async function keepLateResult({ sql, turn, event }: Writer, result: ToolResultToStore): Promise<void> {
   const { callNumber, callIndex, attempt, outcome, workerIdentity } = result;
   const { count } = await sql`
-    insert into late_tool_results (id, turn_id, call_number, call_index, attempt, worker_identity, outcome, content, original_id)
-    values (${newId()}, ${turn.turnId}, ${callNumber}, ${callIndex}, ${attempt}, ${workerIdentity}, ${outcome},
-      ${jsonText(result.content)}::text::json, ${result.original?.contentId ?? null})
-    on conflict do nothing`;
+    update tool_calls set epoch = ${turn.epoch}, late_results = late_results || row(${attempt}::int, ${workerIdentity}::text,
+      ${outcome}::text, ${jsonText(result.content)}::text::json, ${result.original?.contentId ?? null}::uuid,
+      holdfast_now())::late_tool_result
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
+      and not exists (select from unnest(late_results) l where l.attempt = ${attempt})`;
   if (count > 0) await event('tool_result_late', { callNumber, callIndex, attempt, outcome, workerIdentity });
 }

@@ -153,7 +153,7 @@ describe('a conversation file', () => {
     const known = new Set(EXPORTED_TABLES.map(({ name }) => name));
     const derived = ['search_progress', 'passages', 'packed_outlines'];
     const madeByWhoImports = ['messages', 'turns', 'model_attempts', 'tool_calls', 'events'];
-    const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'late_tool_results', 'provider_calls'];
+    const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'provider_calls'];
     // By a column of that name, or by a reference to what is in the file.
     const rows = await sql<{ name: string }[]>`
       select distinct c.relname as name from pg_class c

@@ -32,7 +32,6 @@ it('what was logged the application can neither change nor delete', async () => 
     'content_pieces',
     'entries',
     'events',
-    'late_tool_results',
     'migrations',
     'packed_outlines',
   ]);

@@ -133,7 +133,6 @@ const WRITERS: Readonly<Record<string, (replaced: Replaced) => Promise<unknown>>
 /** Tables that say whose they are and that a turn that was replaced may write. */
 const NOT_FENCED: Readonly<Record<string, string>> = {
   contents: 'originals are written before the transaction that links them; without it nobody sees them',
-  late_tool_results: 'what a tool that was replaced reports is kept here, beside the log',
   packed_outlines: 'written by the trigger of entries, which are fenced',
   passages: 'the search index, made from what is stored',
   provider_calls:

@@ -220,7 +220,6 @@ describe('storeToolResult', () => {
     expect(await listLateToolResults(sql, [turn.turnId])).toMatchObject([
       { attempt: 1, content: text('late').content },
     ]);
-    expect((await readToolCall(sql, { ...turn, ...CALL })).lateResults).toBe(1);
   });
 
   it('keeps the report of a worker whose outcome was declared unknown beside the log', async () => {
