@@ -105,7 +105,8 @@ create table search_progress (
   through_sequence integer not null default 0,
   through_compaction integer not null default 0,
   passages integer not null default 0,
-  talk_passages integer not null default 0
+  talk_passages integer not null default 0,
+  embedded jsonb not null default '{}'
 );
 comment on table search_progress is 'How far a conversation is indexed; apart, so that indexing never locks a step.';
 comment on column search_progress.conversation_id is 'The conversation.';
@@ -113,6 +114,7 @@ comment on column search_progress.through_sequence is 'Entries up to this sequen
 comment on column search_progress.through_compaction is 'Compactions up to this number are indexed.';
 comment on column search_progress.passages is 'Passages that are indexed.';
 comment on column search_progress.talk_passages is 'The next passages.place.';
+comment on column search_progress.embedded is 'By model, as in embeddings: passages that it embedded or passed over.';
 
 create function forget_passages(conversation uuid) returns void language plpgsql as $$
 begin

@@ -14,19 +14,8 @@ comment on column embeddings.model is 'provider/model:dimensions that made it; o
 comment on column embeddings.conversation_id is 'The conversation.';
 comment on column embeddings.embedding is 'Null: the model does not take the text, which is found by its words alone.';
 
-create table if not exists embedding_progress (
-  conversation_id uuid not null references search_progress on delete cascade,
-  model text not null,
-  passages integer not null,
-  primary key (conversation_id, model)
-);
-comment on table embedding_progress is 'How many passages of a conversation a model has embedded or passed over.';
-comment on column embedding_progress.conversation_id is 'The conversation.';
-comment on column embedding_progress.model is 'As in embeddings.';
-comment on column embedding_progress.passages is 'As many as search_progress counts, or embedding is behind.';
-
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
-  grant select, insert, update, delete on embeddings, embedding_progress to holdfast_app;
+  grant select, insert, update, delete on embeddings to holdfast_app;
 end $$;

@@ -26,7 +26,7 @@ export function migrateCommand(): Command {
     .addOption(
       new Option(
         '--embeddings <dimensions>',
-        'also make the tables of vectors, for search by meaning; needs pgvector',
+        'also make the table of vectors, for search by meaning; needs pgvector',
       ).argParser(parseDimensions),
     )
     .action(applyMigrations);

@@ -231,7 +231,7 @@ export const configurationOptions = z.strictObject({
       dimensions: z.number().int().min(1).max(2_000).meta({
         unit: 'numbers',
         description:
-          'Numbers of a vector of this model. `holdfast migrate --embeddings <dimensions>` makes their tables; vectors of another model stand beside them.',
+          'Numbers of a vector of this model. `holdfast migrate --embeddings <dimensions>` makes their table; vectors of another model stand beside them.',
       }),
     })
     .optional()

@@ -75,7 +75,7 @@ async function applyOnce(sql: Database, file: MigrationFile, files: readonly Mig
 }
 
 /**
- * Makes the tables of vectors and an index for vectors of so many dimensions; those that are there stay. Apart from the numbered
+ * Makes the table of vectors and an index for vectors of so many dimensions; those that are there stay. Apart from the numbered
  * files, because Holdfast works without pgvector.
  * @param dimensions of the vectors of the configured model, from 1 to 2,000, the most that pgvector indexes.
  * @throws StoreError `pgvector_missing`, `database_behind`, `database_newer`, `database_unsupported`, `migration_changed`

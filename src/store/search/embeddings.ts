@@ -31,11 +31,10 @@ export async function embedBehind(sql: Database, embedder: TextEmbedder, signal:
   for (;;) {
     const failedBefore = failures.length;
     const behind = await sql<{ id: string }[]>`
-      select s.conversation_id as id from search_progress s
-      left join embedding_progress e on e.conversation_id = s.conversation_id and e.model = ${model}
-      where s.passages > coalesce(e.passages, 0) and s.conversation_id <> all(${failures.map(({ id }) => id)}::uuid[])
-      order by s.passages - coalesce(e.passages, 0) desc
-      limit ${CONVERSATIONS_AT_ONCE}`;
+      select s.id from (
+        select conversation_id as id, passages - coalesce((embedded ->> ${model})::int, 0) as missing from search_progress) s
+      where s.missing > 0 and s.id <> all(${failures.map(({ id }) => id)}::uuid[])
+      order by s.missing desc limit ${CONVERSATIONS_AT_ONCE}`;
     let progress = 0;
     for (const { id } of behind) {
       try {
@@ -122,6 +121,8 @@ async function storeVectors(
   const ids = passages.map(({ id }) => id);
   return transaction(sql, async (open) => {
     const model = modelKey(embedder);
+    // Before the passages, in the order in which an index that is built anew locks them.
+    await open`select from search_progress where conversation_id = ${conversationId} for no key update`;
     // Passages that were deleted meanwhile get none; nobody deletes those that do until this is committed.
     const { count } = await open`
       insert into embeddings (passage_id, model, conversation_id, embedding)
@@ -131,10 +132,9 @@ async function storeVectors(
         on p.id = v.id
       on conflict do nothing`;
     await open`
-      insert into embedding_progress as e (conversation_id, model, passages)
-      select s.conversation_id, ${model}, ${count} from search_progress s
-      where s.conversation_id = ${conversationId} and ${count} > 0
-      on conflict (conversation_id, model) do update set passages = e.passages + excluded.passages`;
+      update search_progress
+      set embedded = embedded || jsonb_build_object(${model}::text, coalesce((embedded ->> ${model})::int, 0) + ${count}::int)
+      where conversation_id = ${conversationId}`;
     return count;
   });
 }

@@ -1,8 +1,7 @@
 import type { Queries } from '../database.ts';
 import type { TextEmbedder } from './embedder.ts';
 
-const NO_VECTORS =
-  'this database has no tables for vectors: `npx holdfast migrate --embeddings <dimensions>` makes them';
+const NO_VECTORS = 'this database has no table for vectors: `npx holdfast migrate --embeddings <dimensions>` makes it';
 
 /** Whether the optional migration of vectors was applied. */
 export async function hasVectors(sql: Queries): Promise<boolean> {
@@ -10,7 +9,7 @@ export async function hasVectors(sql: Queries): Promise<boolean> {
   return row?.found === true;
 }
 
-/** @throws Error when this database has no tables for vectors */
+/** @throws Error when this database has no table for vectors */
 export async function requireVectors(sql: Queries): Promise<void> {
   if (!(await hasVectors(sql))) throw new Error(NO_VECTORS);
 }

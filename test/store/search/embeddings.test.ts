@@ -8,7 +8,9 @@ import { searchMemory } from '../../../src/store/search.ts';
 import { findUnindexedConversations } from '../../../src/store/upkeep.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
+import { conversationMark } from '../../../src/store/search/passage-terms.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
+import { modelKey } from '../../../src/store/search/vector-table.ts';
 import { endTurn } from '../../../src/store/end-turn.ts';
 import { killedBehindWrite } from '../../support/record-writes.ts';
 import { indexOnce } from '../../support/index-once.ts';
@@ -55,10 +57,14 @@ async function caughtUp(): Promise<void> {
   for (;;) {
     await upkeep(embedder);
     const behind = await sql`
-      select from search_progress s left join embedding_progress e using (conversation_id)
-      where s.passages > coalesce(e.passages, 0)`;
+      select from search_progress where passages > coalesce((embedded ->> ${modelKey(embedder)})::int, 0)`;
     if (behind.length + (await findUnindexedConversations(sql, { limit: 1 })).length === 0) return;
   }
+}
+
+/** How many passages of a conversation a search takes it to have. */
+async function countedAs(conversationId: string, passages: number): Promise<void> {
+  await sql`update term_frequencies set passages = ${passages} where term = ${conversationMark(conversationId)}`;
 }
 
 const vectors = async (conversationId: string): Promise<number> =>
@@ -114,13 +120,13 @@ describe('search by meaning', () => {
     };
     expect(await search()).toContain('She plays the bassoon');
     // As if it had many: then the index leads, which the planner would not take for so few.
-    await sql`update embedding_progress set passages = 1000000 where conversation_id = ${conversationId}`;
+    await countedAs(conversationId, 1_000_000);
     await sql`select set_config(name, 'off', false) from unnest('{enable_seqscan,enable_bitmapscan,enable_sort}'::text[]) as name`;
     try {
       expect(await search()).toContain('She plays the bassoon');
     } finally {
       await sql`select set_config(name, 'on', false) from unnest('{enable_seqscan,enable_bitmapscan,enable_sort}'::text[]) as name`;
-      await sql`update embedding_progress set passages = 2 where conversation_id = ${conversationId}`;
+      await countedAs(conversationId, 2);
     }
   });
 
@@ -193,10 +199,8 @@ describe('search by meaning', () => {
     expect(await sql`select from memories where terms is null`).toHaveLength(0);
     expect(await vectors(conversationId)).toBe(130);
     expect(asked).toHaveLength(130);
-    const counted = await sql`
-      select s.passages as indexed, e.passages as embedded
-      from search_progress s join embedding_progress e using (conversation_id) where conversation_id = ${conversationId}`;
-    expect(counted).toEqual([{ indexed: 130, embedded: 130 }]);
+    const counted = await sql`select passages, embedded from search_progress where conversation_id = ${conversationId}`;
+    expect(counted).toEqual([{ passages: 130, embedded: { [modelKey(embedder)]: 130 } }]);
   });
 
   it('makes vectors of another model beside those that are there, and refuses vectors of another size', async () => {
@@ -222,7 +226,7 @@ describe('search by meaning', () => {
       const onFailure = (error: unknown): void => void failures.push(error);
       const found = await searchMemory(plain.sql, { conversationId, query: 'heron' }, { embedder, onFailure });
       expect(found.map(({ text }) => text)).toEqual(['The heron nests']);
-      expect(String(failures[0])).toContain('this database has no tables for vectors');
+      expect(String(failures[0])).toContain('this database has no table for vectors');
       expect(asked).toEqual([]);
     } finally {
       await plain.close();

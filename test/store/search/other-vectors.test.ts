@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
+import { modelKey } from '../../../src/store/search/vector-table.ts';
 import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { conversationOf } from '../support/store-builders.ts';
@@ -34,8 +35,7 @@ async function caughtUp(): Promise<void> {
   for (;;) {
     await upkeep(embedder);
     const behind = await sql`
-      select from search_progress s left join embedding_progress e using (conversation_id)
-      where s.passages > coalesce(e.passages, 0)`;
+      select from search_progress where passages > coalesce((embedded ->> ${modelKey(embedder)})::int, 0)`;
     if (behind.length === 0) return;
   }
 }
@@ -66,8 +66,8 @@ describe('vectors', () => {
       await upkeep(refusing, (line) => void log.push(line));
       const isBehind = async (): Promise<boolean> => {
         const [row] = await sql<{ is_behind: boolean }[]>`
-        select s.passages > coalesce(e.passages, 0) as is_behind
-        from search_progress s left join embedding_progress e using (conversation_id) where conversation_id = ${conversationId}`;
+        select passages > coalesce((embedded ->> ${modelKey(refusing)})::int, 0) as is_behind
+        from search_progress where conversation_id = ${conversationId}`;
         return row?.is_behind === true;
       };
       while (log.length === 0 && (await isBehind())) await upkeep(refusing, (line) => void log.push(line));
