@@ -17,7 +17,7 @@ export type EventKind =
   | 'model_call_failed'
   | 'model_fallback'
   | 'model_window_assumed'
-  | 'tool_call_claimed'
+  | 'tool_call_reclaimed'
   | 'tool_call_finished'
   | 'tool_result_late'
   | 'decision_requested'
@@ -62,10 +62,10 @@ function cleaned(data: EventData): EventData {
 }
 
 /**
- * Milliseconds for which notifications are gathered. A step appends five times, and each notification is a statement of its own:
- * together, those of all turns of a worker are a few dozen a second.
+ * Milliseconds for which notifications are gathered. A step appends three times, and each notification is a statement of its own:
+ * together, those of all turns of a worker are twenty a second.
  */
-const GATHERED_MILLISECONDS = 20;
+const GATHERED_MILLISECONDS = 50;
 
 /** Newest event by conversation, of which watchers are told next. */
 const gathered = new WeakMap<Database, Map<string, number>>();

@@ -1,4 +1,4 @@
-import type { Database, Queries, Transaction } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { readDecision } from './decision-rows.ts';
 import type { Decision } from './decision-rows.ts';
 import { StoreError } from './errors.ts';
@@ -6,6 +6,7 @@ import { jsonText } from './stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
 import type { PartialToolOutput, ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
 import { writeAsTurn } from './transaction.ts';
+import type { Writer } from './transaction.ts';
 
 export { readToolCall } from './tool-call-rows.ts';
 export type {
@@ -85,7 +86,7 @@ export async function claimToolCall(
   claim: ToolCallReference & Claimer,
   mayHold: () => void = () => undefined,
 ): Promise<ToolClaim> {
-  const { turn, callNumber, callIndex, workerIdentity } = claim;
+  const { turn } = claim;
   return writeAsTurn(sql, turn, async (writer): Promise<ToolClaim> => {
     const reference = { ...claim, turnId: turn.turnId };
     const [row, decision] = await Promise.all([
@@ -108,10 +109,7 @@ export async function claimToolCall(
     }
     mayHold();
     const next = attempt + 1;
-    await Promise.all([
-      writeClaim(writer.sql, claim, next),
-      writer.event('tool_call_claimed', { callNumber, callIndex, name, attempt: next, workerIdentity }),
-    ]);
+    await writeClaim(writer, claim, { name, attempt: next });
     return { state: 'claimed', ...call, attempt: next };
   });
 }
@@ -171,7 +169,7 @@ export async function reclaimToolCall(
   sql: Database,
   claim: ToolCallReference & Claimer & { readonly previousAttempt: number },
 ): Promise<{ readonly attempt: number }> {
-  const { turn, callNumber, callIndex, workerIdentity, previousAttempt } = claim;
+  const { turn, callNumber, callIndex, previousAttempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
     const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
     const attempt = previousAttempt + 1;
@@ -182,21 +180,24 @@ export async function reclaimToolCall(
         `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${row.state} at attempt ${row.attempt}, no longer ${previousAttempt}`,
       );
     }
-    await Promise.all([
-      writeClaim(writer.sql, claim, attempt),
-      writer.event('tool_call_claimed', { callNumber, callIndex, name: row.name, attempt, workerIdentity }),
-    ]);
+    await writeClaim(writer, claim, { name: row.name, attempt });
     return { attempt };
   });
 }
 
-async function writeClaim(sql: Queries, claim: ToolCallReference & Claimer, attempt: number): Promise<void> {
+/** The first claim of a call is its row's alone: what the timeline tells is that the call is claimed again. */
+async function writeClaim(
+  { sql, event }: Writer,
+  claim: ToolCallReference & Claimer,
+  { name, attempt }: Pick<RequestedToolCall, 'name' | 'attempt'>,
+): Promise<void> {
   const { turn, callNumber, callIndex, workerIdentity, runId, activityAttempt, claimId } = claim;
   await sql`
     update tool_calls set state = 'claimed', attempt = ${attempt}, worker_identity = ${workerIdentity},
       claim_run_id = ${runId}, claim_attempt = ${activityAttempt}, claim_id = ${claimId},
       claimed_at = holdfast_now(), epoch = ${turn.epoch}, partial_output = null, partial_bytes = null, partial_at = null
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+  if (attempt > 1) await event('tool_call_reclaimed', { callNumber, callIndex, name, attempt, workerIdentity });
 }
 
 /**

@@ -10,7 +10,7 @@ const TOLD_ONCE = [
   ['model_call_started', '{callNumber,attempt}'],
   ['model_call_answered', '{callNumber}'],
   ['model_call_failed', '{callNumber,attempt}'],
-  ['tool_call_claimed', '{callNumber,callIndex,attempt}'],
+  ['tool_call_reclaimed', '{callNumber,callIndex,attempt}'],
   ['tool_call_finished', '{callNumber,callIndex}'],
   ['decision_requested', '{callNumber,callIndex}'],
   ['decision_made', '{callNumber,callIndex}'],

@@ -8,7 +8,6 @@ import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { listEntries } from '../../src/store/entries.ts';
-import { listEvents } from '../../src/store/events.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 import { claimToolCall, readToolCall } from '../../src/store/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
@@ -94,9 +93,8 @@ async function results({ conversationId }: TurnReference): Promise<string[]> {
 
 const callOf = ({ turnId }: TurnReference) => readToolCall(store.sql, { turnId, ...CALL });
 
-async function claims({ conversationId }: TurnReference): Promise<number> {
-  const events = await listEvents(store.sql, { conversationId });
-  return events.filter(({ kind }) => kind === 'tool_call_claimed').length;
+async function claims(turn: TurnReference): Promise<number> {
+  return (await callOf(turn)).attempt;
 }
 
 test.each([

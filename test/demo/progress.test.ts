@@ -87,12 +87,12 @@ describe('withEvent', () => {
   it('takes the first event after a death for the takeover, and none from before it', () => {
     const kill = takeover({ at: 1_000 });
     const killed = withKill(withWorker(START, 1), kill).progress;
-    const before = withEvent(killed, event('tool_call_claimed', 990), null);
+    const before = withEvent(killed, event('model_call_started', 990), null);
     expect(before.progress.takeovers[0]?.milliseconds).toBeNull();
-    const after = withEvent(withWorker(before.progress, 2), event('tool_call_claimed', 6_200), null);
+    const after = withEvent(withWorker(before.progress, 2), event('model_call_started', 6_200), null);
     expect(after.progress.takeovers[0]?.milliseconds).toBe(5_200);
     expect(after.items[0]).toMatchObject({ kind: 'taken_over', number: 1, workerProcessId: 2 });
-    expect(withEvent(after.progress, event('tool_call_claimed', 7_000), null).items).toEqual([]);
+    expect(withEvent(after.progress, event('model_call_started', 7_000), null).items).toEqual([]);
   });
 });
 

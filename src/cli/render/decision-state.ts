@@ -1,4 +1,5 @@
 import type { ReadEvent } from './read-event.ts';
+import { withTool, withoutTool } from './running-tools.ts';
 import { shortArguments } from './tool-arguments.ts';
 import type { Applied, TurnScreenState } from './turn-state.ts';
 
@@ -21,7 +22,7 @@ function decisionRequested(
     ? `The agent asks (call ${call}): ${questionIn(text)} (answer it with \`npx holdfast answer\`)`
     : `${tool.name} waits for your approval (call ${call}): ${shortArguments(text, 300)} (decide with \`npx holdfast approve\` or \`deny\`)`;
   return {
-    state: { ...state, activity: { kind: 'asking', calls: [...calls, call] } },
+    state: { ...state, tools: withoutTool(state.tools, tool), activity: { kind: 'asking', calls: [...calls, call] } },
     items: [{ kind: 'notice', level: 'warning', text: words }],
   };
 }
@@ -34,12 +35,13 @@ export function questionIn(argumentsText: string): string {
 
 function decisionMade(
   state: TurnScreenState,
-  { tool, call, decision, scope }: ReadEvent & { readonly kind: 'decision_made' },
+  { tool, call, decision, scope, at }: ReadEvent & { readonly kind: 'decision_made' },
 ): Applied {
   const fate = scope === 'standing' ? `${decision} by what stands for the agent` : decision;
   const rest = state.activity.kind === 'asking' ? state.activity.calls.filter((other) => other !== call) : [];
+  const tools = decision === 'approved' ? withTool(state, tool, at) : state.tools;
   return {
-    state: { ...state, activity: rest.length > 0 ? { kind: 'asking', calls: rest } : { kind: 'preparing' } },
+    state: { ...state, tools, activity: rest.length > 0 ? { kind: 'asking', calls: rest } : { kind: 'preparing' } },
     items: [{ kind: 'notice', level: 'information', text: `${tool.name} (call ${call}): ${fate}.` }],
   };
 }

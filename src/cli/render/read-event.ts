@@ -41,7 +41,7 @@ export type ReadEvent = EventPlace &
         readonly failure: string;
         readonly status: number | null;
       }
-    | { readonly kind: 'tool_claimed'; readonly tool: ToolReference }
+    | { readonly kind: 'tool_reclaimed'; readonly tool: ToolReference }
     | { readonly kind: 'tool_finished'; readonly tool: ToolReference; readonly outcome: string | null }
     | { readonly kind: 'compaction_started'; readonly compaction: CompactionFacts }
     | { readonly kind: 'part_written'; readonly compactionId: string | null; readonly part: number | null }
@@ -154,8 +154,8 @@ export function readEvent(event: TimelineEvent): ReadEvent {
         failure: text(data, 'kind') ?? 'failed',
         status: number(data, 'status'),
       };
-    case 'tool_call_claimed':
-      return { ...common, kind: 'tool_claimed', tool: toolOf(data) };
+    case 'tool_call_reclaimed':
+      return { ...common, kind: 'tool_reclaimed', tool: toolOf(data) };
     case 'tool_call_finished':
       return {
         ...common,

@@ -10,6 +10,8 @@ import type { LiveText } from './live-text.ts';
 import { applyProviderWait, applyWaitOver } from './provider-wait.ts';
 import type { WaitingForProvider } from './provider-wait.ts';
 import type { CallAttempt, ReadEvent, ToolReference } from './read-event.ts';
+import { isSameCall, withTool } from './running-tools.ts';
+import type { RunningTool } from './running-tools.ts';
 import type { FinishedTool, TurnItem } from './turn-items.ts';
 
 /** What a turn does at the moment. */
@@ -22,13 +24,6 @@ export type Activity =
   | { readonly kind: 'calling'; readonly call: CallAttempt }
   | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string; readonly status: number | null }
   | { readonly kind: 'ended'; readonly outcome: string };
-
-export interface RunningTool {
-  readonly reference: ToolReference;
-  readonly arguments: string | null;
-  /** Milliseconds since 1970. */
-  readonly since: number;
-}
 
 /** A turn as far as its events tell: what a screen shows of it. Never changed, only replaced. */
 export interface TurnScreenState {
@@ -98,11 +93,11 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
     case 'call_started':
       return callStarted(state, event.call, event.tokens);
     case 'call_answered':
-      return callAnswered(state, event.call, event.inputTokens, entry);
+      return callAnswered(state, event, entry);
     case 'call_failed':
       return callFailed(state, event);
-    case 'tool_claimed':
-      return toolClaimed(state, event.tool, event.at);
+    case 'tool_reclaimed':
+      return toolReclaimed(state, event.tool, event.at);
     case 'tool_finished':
       return toolFinished(state, event, entry);
     case 'turn_ended':
@@ -170,10 +165,10 @@ function callStarted(state: TurnScreenState, call: CallAttempt, tokens: number |
 
 function callAnswered(
   state: TurnScreenState,
-  { callNumber }: CallAttempt,
-  inputTokens: number | null,
+  { call, inputTokens, at }: ReadEvent & { readonly kind: 'call_answered' },
   entry: ListedEntry | null,
 ): Applied {
+  const { callNumber } = call;
   const toolCalls = entry?.content.flatMap((part) => (part.type === 'tool_call' ? [part] : [])) ?? [];
   const text = entry === null ? '' : textOf(entry.content).trim();
   return {
@@ -185,6 +180,12 @@ function callAnswered(
       live: null,
       answeredCall: callNumber,
       calls: new Map(toolCalls.map((part) => [`${callNumber}:${part.index}`, part])),
+      // They begin at once, unless a person is asked first.
+      tools: toolCalls.map(({ index: callIndex, name, arguments: written }) => ({
+        reference: { callNumber, callIndex, name, attempt: 1 },
+        arguments: written,
+        since: at,
+      })),
     },
     items: text === '' ? [] : [{ kind: 'answer', text }],
   };
@@ -221,17 +222,9 @@ function failureWords(failure: string, status: number | null, attempt: number): 
   }
 }
 
-function toolClaimed(state: TurnScreenState, tool: ToolReference, at: number): Applied {
-  const others = state.tools.filter(({ reference }) => !sameCall(reference, tool));
-  const call = state.calls.get(`${tool.callNumber}:${tool.callIndex}`);
-  const running: RunningTool = { reference: tool, arguments: call?.arguments ?? null, since: at };
-  return {
-    state: { ...state, tools: [...others, running] },
-    items:
-      tool.attempt > 1
-        ? [notice('warning', `A worker was lost; another one runs ${tool.name} again (attempt ${tool.attempt}).`)]
-        : [],
-  };
+function toolReclaimed(state: TurnScreenState, tool: ToolReference, at: number): Applied {
+  const words = `A worker was lost; another one runs ${tool.name} again (attempt ${tool.attempt}).`;
+  return { state: { ...state, tools: withTool(state, tool, at) }, items: [notice('warning', words)] };
 }
 
 function toolFinished(
@@ -240,7 +233,7 @@ function toolFinished(
   entry: ListedEntry | null,
 ): Applied {
   const { tool } = event;
-  const running = state.tools.find(({ reference }) => sameCall(reference, tool));
+  const running = state.tools.find(({ reference }) => isSameCall(reference, tool));
   const outcome = toolOutcome(event.outcome, entry);
   const item: FinishedTool = {
     kind: 'tool',
@@ -257,10 +250,6 @@ function toolFinished(
 function toolOutcome(told: string | null, entry: ListedEntry | null): FinishedTool['outcome'] {
   if (told === 'outcome_unknown' || told === 'not_run' || told === 'failed') return told;
   return entry?.isError === true ? 'failed' : 'succeeded';
-}
-
-function sameCall(one: ToolReference, other: ToolReference): boolean {
-  return one.callNumber === other.callNumber && one.callIndex === other.callIndex;
 }
 
 function notice(level: 'information' | 'warning', text: string): TurnItem {

@@ -23,12 +23,6 @@ const answer = listedEntry({
     toolCall(1, 'read_file', '{"path":"b.md"}'),
   ],
 });
-const claim = (callIndex: number, attempt: number, seconds: number) =>
-  timelineEvent(
-    'tool_call_claimed',
-    { callNumber: 1, callIndex, name: 'read_file', attempt, workerIdentity: 'w' },
-    seconds,
-  );
 const finish = (callIndex: number, outcome: string, seconds: number) =>
   timelineEvent('tool_call_finished', { callNumber: 1, callIndex, name: 'read_file', outcome, attempt: 1 }, seconds);
 
@@ -47,8 +41,6 @@ describe('a turn on the screen', () => {
       begun,
       started,
       [answered, answer],
-      claim(0, 1, 4),
-      claim(1, 1, 4),
       [finish(1, 'succeeded', 5.5), result],
       [finish(0, 'failed', 6), failure],
     ]);
@@ -62,7 +54,7 @@ describe('a turn on the screen', () => {
         outcome: 'succeeded',
         bytes: 2_048,
         failure: null,
-        durationMilliseconds: 1_500,
+        durationMilliseconds: 2_500,
       },
       {
         kind: 'tool',
@@ -71,7 +63,7 @@ describe('a turn on the screen', () => {
         outcome: 'failed',
         bytes: 18,
         failure: 'a.md: no such file',
-        durationMilliseconds: 2_000,
+        durationMilliseconds: 3_000,
       },
     ]);
     expect(state).toMatchObject({ steps: 1, tokens: 2_100, tools: [], turnId: TURN_ID });
@@ -88,9 +80,28 @@ describe('a turn on the screen', () => {
     expect(items.at(-1)).toMatchObject({ bytes: 900_000 });
   });
 
-  test('a claim of a higher attempt says that a worker was lost, and the call runs once', () => {
-    const { state, items } = play([begun, started, [answered, answer], claim(0, 1, 4), claim(0, 2, 9)]);
-    expect(state.tools).toHaveLength(1);
+  test('calls run from the answer on, but for one that waits for a person: that runs once it is approved', () => {
+    const call = { callNumber: 1, callIndex: 0, name: 'read_file' };
+    const asked = timelineEvent('decision_requested', { ...call, kind: 'approval' }, 4);
+    const made = timelineEvent('decision_made', { ...call, decision: 'approved', scope: 'call' }, 9);
+    const running = ({ state }: ReturnType<typeof play>) =>
+      state.tools.map(({ reference, since }) => [reference.callIndex, since - BEGIN]);
+    const answeredCalls = [begun, started, [answered, answer]] as const;
+    expect(running(play([...answeredCalls]))).toEqual([
+      [0, 3_000],
+      [1, 3_000],
+    ]);
+    expect(running(play([...answeredCalls, asked]))).toEqual([[1, 3_000]]);
+    expect(running(play([...answeredCalls, asked, made]))).toEqual([
+      [1, 3_000],
+      [0, 9_000],
+    ]);
+  });
+
+  test('a call that is claimed again says that a worker was lost, and runs once', () => {
+    const data = { callNumber: 1, callIndex: 0, name: 'read_file', attempt: 2, workerIdentity: 'w' };
+    const { state, items } = play([begun, started, [answered, answer], timelineEvent('tool_call_reclaimed', data, 9)]);
+    expect(state.tools.map(({ reference }) => reference.callIndex)).toEqual([1, 0]);
     expect(items.at(-1)).toMatchObject({
       kind: 'notice',
       level: 'warning',
@@ -217,7 +228,7 @@ describe('a turn on the screen', () => {
       turn_wait_over: true,
       decision_requested: true,
       decision_made: true,
-      tool_call_claimed: true,
+      tool_call_reclaimed: true,
       tool_call_finished: true,
       tool_result_late: true,
       compaction_started: true,
