@@ -122,10 +122,10 @@ async function insertSteps(sql: Transaction, filling: Filling): Promise<void> {
       where n.sequence = ${lastSequence(filling)}::int) as t on true`;
   await sql`
     insert into model_attempts (turn_id, purpose, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions,
-      view_fingerprint, renderer_version, estimated_tokens, measurements, state, entry_id, stop_reason, input_tokens,
+      view_fingerprint, renderer_version, estimated_tokens, state, entry_id, stop_reason, input_tokens,
       cache_read_tokens, cache_write_tokens, output_tokens, cost, duration_milliseconds, ended_at)
     select ${turnId}, 'step', n.step, 1, ${conversationId}, 1, m.model, ${entryId(sql`2 * n.step - 1`)}, 0, m.view_fingerprint,
-      m.renderer_version, m.estimated_tokens, m.measurements, m.state, ${entryId(sql`2 * n.step`)}, m.stop_reason,
+      m.renderer_version, m.estimated_tokens, m.state, ${entryId(sql`2 * n.step`)}, m.stop_reason,
       m.input_tokens, m.cache_read_tokens, m.cache_write_tokens, m.output_tokens, m.cost, m.duration_milliseconds, m.ended_at
     from generate_series(1, ${steps + 1}::int) as n (step)
     join model_attempts m on m.conversation_id = ${template} and m.call_number = 2 and m.entry_id is not null`;

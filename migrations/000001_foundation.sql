@@ -30,10 +30,10 @@ create type measurements as (
   ideographs bigint,
   dense bigint,
   bytes bigint,
-  images bigint,
-  image_patches bigint,
-  document_pages bigint,
-  frames bigint
+  images integer,
+  image_patches integer,
+  document_pages integer,
+  frames integer
 );
 comment on type measurements is 'What was counted of a content: additive, so any token estimator applies to sums.';
 comment on column measurements.letters is 'Letters of alphabetic scripts; characters are UTF-16 code units.';

@@ -1,5 +1,6 @@
 -- Conversations, what is sent to them, their turns and their branches, and what people decide.
 
+-- What each step changes stands together: an update writes the stretch from its first change to its last to the WAL.
 create table conversations (
   id uuid primary key,
   tenant text not null default 'default' check (tenant <> ''),
@@ -14,11 +15,16 @@ create table conversations (
   epoch integer not null default 0 check (epoch >= 0),
   active_turn_id uuid,
   branch integer not null default 0 check (branch >= 0),
-  head_entry_id uuid,
-  last_sequence integer not null default 0 check (last_sequence >= 0),
   compactions integer not null default 0 check (compactions >= 0),
   compaction_id uuid,
   view_offset measurements not null default no_measurements(),
+  compactions_over integer not null default 0,
+  worked_seconds double precision not null default 0,
+  imported_at timestamptz,
+  user_name text check (user_name <> ''),
+  imported_through integer check (imported_through > 0),
+  head_entry_id uuid,
+  last_sequence integer not null default 0 check (last_sequence >= 0),
   usage_entry_id uuid,
   model_calls integer not null default 0,
   input_tokens bigint not null default 0,
@@ -27,13 +33,8 @@ create table conversations (
   output_tokens bigint not null default 0,
   cost numeric not null default 0,
   calls_of_unknown_cost integer not null default 0,
-  compactions_over integer not null default 0,
   steps integer not null default 0,
   tool_calls integer not null default 0,
-  worked_seconds double precision not null default 0,
-  imported_at timestamptz,
-  user_name text check (user_name <> ''),
-  imported_through integer check (imported_through > 0),
   is_unindexed boolean not null default false,
   unique (tenant, start_key),
   check ((compactions_over >= 0) and (compactions_over <= compactions))
@@ -135,7 +136,8 @@ create unique index turns_by_run on turns (workflow_id, begun_by_run_id);
 create unique index turns_open on turns (conversation_id) where outcome is null;
 create index turns_by_snapshot on turns (snapshot_hash);
 create index turns_open_longest on turns (begun_at) where outcome is null;
-comment on table turns is 'From user messages to an outcome. At most one is open per conversation.';
+comment on table turns
+  is 'From user messages to an outcome. At most one is open per conversation; what it uses is in view turn_usage.';
 comment on column turns.id is 'UUIDv7, made by the activity that began the turn.';
 comment on column turns.conversation_id is 'The conversation that the turn works on.';
 comment on column turns.epoch is 'The epoch that the turn took; its right to write.';
@@ -155,19 +157,20 @@ comment on column turns.ended_at is 'When it ended; null while open.';
 comment on column turns.outcome is 'How it ended; null while open.';
 comment on column turns.reason is 'Code of what led to the outcome.';
 comment on column turns.breakdown is 'What filled the window, in tokens, for context_exhausted.';
-comment on column turns.model_calls is 'Calls of models that were paid, summaries and repeated calls included.';
-comment on column turns.input_tokens is 'Input tokens of all these calls, cached ones included.';
-comment on column turns.cache_read_tokens is 'Of them, read from the provider''s cache.';
-comment on column turns.cache_write_tokens is 'Of them, written to the provider''s cache.';
-comment on column turns.output_tokens is 'Output tokens of all these calls.';
-comment on column turns.cost is 'Dollars, over the calls whose price is known.';
-comment on column turns.calls_of_unknown_cost is 'Calls whose price is unknown: unless 0, the cost is unknown.';
+comment on column turns.model_calls
+  is 'As in turn_usage; while open, as all these sums, less what the conversation had used when it began.';
+comment on column turns.input_tokens is 'As in turn_usage.';
+comment on column turns.cache_read_tokens is 'As in turn_usage.';
+comment on column turns.cache_write_tokens is 'As in turn_usage.';
+comment on column turns.output_tokens is 'As in turn_usage.';
+comment on column turns.cost is 'As in turn_usage.';
+comment on column turns.calls_of_unknown_cost is 'As in turn_usage.';
 comment on column turns.compactions_over is 'conversations.compactions_over in this turn, for rebuilding views.';
 comment on column turns.limits is 'What the turn may use (src/turn/spending.ts); null: only its steps are limited.';
 comment on column turns.fallbacks is 'Models that were given up, oldest first: {model, callNumber, reason}.';
 comment on column turns.looked_at is 'When upkeep last asked Temporal whether its workflow is open; null: never.';
-comment on column turns.steps is 'Model calls that were answered.';
-comment on column turns.tool_calls is 'Tool calls that the model asked for, without those that the end prevented.';
+comment on column turns.steps is 'As in turn_usage.';
+comment on column turns.tool_calls is 'As in turn_usage.';
 comment on column turns.left_call is 'Call numbers up to this one take no further try.';
 comment on column turns.begin_scheduled_at is 'When Temporal scheduled the activity that began it; null when imported.';
 

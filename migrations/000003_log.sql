@@ -56,7 +56,6 @@ create table entries (
   primary key (conversation_id, sequence),
   unique (id, conversation_id),
   foreign key (conversation_id, original_id) references contents (conversation_id, id) deferrable,
-  foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
   foreign key (conversation_id, message_id) references messages deferrable,
   check (((kind = 'assistant') = (tool_call_count is not null))
     and ((kind = 'assistant') = (model_attempt is not null))),
@@ -69,9 +68,7 @@ create table entries (
     and ((kind = 'tool_result') = (is_error is not null)))
 );
 create index entries_by_original on entries (original_id) where original_id is not null;
-create index entries_of_turn on entries (turn_id, sequence);
-create unique index entries_of_call on entries (turn_id, call_number, coalesce(call_index, -1))
-  where call_number is not null;
+create unique index entries_of_call on entries (turn_id, call_number, coalesce(call_index, -1));
 create index entries_notes on entries (conversation_id, slot, sequence desc) where kind = 'note';
 create index entries_of_branch on entries ((branch + 0), conversation_id, sequence);
 create unique index entries_one_marker on entries (compaction_id) where compaction_id is not null;
@@ -154,7 +151,8 @@ create table model_attempts (
   view_fingerprint text,
   renderer_version integer,
   estimated_tokens integer not null,
-  measurements measurements,
+  started_at timestamptz not null default holdfast_now(),
+  registered_by activity_attempt,
   state text not null default 'registered' check (state in ('registered', 'answered', 'failed')),
   entry_id uuid,
   stop_reason text,
@@ -168,16 +166,13 @@ create table model_attempts (
   output_tokens integer,
   cost numeric,
   duration_milliseconds integer,
-  started_at timestamptz not null default holdfast_now(),
   ended_at timestamptz,
   failure_message json,
-  registered_by activity_attempt,
   is_paid boolean not null
     generated always as (ended_at is not null and (input_tokens is not null or cost is distinct from 0)) stored,
-  foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
   check ((purpose = 'step') = (view_fingerprint is not null)),
   check ((purpose = 'summary_part') = (compaction_id is not null) and (compaction_id is null) = (part is null)),
-  check (num_nulls(head_entry_id, compactions, view_fingerprint, renderer_version, measurements) in (0, 5)),
+  check (num_nulls(head_entry_id, compactions, view_fingerprint, renderer_version) in (0, 4)),
   check ((state = 'registered') = (ended_at is null)),
   check ((state = 'failed') = (failure_kind is not null)),
   check ((entry_id is null) or (purpose = 'step' and state = 'answered'))
@@ -185,7 +180,6 @@ create table model_attempts (
 create unique index model_attempts_once
   on model_attempts (turn_id, call_number, attempt, purpose, coalesce(compaction_id, turn_id), coalesce(part, 0));
 create index model_attempts_of_part on model_attempts (compaction_id, part) where compaction_id is not null;
-create index model_attempts_by_conversation on model_attempts (conversation_id, started_at);
 create index model_attempts_by_time on model_attempts (started_at);
 comment on table model_attempts
   is 'Every try of a paid call, registered before the model is asked: a call paid twice shows.';
@@ -204,7 +198,6 @@ comment on column model_attempts.compactions is 'step only: compactions committe
 comment on column model_attempts.view_fingerprint is 'step only: hash of the view.';
 comment on column model_attempts.renderer_version is 'step only: version of the code that rendered it.';
 comment on column model_attempts.estimated_tokens is 'Tokens of the request by the calibrated estimate.';
-comment on column model_attempts.measurements is 'step only: measurements of the whole request.';
 comment on column model_attempts.state is 'registered: the model may have been asked. answered, failed: known.';
 comment on column model_attempts.entry_id is 'step only: the answer.';
 comment on column model_attempts.stop_reason is 'Why the model stopped.';
@@ -235,24 +228,23 @@ create table tool_calls (
   provider_call_id text not null,
   name text not null,
   arguments json not null,
+  worker_identity text,
+  claim_run_id text,
+  claim_attempt integer check (claim_attempt > 0),
+  claim_id uuid,
+  claimed_at timestamptz,
+  given_back integer not null default 0,
   state text not null default 'requested' check (state in ('requested', 'claimed', 'finished')),
   attempt integer not null default 0,
-  worker_identity text,
-  claimed_at timestamptz,
-  finished_at timestamptz,
-  outcome text check (outcome in ('succeeded', 'failed', 'outcome_unknown', 'not_run')),
-  result_entry_id uuid,
   partial_output json,
   partial_bytes bigint,
   partial_at timestamptz,
-  claim_run_id text,
-  claim_attempt integer check (claim_attempt > 0),
+  finished_at timestamptz,
+  outcome text check (outcome in ('succeeded', 'failed', 'outcome_unknown', 'not_run')),
+  result_entry_id uuid,
   fingerprint text check ((length(fingerprint) >= 1) and (length(fingerprint) <= 64)),
-  claim_id uuid,
-  given_back integer not null default 0,
   late_results late_tool_result[],
   primary key (turn_id, call_number, call_index),
-  foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
   check (((state = 'requested') and (attempt = 0)) or ((state = 'claimed') and (attempt > 0)
     and (claimed_at is not null)) or (state = 'finished')),
   check ((state = 'finished') = (finished_at is not null)),

@@ -1,5 +1,20 @@
 -- Views for people with psql. A condition on one conversation or turn reads nothing of others.
 
+create view turn_usage as
+select
+  t.conversation_id,
+  t.id as turn_id,
+  t.model_calls + coalesce(c.model_calls, 0) as model_calls,
+  t.input_tokens + coalesce(c.input_tokens, 0) as input_tokens,
+  t.cache_read_tokens + coalesce(c.cache_read_tokens, 0) as cache_read_tokens,
+  t.cache_write_tokens + coalesce(c.cache_write_tokens, 0) as cache_write_tokens,
+  t.output_tokens + coalesce(c.output_tokens, 0) as output_tokens,
+  t.cost + coalesce(c.cost, 0) as cost,
+  t.calls_of_unknown_cost + coalesce(c.calls_of_unknown_cost, 0) as calls_of_unknown_cost,
+  t.steps + coalesce(c.steps, 0) as steps,
+  t.tool_calls + coalesce(c.tool_calls, 0) as tool_calls
+from turns t left join conversations c on c.id = t.conversation_id and c.active_turn_id = t.id;
+
 create view task_steps as
 select
   t.conversation_id,
@@ -269,3 +284,15 @@ comment on column task_steps.characters is 'Characters of the whole result.';
 comment on column task_steps.characters_omitted is 'Of them, beyond the preview.';
 comment on column task_steps.result_entry_id is 'The entry of the result; `holdfast entry` opens all of it.';
 comment on column task_steps.finished_at is 'When the result was stored.';
+comment on view turn_usage is 'What each turn has used: an open turn writes to the conversation''s sums alone.';
+comment on column turn_usage.conversation_id is 'The conversation.';
+comment on column turn_usage.turn_id is 'The turn.';
+comment on column turn_usage.model_calls is 'Calls of models that were paid, summaries and repeated calls included.';
+comment on column turn_usage.input_tokens is 'Input tokens of all these calls, cached ones included.';
+comment on column turn_usage.cache_read_tokens is 'Of them, read from the provider''s cache.';
+comment on column turn_usage.cache_write_tokens is 'Of them, written to the provider''s cache.';
+comment on column turn_usage.output_tokens is 'Output tokens of all these calls.';
+comment on column turn_usage.cost is 'Dollars, over the calls whose price is known.';
+comment on column turn_usage.calls_of_unknown_cost is 'Calls whose price is unknown: unless 0, the cost is unknown.';
+comment on column turn_usage.steps is 'Model calls that were answered.';
+comment on column turn_usage.tool_calls is 'Tool calls that the model asked for, without those that the end prevented.';

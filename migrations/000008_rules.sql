@@ -4,7 +4,12 @@ create function require_epoch(conversation uuid, writer integer) returns convers
 declare
   found_row conversations;
 begin
-  select * into found_row from conversations c where c.id = conversation for no key update;
+  -- The version that this transaction wrote nobody else can change: a lock would only go to the WAL.
+  select * into found_row from conversations c
+  where c.id = conversation and c.xmin = xid(pg_current_xact_id_if_assigned());
+  if not found then
+    select * into found_row from conversations c where c.id = conversation for no key update;
+  end if;
   if found_row.epoch is distinct from writer then
     raise exception using errcode = 'HF001', message = format(
       'conversation %s is at epoch %s; a writer of epoch %s was replaced', conversation, found_row.epoch, writer);
@@ -23,14 +28,31 @@ comment on function refuse_stale_epoch is 'Trigger: the row''s epoch must be the
 create trigger refuse_stale_epoch before insert on turns for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on decisions for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on branch_summaries for each row execute function refuse_stale_epoch();
-create trigger refuse_stale_epoch before insert or update on model_attempts for each row
-  execute function refuse_stale_epoch();
-create trigger refuse_stale_epoch before insert or update on tool_calls for each row
-  execute function refuse_stale_epoch();
-create trigger refuse_stale_epoch before insert or update on compactions for each row
-  execute function refuse_stale_epoch();
-create trigger refuse_stale_epoch before insert or update on compaction_parts for each row
-  execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert on model_attempts for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert on tool_calls for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert on compactions for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_epoch before insert on compaction_parts for each row execute function refuse_stale_epoch();
+-- Behind the update, which a refusal undoes: Postgres locks a row for a trigger before it, and a lock goes to the WAL.
+create trigger refuse_stale_update after update on model_attempts for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_update after update on tool_calls for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_update after update on compactions for each row execute function refuse_stale_epoch();
+create trigger refuse_stale_update after update on compaction_parts for each row execute function refuse_stale_epoch();
+
+create function refuse_turn_of_another() returns trigger language plpgsql as $$
+begin
+  if not exists (select from turns t where t.id = new.turn_id and t.conversation_id = new.conversation_id) then
+    raise exception using errcode = 'foreign_key_violation', message = format(
+      'conversation %s has no turn %s, which a row of %s names', new.conversation_id, new.turn_id, tg_table_name);
+  end if;
+  return null;
+end $$;
+comment on function refuse_turn_of_another is
+  'Trigger: as a foreign key, without locking the turn in each transaction: it goes with all its rows or not at all.';
+
+create trigger refuse_turn_of_another after insert on entries for each row execute function refuse_turn_of_another();
+create trigger refuse_turn_of_another after insert on model_attempts for each row
+  execute function refuse_turn_of_another();
+create trigger refuse_turn_of_another after insert on tool_calls for each row execute function refuse_turn_of_another();
 
 create function append_entry() returns trigger language plpgsql as $$
 declare
@@ -130,36 +152,36 @@ begin
 end $$;
 comment on function refuse_update is 'Trigger: refuses what its condition found, with its code and reason.';
 
-create trigger keep_epoch before update on conversations for each row
+create trigger keep_epoch after update on conversations for each row
   when (new.epoch < old.epoch)
   execute function refuse_update('HF001', 'the epoch never falls');
-create trigger keep_outcome before update on turns for each row
+create trigger keep_outcome after update on turns for each row
   when (old.outcome is not null and (new.outcome, new.run_id, new.ended_at)
     is distinct from (old.outcome, old.run_id, old.ended_at))
   execute function refuse_update('HF001', 'the turn has ended; a writer that goes on was replaced');
-create trigger keep_decision before update on decisions for each row
+create trigger keep_decision after update on decisions for each row
   when (old.state <> 'waiting' and (new.state, new.content::text, new.decided_at, new.decision_id)
     is distinct from (old.state, old.content::text, old.decided_at, old.decision_id))
   execute function refuse_update('HF003', 'decisions are final');
-create trigger keep_result before update on tool_calls for each row
+create trigger keep_result after update on tool_calls for each row
   when (new.attempt < old.attempt or (old.state = 'finished'
     and (new.state, new.attempt, new.outcome, new.result_entry_id, new.finished_at, new.fingerprint, new.given_back)
     is distinct from
     (old.state, old.attempt, old.outcome, old.result_entry_id, old.finished_at, old.fingerprint, old.given_back)))
   execute function refuse_update('HF005', 'a result is final, and attempts never fall');
-create trigger keep_text before update on compaction_parts for each row
+create trigger keep_text after update on compaction_parts for each row
   when (old.state = 'written')
   execute function refuse_update('HF005', 'a written text stays');
-create trigger keep_ended before update on model_attempts for each row
+create trigger keep_ended after update on model_attempts for each row
   when (old.ended_at is not null and new.state is distinct from old.state)
   execute function refuse_update('HF005', 'an attempt ends once');
-create trigger keep_finished before update on compactions for each row
+create trigger keep_finished after update on compactions for each row
   when (old.status <> 'planned')
   execute function refuse_update('HF003', 'a finished compaction never changes');
-create trigger keep_consumed before update on messages for each row
+create trigger keep_consumed after update on messages for each row
   when (old.consumed_at is not null and (new.turn_id, new.consumed_at) is distinct from (old.turn_id, old.consumed_at))
   execute function refuse_update('HF003', 'a message is taken once');
-create trigger keep_whole before update on contents for each row
+create trigger keep_whole after update on contents for each row
   when (old.bytes is not null)
   execute function refuse_update('HF003', 'a whole content never changes');
 

@@ -131,7 +131,6 @@ async function buy(
     viewFingerprint: await viewFingerprint(view),
     rendererVersion: RENDERER_VERSION,
     estimatedTokens,
-    measurements: addMeasurements(check.view, check.fixed),
     inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
   });
   if (registered.kind === 'answered') return completeAnswer(dependencies, input, snapshot, registered.answer);

@@ -1,6 +1,9 @@
-import { rawTokens } from '../context/estimate.ts';
+import { estimateTokens } from '../context/estimate.ts';
+import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import { readCalibration } from '../store/calibrations.ts';
 import type { Database } from '../store/database.ts';
 import { parseMeasurements } from '../store/measurement-columns.ts';
+import { readSnapshot } from '../store/turns.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
 import { pathArgument } from './progress.ts';
 
@@ -104,9 +107,9 @@ async function readTurn(sql: Database, turnId: string) {
   const [row] = await sql<
     { outcome: string | null; reason: string | null; model_calls: number; compactions: number }[]
   >`
-    select t.outcome, t.reason, t.model_calls,
+    select t.outcome, t.reason, u.model_calls,
       (select count(*)::int from compactions c where c.turn_id = t.id and c.status = 'committed') as compactions
-    from turns t where t.id = ${turnId}`;
+    from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`;
   return {
     outcome: row?.outcome ?? null,
     reason: row?.reason ?? null,
@@ -117,20 +120,15 @@ async function readTurn(sql: Database, turnId: string) {
 
 /**
  * What the last request would have held: the log without what only compaction brought into it (lookups, notes to go
- * on), by the factor between the estimates of this turn and what the provider counted.
+ * on), by what the provider's counts have taught.
  */
 async function estimateWhole(sql: Database, conversationId: string, turnId: string): Promise<number> {
-  const [row] = await sql<{ log: string | null; fixed: string; sent: string | null; counted: number | null }[]>`
-    select s.fixed::text as fixed,
-      (select sum(e.measurements)::text from entries e
-        where e.conversation_id = ${conversationId} and e.slot is distinct from 'continuation'
-          and (e.tool_name is null or e.tool_name not in (${RECALL_SEARCH}, ${RECALL_OPEN}))) as log,
-      (select sum(m.measurements)::text from model_attempts m
-        where m.turn_id = t.id and m.purpose = 'step' and m.input_tokens is not null) as sent,
-      (select sum(m.input_tokens)::float8 from model_attempts m where m.turn_id = t.id and m.purpose = 'step') as counted
-    from turns t join agent_snapshots s on s.hash = t.snapshot_hash where t.id = ${turnId}`;
+  const [row] = await sql<{ log: string | null }[]>`
+    select sum(e.measurements)::text as log from entries e
+    where e.conversation_id = ${conversationId} and e.slot is distinct from 'continuation'
+      and (e.tool_name is null or e.tool_name not in (${RECALL_SEARCH}, ${RECALL_OPEN}))`;
   if (row === undefined || row.log === null) return 0;
-  const raw = (measurements: string): number => rawTokens(parseMeasurements(measurements));
-  const factor = row.sent === null || row.counted === null ? 1 : row.counted / raw(row.sent);
-  return Math.round((raw(row.log) + raw(row.fixed)) * factor);
+  const { snapshot, fixed } = await readSnapshot(sql, turnId);
+  const calibration = await readCalibration(sql, { model: snapshot.model, limits: snapshot.modelLimits });
+  return estimateTokens(addMeasurements(parseMeasurements(row.log), fixed), calibration);
 }

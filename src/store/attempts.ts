@@ -1,4 +1,3 @@
-import type { Measurements } from '../context/measurements.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
@@ -6,7 +5,6 @@ import type { ActivityAttempt } from './activity-attempts.ts';
 import type { ModelCallReference } from './answers.ts';
 import type { Database, Fragment, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
-import { measurementsText } from './measurement-columns.ts';
 import { jsonText, plainText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { Writer } from './transaction.ts';
@@ -116,7 +114,6 @@ export interface NewAttempt {
     readonly compactions: number;
     readonly fingerprint: string;
     readonly rendererVersion: number;
-    readonly measurements: Measurements;
   };
 }
 
@@ -131,13 +128,13 @@ export async function insertAttempt(
   const callNumber = purpose === 'step' ? call.callNumber : 0;
   await sql`
     insert into model_attempts (turn_id, purpose, call_number, compaction_id, part, attempt, conversation_id, epoch, model,
-      head_entry_id, compactions, view_fingerprint, renderer_version, estimated_tokens, measurements, registered_by)
+      head_entry_id, compactions, view_fingerprint, renderer_version, estimated_tokens, registered_by)
     values (${turn.turnId}, ${purpose},
       coalesce((select k.call_number from compactions k where k.id = ${compactionId}), ${callNumber}),
       ${compactionId}, ${part}, ${attempt},
       ${turn.conversationId}, ${turn.epoch}, ${model}, ${view?.headEntryId ?? null}, ${view?.compactions ?? null},
       ${view?.fingerprint ?? null}, ${view?.rendererVersion ?? null}, ${Math.round(estimatedTokens)},
-      ${view === undefined ? null : measurementsText(view.measurements)}::measurements, ${attemptColumn(sql, by)})`;
+      ${attemptColumn(sql, by)})`;
 }
 
 /** How an attempt ended, and what it cost. */

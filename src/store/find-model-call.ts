@@ -75,8 +75,12 @@ export async function readLastCall(
   const [row] = await sql<{ model: string; age: number; newest: boolean }[]>`
     select m.model, (extract(epoch from holdfast_now() - m.ended_at) * 1000)::float8 as age,
       m.compactions = c.compactions as newest
-    from model_attempts m join conversations c on c.id = m.conversation_id
-    where m.conversation_id = ${conversationId} and m.entry_id is not null
-    order by m.started_at desc limit 1`;
+    from conversations c
+    join turns t on t.conversation_id = c.id
+    join lateral (
+      select * from model_attempts a
+      where a.turn_id = t.id and a.entry_id is not null order by a.call_number desc limit 1) m on true
+    where c.id = ${conversationId}
+    order by t.epoch desc limit 1`;
   return row === undefined ? null : { model: row.model, ageMilliseconds: row.age, showsNewestCompaction: row.newest };
 }

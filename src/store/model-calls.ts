@@ -1,6 +1,5 @@
 import type { ActivityAttempt } from './activity-attempts.ts';
 import { definedOf } from '../context/defined-of.ts';
-import type { Measurements } from '../context/measurements.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { readAnswer } from './answers.ts';
@@ -26,8 +25,6 @@ export interface ModelCallRegistration {
   readonly rendererVersion: number;
   /** Tokens of the whole request by the calibrated estimate. */
   readonly estimatedTokens: number;
-  /** Measurements of the whole request, `fixed` included. */
-  readonly measurements: Measurements;
   /** What the request may hold, tokens; the event tells it beside the estimate. */
   readonly inputBudget?: number;
 }
@@ -65,14 +62,13 @@ export async function registerModelCall(
       );
     }
     const attempt = attempts.newest + 1;
-    const { model, inputBudget, viewFingerprint, rendererVersion, measurements } = registration;
+    const { model, inputBudget, viewFingerprint, rendererVersion } = registration;
     const estimatedTokens = Math.round(registration.estimatedTokens);
     const view = {
       headEntryId,
       compactions: conversation.compactions,
       fingerprint: viewFingerprint,
       rendererVersion,
-      measurements,
     };
     await Promise.all([
       insertAttempt(open, call, attempt, { by, model, estimatedTokens, view }),

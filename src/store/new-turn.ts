@@ -57,18 +57,21 @@ interface NewTurn extends BeginTurnRequest {
   readonly limits?: SpendingLimits | null;
 }
 
-/** The row of a turn that begins. */
+/** The row of a turn that begins. What its conversation used before is taken off its sums (view `turn_usage`). */
 export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
   const { turn, workflowId, runId } = start;
   const { snapshot } = start.snapshot;
   await sql`
     insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, begin_scheduled_at, worker_identity,
-      agent, model, preset, snapshot_hash, command_only, messages, limits, compactions_over)
-    values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
+      agent, model, preset, snapshot_hash, command_only, messages, limits, compactions_over, model_calls, input_tokens, cache_read_tokens,
+      cache_write_tokens, output_tokens, cost, calls_of_unknown_cost, steps, tool_calls)
+    select ${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
       ${start.scheduledAt ?? null}, ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
       ${await storeSnapshot(sql, start.snapshot)}, ${start.commandOnly}, ${start.messages},
       ${start.limits == null ? null : jsonText(start.limits)}::text::json,
-      (select compactions_over from conversations where id = ${turn.conversationId}))`;
+      c.compactions_over, -c.model_calls, -c.input_tokens, -c.cache_read_tokens, -c.cache_write_tokens, -c.output_tokens,
+      -c.cost, -c.calls_of_unknown_cost, -c.steps, -c.tool_calls
+    from conversations c where c.id = ${turn.conversationId}`;
 }
 
 /** Its content is sent once; the lock keeps the row from being deleted with its last turn. */

@@ -56,7 +56,7 @@ export async function closeToolCalls(
         claimed_at = case when given_back < attempt then claimed_at end,
         partial_output = null, partial_bytes = null, partial_at = null
       where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
-    if (state === 'requested' && outcome === 'not_run') await uncountToolCall(sql, { ...turn, turnId });
+    if (state === 'requested' && outcome === 'not_run') await uncountToolCall(sql, turn);
     await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId: entry.id }, turnId);
   }
   await withdrawDecisions(sql, turn.conversationId);
@@ -73,8 +73,7 @@ function outcomeOfClosing(state: OpenCallRow['state'], decision: Decision | null
 }
 
 /** What did not run uses up no limit. */
-async function uncountToolCall(sql: Transaction, { conversationId, turnId }: TurnReference): Promise<void> {
-  await sql`update turns set tool_calls = tool_calls - 1 where id = ${turnId}`;
+async function uncountToolCall(sql: Transaction, { conversationId }: TurnReference): Promise<void> {
   await sql`update conversations set tool_calls = tool_calls - 1 where id = ${conversationId}`;
 }
 
@@ -120,7 +119,11 @@ export async function finishTurn(
   await endLostAttempts({ sql, turn, event }, sql`m.turn_id = ${end.turnId}`);
   await sql`
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
-      ended_at = holdfast_now()
+      ended_at = holdfast_now(), (model_calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, cost,
+        calls_of_unknown_cost, steps, tool_calls) = (
+        select model_calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, cost, calls_of_unknown_cost,
+          steps, tool_calls
+        from turn_usage where turn_id = ${end.turnId})
     where id = ${end.turnId}`;
   await sql`
     update conversations set worked_seconds = worked_seconds + (select worked_seconds(t) from turns t where t.id = ${end.turnId})

@@ -114,9 +114,9 @@ export class LogRecorder {
     const entryId = id ?? newId();
     await sql`
       insert into model_attempts (turn_id, purpose, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions,
-        view_fingerprint, renderer_version, estimated_tokens, measurements, state, entry_id, stop_reason, cost, ended_at)
+        view_fingerprint, renderer_version, estimated_tokens, state, entry_id, stop_reason, cost, ended_at)
       select ${turnId}, 'step', ${callNumber}, 1, c.id, ${epoch}, ${plainText(model ?? 'unknown')}, c.head_entry_id, ${this.compactions},
-        ${IMPORTER}, ${NO_RENDERER}, 0, ${measurementsText(NO_MEASUREMENTS)}::measurements, 'answered', ${entryId}, 'other', 0, holdfast_now()
+        ${IMPORTER}, ${NO_RENDERER}, 0, 'answered', ${entryId}, 'other', 0, holdfast_now()
       from conversations c where c.id = ${this.conversationId}`;
     const calls = content.filter((part) => part.type === 'tool_call');
     await insertEntry(sql, {

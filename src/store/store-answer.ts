@@ -98,12 +98,9 @@ async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<
       callNumber,
       attempt,
       entryId,
-      stopReason,
       toolCalls: calls.length,
       inputTokens: usage?.input ?? null,
-      cacheReadTokens: usage?.cacheRead ?? null,
       outputTokens: usage?.output ?? null,
-      durationMilliseconds: Math.round(answer.durationMilliseconds),
     }),
   ]);
   return { entryId, attempt, content, stopReason, usage, headEntryId, turnCost };

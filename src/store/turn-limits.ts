@@ -115,9 +115,9 @@ interface CountColumns {
 /** Kept with each answer, summaries and calls paid twice included, so no crash and no continue-as-new resets a limit. */
 export async function readTurnCounts(sql: Queries, turnId: string): Promise<Counts> {
   const [row] = await sql<CountColumns[]>`
-    select t.steps, t.tool_calls, t.input_tokens::float8, t.output_tokens::float8, t.cost::float8,
+    select u.steps, u.tool_calls, u.input_tokens::float8, u.output_tokens::float8, u.cost::float8,
       worked_seconds(t) as wall_time
-    from turns t where t.id = ${turnId}`;
+    from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`;
   return toCounts(row);
 }
 

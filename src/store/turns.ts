@@ -121,13 +121,14 @@ function waitsForProvider(sql: Queries) {
 
 function turnColumns(sql: Queries) {
   return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.fallbacks, t.preset, t.workflow_id, t.run_id, t.command_only,
-    t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, t.model_calls, t.input_tokens, t.cache_read_tokens,
-    t.cache_write_tokens, t.output_tokens, t.cost, t.calls_of_unknown_cost,
-    exists (select from entries e where e.turn_id = t.id and e.kind = 'user') as took_messages,
+    t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, u.model_calls, u.input_tokens, u.cache_read_tokens,
+    u.cache_write_tokens, u.output_tokens, u.cost, u.calls_of_unknown_cost,
+    exists (
+      select from entries e where e.turn_id = t.id and e.call_number is null and e.kind = 'user') as took_messages,
     t.outcome is null and ${waitsForProvider(sql)} as waits_for_rate_limit,
     (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
       from decisions d where d.turn_id = t.id and d.state = 'waiting') as waits_for_people,
-    (select count(*) from model_attempts m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
+    u.steps,
     (select count(*) from model_attempts m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
     (select m.failure_message from model_attempts m where m.turn_id = t.id and m.failure_message is not null
       order by m.call_number desc, m.attempt desc limit 1) as vendor_message,
@@ -163,7 +164,9 @@ function toTurnRow(row: TurnColumns): TurnRow {
 /** @throws StoreError `turn_not_found` */
 export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
   const [row] = isId(turnId)
-    ? await sql<TurnColumns[]>`select ${turnColumns(sql)} from turns t where t.id = ${turnId}`
+    ? await sql<
+        TurnColumns[]
+      >`select ${turnColumns(sql)} from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`
     : [];
   if (row === undefined) throw turnNotFound(turnId);
   return toTurnRow(row);
@@ -173,7 +176,7 @@ export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
 export async function readLastTurn(sql: Queries, conversationId: string): Promise<TurnRow | null> {
   if (!isId(conversationId)) return null;
   const [row] = await sql<TurnColumns[]>`
-    select ${turnColumns(sql)} from turns t where t.conversation_id = ${conversationId} order by t.epoch desc limit 1`;
+    select ${turnColumns(sql)} from turns t join turn_usage u on u.turn_id = t.id where t.conversation_id = ${conversationId} order by t.epoch desc limit 1`;
   return row === undefined ? null : toTurnRow(row);
 }
 

@@ -36,7 +36,7 @@ export function toTurnUsage(row: UsageColumns): TurnUsage {
 }
 
 /**
- * Adds a call to its turn and conversation. Returns the turn's cost so far in dollars, `null` when a price is unknown.
+ * Adds a call to its conversation, and so to the open turn (view `turn_usage`). Returns the turn's cost so far in dollars, `null` when a price is unknown.
  * @param step present when the call was answered: the tool calls that it asks for, and the answer's entry, which becomes the head
  */
 export async function addUsage(
@@ -52,7 +52,8 @@ export async function addUsage(
       ? sql``
       : sql`, head_entry_id = ${step.entryId}, last_sequence = last_sequence + 1, is_unindexed = true
           ${usage === null ? sql`` : sql`, usage_entry_id = ${step.entryId}`}`;
-  const sums = sql`
+  const [row] = await sql<{ cost: number | null }[]>`
+    update conversations c set
     model_calls = model_calls + 1,
     input_tokens = input_tokens + ${usage?.input ?? 0},
     cache_read_tokens = cache_read_tokens + ${usage?.cacheRead ?? 0},
@@ -60,13 +61,11 @@ export async function addUsage(
     output_tokens = output_tokens + ${usage?.output ?? 0},
     cost = cost + ${cost ?? 0},
     calls_of_unknown_cost = calls_of_unknown_cost + ${cost === null ? 1 : 0},
-    steps = steps + ${step === undefined ? 0 : 1}, tool_calls = tool_calls + ${step?.toolCalls ?? 0}`;
-  const [[row]] = await Promise.all([
-    sql<{ cost: number | null }[]>`
-      update turns set ${sums} where id = ${turn.turnId}
-      returning case when calls_of_unknown_cost = 0 then cost::float8 end as cost`,
-    sql`update conversations set ${sums} ${head} where id = ${turn.conversationId}`,
-  ]);
+    steps = steps + ${step === undefined ? 0 : 1}, tool_calls = tool_calls + ${step?.toolCalls ?? 0} ${head}
+    where id = ${turn.conversationId}
+    returning (
+      select case when t.calls_of_unknown_cost + c.calls_of_unknown_cost = 0 then (t.cost + c.cost)::float8 end
+      from turns t where t.id = ${turn.turnId}) as cost`;
   return row?.cost ?? null;
 }
 

@@ -15,9 +15,9 @@ export const USAGE_INVARIANTS: readonly Invariant[] = [
     find: (sql, scope) => sql<Breach[]>`
       select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
         format('%s input (%s read from a cache, %s written) and %s output tokens, %s dollars, %s steps, %s tool calls; its calls add up to %s (%s, %s) and %s, %s, %s, %s',
-          t.input_tokens, t.cache_read_tokens, t.cache_write_tokens, t.output_tokens, t.cost, t.steps, t.tool_calls,
+          u.input_tokens, u.cache_read_tokens, u.cache_write_tokens, u.output_tokens, u.cost, u.steps, u.tool_calls,
           paid.input, paid.cache_read, paid.cache_write, paid.output, paid.cost, ledger.steps, ledger.tool_calls) as found
-      from turns t
+      from turns t join turn_usage u on u.turn_id = t.id
       join lateral (
         select coalesce(sum(m.input_tokens), 0) as input, coalesce(sum(m.cache_read_tokens), 0) as cache_read,
           coalesce(sum(m.cache_write_tokens), 0) as cache_write, coalesce(sum(m.output_tokens), 0) as output,
@@ -28,9 +28,9 @@ export const USAGE_INVARIANTS: readonly Invariant[] = [
           (select count(*) from tool_calls k
             where k.turn_id = t.id and (k.claimed_at is not null or k.state <> 'finished')) as tool_calls) ledger on true
       where ${inScope(sql, sql`t.conversation_id`, scope)}
-        and ((t.input_tokens, t.cache_read_tokens, t.cache_write_tokens, t.output_tokens, t.steps, t.tool_calls)
+        and ((u.input_tokens, u.cache_read_tokens, u.cache_write_tokens, u.output_tokens, u.steps, u.tool_calls)
             is distinct from (paid.input, paid.cache_read, paid.cache_write, paid.output, ledger.steps, ledger.tool_calls)
-          or abs(t.cost - paid.cost) > ${COST_TOLERANCE})
+          or abs(u.cost - paid.cost) > ${COST_TOLERANCE})
       limit ${scope.limit}`,
   },
   {
@@ -44,13 +44,13 @@ export const USAGE_INVARIANTS: readonly Invariant[] = [
           turns.model_calls, turns.input, turns.output, turns.cost, turns.unknown, turns.steps, turns.tool_calls, turns.seconds) as found
       from conversations c
       join lateral (
-        select coalesce(sum(t.model_calls), 0) as model_calls, coalesce(sum(t.input_tokens), 0) as input,
-          coalesce(sum(t.cache_read_tokens), 0) as cache_read, coalesce(sum(t.cache_write_tokens), 0) as cache_write,
-          coalesce(sum(t.output_tokens), 0) as output, coalesce(sum(t.cost), 0) as cost,
-          coalesce(sum(t.calls_of_unknown_cost), 0) as unknown, coalesce(sum(t.steps), 0) as steps,
-          coalesce(sum(t.tool_calls), 0) as tool_calls,
+        select coalesce(sum(u.model_calls), 0) as model_calls, coalesce(sum(u.input_tokens), 0) as input,
+          coalesce(sum(u.cache_read_tokens), 0) as cache_read, coalesce(sum(u.cache_write_tokens), 0) as cache_write,
+          coalesce(sum(u.output_tokens), 0) as output, coalesce(sum(u.cost), 0) as cost,
+          coalesce(sum(u.calls_of_unknown_cost), 0) as unknown, coalesce(sum(u.steps), 0) as steps,
+          coalesce(sum(u.tool_calls), 0) as tool_calls,
           coalesce(sum(worked_seconds(t)) filter (where t.ended_at is not null), 0) as seconds
-        from turns t where t.conversation_id = c.id) turns on true
+        from turns t join turn_usage u on u.turn_id = t.id where t.conversation_id = c.id) turns on true
       where ${inScope(sql, sql`c.id`, scope)}
         and ((c.model_calls, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.output_tokens, c.calls_of_unknown_cost,
               c.steps, c.tool_calls)

@@ -56,7 +56,8 @@ async function newestCalls(sql: Database, scope: VerifyScope): Promise<Call[]> {
     select c.id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", m.attempt, m.view_fingerprint as fingerprint
     from conversations c
     join lateral (
-      select * from model_attempts m where m.conversation_id = c.id and m.renderer_version = ${RENDERER_VERSION}
+      select m.* from turns t join model_attempts m on m.turn_id = t.id
+      where t.conversation_id = c.id and m.renderer_version = ${RENDERER_VERSION}
       order by m.started_at desc limit ${REBUILT_PER_CONVERSATION}) m on true
     where ${inScope(sql, sql`c.id`, scope)}
     order by c.id, m.started_at`;

@@ -175,7 +175,6 @@ describe('registerModelCall', () => {
       viewFingerprint: '',
       rendererVersion: 1,
       estimatedTokens: 1,
-      measurements: NO_MEASUREMENTS,
     });
     expect(again).toEqual({ kind: 'answered', answer: stored });
     expect(await readAnswer(sql, { turn, callNumber: 1 })).toEqual(stored);

@@ -169,9 +169,9 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     'one_answer_per_call',
     (sql) => sql`
     insert into model_attempts (turn_id, purpose, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
-      renderer_version, estimated_tokens, measurements, state, entry_id, ended_at)
+      renderer_version, estimated_tokens, state, entry_id, ended_at)
     select turn_id, purpose, call_number, attempt + 1, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
-      renderer_version, estimated_tokens, measurements, state, entry_id, ended_at
+      renderer_version, estimated_tokens, state, entry_id, ended_at
     from model_attempts where purpose = 'step' and call_number = 3`,
   ],
   [

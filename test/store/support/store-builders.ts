@@ -187,7 +187,6 @@ export async function register(
     viewFingerprint: 'fingerprint',
     rendererVersion: 1,
     estimatedTokens: 100,
-    measurements: NO_MEASUREMENTS,
   });
   if (registered.kind !== 'registered') throw new Error('answered before');
   return { attempt: registered.attempt, headEntryId };
