@@ -181,8 +181,6 @@ comment on column compaction_operations.array_items is 'Clip of a JSON array: fi
 create table branch_summaries (
   entry_id uuid primary key,
   conversation_id uuid not null,
-  turn_id uuid not null,
-  epoch integer not null,
   left_branch integer not null,
   from_sequence integer not null,
   through_sequence integer not null,
@@ -190,17 +188,12 @@ create table branch_summaries (
   files json not null,
   model text,
   prompt_version text not null,
-  created_at timestamptz not null default holdfast_now(),
-  foreign key (conversation_id, entry_id) references entries (conversation_id, id) deferrable,
-  foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable
+  foreign key (conversation_id, entry_id) references entries (conversation_id, id) deferrable
 );
 create index branch_summaries_by_conversation on branch_summaries (conversation_id);
-create index branch_summaries_by_turn on branch_summaries (turn_id);
 comment on table branch_summaries is 'Where the summary of a left branch comes from; the entry holds its text.';
 comment on column branch_summaries.entry_id is 'The entry of kind branch_summary.';
 comment on column branch_summaries.conversation_id is 'The conversation.';
-comment on column branch_summaries.turn_id is 'The turn, without a step, that left the branch.';
-comment on column branch_summaries.epoch is 'Epoch of the writer.';
 comment on column branch_summaries.left_branch is 'The branch that was left.';
 comment on column branch_summaries.from_sequence is 'First entry after the common ancestor.';
 comment on column branch_summaries.through_sequence is 'Last entry of the branch.';
@@ -208,7 +201,6 @@ comment on column branch_summaries.entries_read is 'Entries that fitted into the
 comment on column branch_summaries.files is 'Files read and modified on it.';
 comment on column branch_summaries.model is 'provider/model that wrote it; null without a model.';
 comment on column branch_summaries.prompt_version is 'Version of the prompt.';
-comment on column branch_summaries.created_at is 'When it was written.';
 
 alter table conversations add foreign key (id, compaction_id) references compactions (conversation_id, id) deferrable;
 alter table entries add foreign key (conversation_id, compaction_id)

@@ -27,7 +27,6 @@ comment on function refuse_stale_epoch is 'Trigger: the row''s epoch must be the
 
 create trigger refuse_stale_epoch before insert on turns for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on decisions for each row execute function refuse_stale_epoch();
-create trigger refuse_stale_epoch before insert on branch_summaries for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on model_attempts for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on tool_calls for each row execute function refuse_stale_epoch();
 create trigger refuse_stale_epoch before insert on compactions for each row execute function refuse_stale_epoch();
@@ -282,7 +281,7 @@ begin
   ), of_decisions as (delete from decisions d using ids where d.turn_id = any(ids.turns)
   ), of_tool_calls as (delete from tool_calls k using ids where k.turn_id = any(ids.turns)
   ), of_model_attempts as (delete from model_attempts k using ids where k.turn_id = any(ids.turns)
-  ), of_branch_summaries as (delete from branch_summaries s using ids where s.turn_id = any(ids.turns)
+  ), of_branch_summaries as (delete from branch_summaries where conversation_id = conversation
   ), of_operations as (delete from compaction_operations o using ids where o.compaction_id = any(ids.compactions)
   ), of_parts as (delete from compaction_parts p using ids where p.compaction_id = any(ids.compactions)
   ), of_compactions as (delete from compactions where conversation_id = conversation

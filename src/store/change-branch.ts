@@ -135,10 +135,10 @@ async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: Bra
     throw supersededAttempt(paidCall, call);
   const { id } = await insertEntry(sql, { kind: 'branch_summary', turn, content, measurements });
   await sql`
-    insert into branch_summaries (entry_id, conversation_id, turn_id, epoch, left_branch, from_sequence, through_sequence,
-      entries_read, files, model, prompt_version)
-    values (${id}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${from.branch}, ${ancestorSequence + 1},
-      ${from.headSequence}, ${summary.entriesRead}, ${jsonText(summary.files)}::text::json,
+    insert into branch_summaries (entry_id, conversation_id, left_branch, from_sequence, through_sequence, entries_read, files,
+      model, prompt_version)
+    values (${id}, ${turn.conversationId}, ${from.branch}, ${ancestorSequence + 1}, ${from.headSequence},
+      ${summary.entriesRead}, ${jsonText(summary.files)}::text::json,
       ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion})`;
   for (const where of ['input', 'output'] as const) {
     const count = summary.redacted?.[where] ?? 0;

@@ -27,9 +27,9 @@ export function leaveBranch(
     sql,
     5,
     (entry) => sql`
-      insert into branch_summaries (entry_id, conversation_id, turn_id, epoch, left_branch, from_sequence, through_sequence, entries_read,
+      insert into branch_summaries (entry_id, conversation_id, left_branch, from_sequence, through_sequence, entries_read,
         files, prompt_version)
-      select e.id, e.conversation_id, e.turn_id, e.epoch, 0, ${from}, ${through === 'end' ? sql`e.sequence - 1` : through}, ${read}, '{}', '1'
+      select e.id, e.conversation_id, 0, ${from}, ${through === 'end' ? sql`e.sequence - 1` : through}, ${read}, '{}', '1'
       from entries e where e.id = ${entry}`,
   );
 }

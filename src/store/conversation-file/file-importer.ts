@@ -103,11 +103,8 @@ export class FileImporter {
         return this.rows.insert(table, { ...operation, ...this.ofConversation });
       }
       case 'branches':
+      case 'branch_summaries':
         return this.rows.insert(table, { ...rowOf(FILE_ROWS[table], file), ...this.ofConversation });
-      case 'branch_summaries': {
-        const { turn, ...summary } = rowOf(FILE_ROWS[table], file);
-        return this.rows.insert(table, { ...summary, ...(await this.ofTurn(turn)) });
-      }
       case 'memories':
         return this.addMemory(rowOf(FILE_ROWS[table], file));
       case 'conversations':

@@ -106,10 +106,8 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   },
   {
     name: 'branch_summaries',
-    query: `select s.entry_id, t.number as turn, s.left_branch, s.from_sequence, s.through_sequence, s.entries_read, s.files, s.model,
-        s.prompt_version, s.created_at::text
-      from branch_summaries s join ${TURNS} t on t.id = s.turn_id
-      where s.conversation_id = $1 order by s.entry_id`,
+    query: `select entry_id, left_branch, from_sequence, through_sequence, entries_read, files, model, prompt_version
+      from branch_summaries where conversation_id = $1 order by entry_id`,
   },
   {
     name: 'memories',

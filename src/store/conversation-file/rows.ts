@@ -134,7 +134,6 @@ export const FILE_ROWS = {
   }),
   branch_summaries: z.strictObject({
     entry_id: id,
-    turn: count.min(1),
     left_branch: count,
     from_sequence: count,
     through_sequence: count,
@@ -142,7 +141,6 @@ export const FILE_ROWS = {
     files,
     model: name.nullable(),
     prompt_version: name,
-    created_at: time,
   }),
   memories: z.strictObject({
     id,
