@@ -68,11 +68,11 @@ create table entries (
     and ((kind = 'tool_result') = (is_error is not null)))
 );
 create index entries_by_original on entries (original_id) where original_id is not null;
-create unique index entries_of_call on entries (turn_id, call_number, coalesce(call_index, -1));
+create unique index entries_of_call on entries (turn_id, call_number, coalesce(call_index, -1), conversation_id);
 create index entries_notes on entries (conversation_id, slot, sequence desc) where kind = 'note';
 create index entries_of_branch on entries ((branch + 0), conversation_id, sequence);
-create unique index entries_one_marker on entries (compaction_id) where compaction_id is not null;
-create unique index entries_one_note on entries (turn_id, note_key) where note_key is not null;
+create unique index entries_one_marker on entries (compaction_id, conversation_id) where compaction_id is not null;
+create unique index entries_one_note on entries (turn_id, note_key, conversation_id) where note_key is not null;
 create unique index entries_one_per_message on entries (conversation_id, message_id) where message_id is not null;
 create index entries_talk on entries (conversation_id, branch, sequence)
   where ((kind = 'user') or ((kind = 'assistant') and (tool_call_count = 0)));
@@ -124,7 +124,7 @@ create table events (
   created_at timestamptz not null default holdfast_now(),
   primary key (conversation_id, number)
 );
-create unique index events_once on events (turn_id, kind, (data ->> 'callNumber'))
+create unique index events_once on events (turn_id, kind, (data ->> 'callNumber'), conversation_id)
   where ((kind in ('compaction_exhausted', 'compaction_cancelled')) and (data ? 'callNumber'));
 create index events_redactions on events (conversation_id) where kind = 'secrets_redacted';
 comment on table events is 'The timeline of a conversation. Ids, names, counts and flags; never message text.';
@@ -177,8 +177,8 @@ create table model_attempts (
   check ((state = 'failed') = (failure_kind is not null)),
   check ((entry_id is null) or (purpose = 'step' and state = 'answered'))
 ) with (fillfactor = 80);
-create unique index model_attempts_once
-  on model_attempts (turn_id, call_number, attempt, purpose, coalesce(compaction_id, turn_id), coalesce(part, 0));
+create unique index model_attempts_once on model_attempts
+  (turn_id, call_number, attempt, purpose, coalesce(compaction_id::text, ''), coalesce(part, 0), conversation_id);
 create index model_attempts_of_part on model_attempts (compaction_id, part) where compaction_id is not null;
 create index model_attempts_by_time on model_attempts (started_at);
 comment on table model_attempts
@@ -244,7 +244,7 @@ create table tool_calls (
   result_entry_id uuid,
   fingerprint text check ((length(fingerprint) >= 1) and (length(fingerprint) <= 64)),
   late_results late_tool_result[],
-  primary key (turn_id, call_number, call_index),
+  primary key (turn_id, call_number, call_index, conversation_id),
   check (((state = 'requested') and (attempt = 0)) or ((state = 'claimed') and (attempt > 0)
     and (claimed_at is not null)) or (state = 'finished')),
   check ((state = 'finished') = (finished_at is not null)),
@@ -288,10 +288,10 @@ alter table conversations add foreign key (id, usage_entry_id)
   references entries (conversation_id, id) deferrable initially deferred;
 alter table messages add foreign key (conversation_id, target_entry_id)
   references entries (conversation_id, id) deferrable initially deferred;
-alter table decisions add foreign key (turn_id, call_number, call_index)
-  references tool_calls (turn_id, call_number, call_index) deferrable;
-alter table entries add foreign key (turn_id, call_number, call_index)
-  references tool_calls (turn_id, call_number, call_index) deferrable;
+alter table decisions add foreign key (conversation_id, turn_id, call_number, call_index)
+  references tool_calls (conversation_id, turn_id, call_number, call_index) deferrable;
+alter table entries add foreign key (conversation_id, turn_id, call_number, call_index)
+  references tool_calls (conversation_id, turn_id, call_number, call_index) deferrable;
 
 create function packed_numbers(numbers bigint[]) returns text language sql immutable
 return (

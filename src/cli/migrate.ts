@@ -9,6 +9,7 @@ import { plural } from './render/numbers.ts';
 
 interface MigrateFlags extends JsonOption {
   readonly embeddings?: number;
+  readonly partitions?: number;
   readonly databaseUrl?: string;
 }
 
@@ -29,6 +30,12 @@ export function migrateCommand(): Command {
         'also make the table of vectors, for search by meaning; needs pgvector',
       ).argParser(parseDimensions),
     )
+    .addOption(
+      new Option(
+        '--partitions <number>',
+        'of a new database: divide the tables that grow with each step, by conversation (docs/database.md)',
+      ).argParser(parsePartitions),
+    )
     .action(applyMigrations);
 }
 
@@ -36,6 +43,12 @@ function parseDimensions(text: string): number {
   const dimensions = Number(text);
   if (Number.isInteger(dimensions) && dimensions >= 1 && dimensions <= 2_000) return dimensions;
   throw new InvalidArgumentError('Dimensions are a whole number from 1 to 2,000, as embeddings.dimensions names it.');
+}
+
+function parsePartitions(text: string): number {
+  const partitions = Number(text);
+  if (Number.isInteger(partitions) && partitions >= 2 && partitions <= 1_000) return partitions;
+  throw new InvalidArgumentError('Partitions are a whole number from 2 to 1,000.');
 }
 
 function migrateLines({ applied, newer }: MigrationResult): string[] {
@@ -58,7 +71,7 @@ async function applyMigrations(flags: MigrateFlags): Promise<void> {
   ]);
   const database = connectDatabase({ url, applicationName: 'holdfast-migrate', maximumConnections: 1 });
   try {
-    const result = await migrate(database);
+    const result = await migrate(database, undefined, flags.partitions);
     if (flags.embeddings !== undefined) await migrateEmbeddings(database, flags.embeddings);
     if (flags.json === true) output.json(result);
     else output.lines(migrateLines(result));

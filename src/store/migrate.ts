@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 import { becomeOwner, createBookkeeping, refuseUnversioned, takeLock } from './migration-ledger.ts';
+import { divideTables, requirePartitions } from './partitions.ts';
 
 export interface MigrationResult {
   /** Names of the files applied now, in order; empty when the database was current. */
@@ -48,25 +49,36 @@ const NEEDS_THIS_VERSION = 'needs-this-version';
  * advisory lock, so that any number of processes may call it at once. Of an older version than the
  * database's it applies nothing.
  * @param directory Default: the `migrations` folder of this package.
- * @throws StoreError `database_newer`, `database_unsupported`, `migration_changed`
+ * @param partitions into which the large tables are divided when they are made. Default: they are whole
+ * @throws StoreError `database_newer`, `database_unsupported` (also: the tables stand, and are not so divided), `migration_changed`
  */
-export async function migrate(sql: Database, directory = packageMigrations()): Promise<MigrationResult> {
+export async function migrate(
+  sql: Database,
+  directory = packageMigrations(),
+  partitions?: number,
+): Promise<MigrationResult> {
   const files = await readMigrations(directory);
   await createBookkeeping(sql);
   const applied: string[] = [];
-  for (const file of files) if (await applyOnce(sql, file, files)) applied.push(file.name);
+  for (const file of files) if (await applyOnce(sql, file, files, partitions)) applied.push(file.name);
+  if (partitions !== undefined) await requirePartitions(sql, partitions);
   return { applied, newer: compareSchema(await readApplied(sql), files).newer };
 }
 
 /** True when this call applied the file; the lock ends with the transaction, whatever happens. */
-async function applyOnce(sql: Database, file: MigrationFile, files: readonly MigrationFile[]): Promise<boolean> {
+async function applyOnce(
+  sql: Database,
+  file: MigrationFile,
+  files: readonly MigrationFile[],
+  partitions?: number,
+): Promise<boolean> {
   let applied = false;
   await sql.begin(async (transaction) => {
     await takeLock(transaction);
     const { missing } = compareSchema(await readApplied(transaction), files);
     if (!missing.some(({ name }) => name === file.name)) return;
     await becomeOwner(transaction);
-    await transaction.unsafe(file.text);
+    await transaction.unsafe(partitions === undefined ? file.text : divideTables(file.text, partitions));
     await transaction`
       insert into holdfast.migrations (name, checksum, is_required) values (${file.name}, ${file.checksum}, ${file.isRequired})`;
     applied = true;

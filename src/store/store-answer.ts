@@ -98,7 +98,6 @@ async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<
       callNumber,
       attempt,
       entryId,
-      toolCalls: calls.length,
       inputTokens: usage?.input ?? null,
       outputTokens: usage?.output ?? null,
     }),

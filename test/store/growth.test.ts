@@ -57,7 +57,8 @@ function sumOf(rows: Readonly<Record<string, number>>): number {
 async function expectAsLittle(ofLong: () => Promise<unknown>, ofShort: () => Promise<unknown>): Promise<void> {
   let reads = { long: {}, short: {} };
   await waitUntil('a long one takes no more than a short one', async () => {
-    await owner`vacuum (analyze)`;
+    // A vacuum that finds little to do leaves the indexes out.
+    await owner`vacuum (analyze, index_cleanup on)`;
     const short = await rowsRead(ofShort);
     expect(sumOf(short)).toBeGreaterThan(0);
     reads = { short, long: await rowsRead(ofLong) };

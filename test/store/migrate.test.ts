@@ -6,8 +6,10 @@ import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
+import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { newId } from '../../src/store/ids.ts';
 import { migrate, requireCurrentSchema } from '../../src/store/migrate.ts';
+import { endedAs, startTurn, step } from './support/store-builders.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
 const FIRST = '000001_foundation.sql';
@@ -152,6 +154,30 @@ describe('migrate', () => {
     await expect(migrate(sql, directory)).rejects.toMatchObject(refusal);
     await expect(requireCurrentSchema(sql, directory)).rejects.toMatchObject(refusal);
     expect(await sql`select to_regnamespace('holdfast') as found`).toEqual([{ found: null }]);
+  });
+
+  it('divides the tables that grow with each step, when they are made and at no other time', async () => {
+    const sql = connect();
+    await migrate(sql, directory, 4);
+    expect(await migrate(sql, directory, 4)).toEqual({ applied: [], newer: [] });
+    const turn = await startTurn(sql);
+    await step(sql, turn, 1);
+    await endedAs(sql, turn);
+    const rows = await sql<{ table: string; partitions: number; rows: number }[]>`
+      select p.relname as table, count(*)::int as partitions,
+        sum((xpath('/row/n/text()', query_to_xml(format('select count(*) as n from %s', i.inhrelid::regclass), true, true, '')))[1]::text::int)::int as rows
+      from pg_inherits i join pg_class p on p.oid = i.inhparent and p.relkind = 'p'
+      group by 1 order by 1`;
+    expect(rows).toEqual([
+      { table: 'content_pieces', partitions: 4, rows: 0 },
+      { table: 'entries', partitions: 4, rows: 3 },
+      { table: 'events', partitions: 4, rows: 6 },
+      { table: 'model_attempts', partitions: 4, rows: 1 },
+      { table: 'tool_calls', partitions: 4, rows: 1 },
+    ]);
+    await deleteConversation(sql, turn.conversationId);
+    expect(await sql`select from entries union all select from events`).toEqual([]);
+    await expect(migrate(sql, directory, 8)).rejects.toMatchObject({ code: 'database_unsupported' });
   });
 
   it('comments every table, column, function and type', async () => {
