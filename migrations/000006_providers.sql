@@ -96,4 +96,4 @@ comment on column deployment.is_only is 'There is one row.';
 comment on column deployment.namespace_name is 'Temporal namespace that runs the turns; null before the first worker.';
 comment on column deployment.namespace_id
   is 'Its id as DescribeNamespace tells it: a new server has another one under the same name, and is refused.';
-comment on column deployment.retention_at is 'When upkeep last took up what is due once in a while; null: never.';
+comment on column deployment.retention_at is 'When a worker last began to apply retention; null: never.';

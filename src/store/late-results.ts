@@ -15,32 +15,13 @@ export interface LateToolResult {
   readonly receivedAt: string;
 }
 
-interface LateColumns {
-  readonly turn_id: string;
-  readonly call_number: number;
-  readonly call_index: number;
-  readonly attempt: number;
-  readonly worker_identity: string;
-  readonly outcome: ToolCallOutcome;
-  readonly content: readonly ContentPart[];
-  readonly received_at: Date;
-}
-
 /** Results of turns that are kept beside the log, in order of arrival. */
 export async function listLateToolResults(sql: Database, turnIds: readonly string[]): Promise<LateToolResult[]> {
   if (turnIds.length === 0) return [];
-  const rows = await sql<LateColumns[]>`
-    select t.turn_id, t.call_number, t.call_index, l.attempt, l.worker_identity, l.outcome, l.content, l.received_at
+  const rows = await sql<(Omit<LateToolResult, 'receivedAt'> & { readonly receivedAt: Date })[]>`
+    select t.turn_id as "turnId", t.call_number as "callNumber", t.call_index as "callIndex", l.attempt,
+      l.worker_identity as "workerIdentity", l.outcome, l.content, l.received_at as "receivedAt"
     from tool_calls t cross join unnest(t.late_results) l
     where t.turn_id = any(${[...turnIds]}::uuid[]) order by l.received_at, t.call_number, t.call_index, l.attempt`;
-  return rows.map((row) => ({
-    turnId: row.turn_id,
-    callNumber: row.call_number,
-    callIndex: row.call_index,
-    attempt: row.attempt,
-    workerIdentity: row.worker_identity,
-    outcome: row.outcome,
-    content: row.content,
-    receivedAt: isoTime(row.received_at),
-  }));
+  return rows.map(({ receivedAt, ...row }) => Object.assign(row, { receivedAt: isoTime(receivedAt) }));
 }
