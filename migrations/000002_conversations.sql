@@ -127,6 +127,7 @@ create table turns (
   steps integer not null default 0,
   tool_calls integer not null default 0,
   left_call integer not null default 0,
+  timeline text not null default 'whole' check (timeline in ('whole', 'last', 'deleted')),
   begin_scheduled_at timestamptz,
   unique (conversation_id, epoch),
   unique (conversation_id, id),
@@ -135,6 +136,7 @@ create table turns (
 create unique index turns_by_run on turns (workflow_id, begun_by_run_id);
 create unique index turns_open on turns (conversation_id) where outcome is null;
 create index turns_by_snapshot on turns (snapshot_hash);
+create index turns_with_timeline on turns (ended_at) where timeline = 'whole' and outcome is not null;
 create index turns_open_longest on turns (begun_at) where outcome is null;
 comment on table turns
   is 'From user messages to an outcome. At most one is open per conversation; what it uses is in view turn_usage.';
@@ -172,6 +174,7 @@ comment on column turns.looked_at is 'When upkeep last asked Temporal whether it
 comment on column turns.steps is 'As in turn_usage.';
 comment on column turns.tool_calls is 'As in turn_usage.';
 comment on column turns.left_call is 'Call numbers up to this one take no further try.';
+comment on column turns.timeline is 'last: kept by retention, as the newest. deleted: events and tries of steps are gone.';
 comment on column turns.begin_scheduled_at is 'When Temporal scheduled the activity that began it; null when imported.';
 
 create function model_in_force(turn turns) returns json language sql stable

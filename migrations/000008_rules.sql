@@ -306,12 +306,47 @@ comment on function delete_conversation is
 
 revoke all on function delete_conversation from public;
 
+create function delete_old_timeline(conversation uuid, before timestamptz) returns void
+language plpgsql security definer set search_path = holdfast, pg_temp as $$
+declare
+  kept_from integer;
+begin
+  perform from conversations c where c.id = conversation for no key update;
+  -- The newest turn with an answer tells the next one how large the view is, and how long the conversation rested.
+  kept_from := least(
+    (select min(t.epoch) from turns t
+     where t.conversation_id = conversation and (t.ended_at is null or t.ended_at >= before)),
+    (select max(t.epoch) from turns t where t.conversation_id = conversation
+       and exists (select from model_attempts m where m.turn_id = t.id and m.entry_id is not null)));
+  -- Summaries name what they cost, and a turn what its provider said at last.
+  delete from model_attempts m using turns t
+  where t.conversation_id = conversation and t.epoch < kept_from and m.turn_id = t.id
+    and m.purpose = 'step' and m.failure_message is null;
+  -- The count of redactions is shown.
+  delete from events e
+  where e.conversation_id = conversation and e.kind <> 'secrets_redacted' and e.number < (
+    select min(k.number) from events k join turns t on t.id = k.turn_id
+    where k.conversation_id = conversation and t.epoch >= kept_from);
+  -- What an entry is of is sent once, and raises count for the conversation's limits.
+  delete from messages m using turns t
+  where m.conversation_id = conversation and t.conversation_id = conversation and t.epoch < kept_from
+    and m.turn_id = t.id and m.kind <> 'resume'
+    and not exists (select from entries e where e.conversation_id = m.conversation_id and e.message_id = m.id)
+    and not exists (select from messages f where f.conversation_id = m.conversation_id and f.follows_id = m.id);
+  update turns t set timeline = case when t.epoch < kept_from then 'deleted' else 'last' end
+  where t.conversation_id = conversation and t.ended_at < before and t.timeline <> 'deleted';
+end $$;
+comment on function delete_old_timeline is
+  'Deletes events, tries of steps and commands of turns that ended before, but for the newest with an answer.';
+
+revoke all on function delete_old_timeline from public;
+
 do $$
 begin
   -- Where roles cannot be created, one login owns and does everything (docs/operations.md).
   if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
   grant usage on schema holdfast to holdfast_app;
-  grant execute on function delete_conversation to holdfast_app;
+  grant execute on function delete_conversation, delete_old_timeline to holdfast_app;
   grant select on all tables in schema holdfast to holdfast_app;
   -- Never changed, never deleted but with their conversation.
   grant insert on branches, content_pieces, entries, events, packed_outlines, branch_summaries, compaction_operations

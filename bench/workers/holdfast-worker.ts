@@ -73,6 +73,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     modelClient: createModelClients(configuration.providers),
     providerGate: createProviderGate({ database, providers: [], concurrentWork: 100 }),
     embedder: null,
+    timelineDays: null,
     retention: [],
     taskQueue: '',
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },

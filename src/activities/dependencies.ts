@@ -45,6 +45,8 @@ export interface ActivityDependencies {
   readonly embedder: TextEmbedder | null;
   /** What upkeep deletes; empty: nothing. */
   readonly retention: readonly RetentionRule[];
+  /** Days for which timelines of ended turns are kept; `null`: as long as their conversations. */
+  readonly timelineDays: number | null;
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
   /** Asked in order before a compaction that writes a summary. */

@@ -2,7 +2,7 @@ import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { decideCoveredCalls } from '../store/decisions.ts';
 import { isOutage } from '../store/errors.ts';
 import { deleteExpiredMemories } from '../store/expired-memories.ts';
-import { applyRetention, takeUpRetention } from '../store/retention.ts';
+import { applyRetention, deleteOldTimelines, takeUpRetention } from '../store/retention.ts';
 import { addMissingTerms } from '../store/missing-terms.ts';
 import { indexConversation } from '../store/search.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
@@ -197,7 +197,7 @@ async function embedPassages({ database, embedder, logger }: ActivityDependencie
 
 /** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep, every ten minutes, whichever worker comes first. */
 export async function deleteExpired(
-  { database, retention, logger, reachCrashPoint }: ActivityDependencies,
+  { database, retention, timelineDays, logger, reachCrashPoint }: ActivityDependencies,
   _: void,
   { signal }: Pick<Execution, 'signal'>,
 ): Promise<void> {
@@ -209,14 +209,16 @@ export async function deleteExpired(
     ({ isAll } = expired);
   }
   // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.
+  const passedOver = (conversationId: string, error: unknown): void =>
+    logger.warn(
+      { conversationId, ...describeError(error) },
+      'nothing of a conversation was deleted by retention, since others had it locked; upkeep tries again',
+    );
   const deleted = await applyRetention(database, retention, ending, {
     deleted: (conversationId) =>
       logger.info({ conversationId, workflowId: turnWorkflowId(conversationId) }, 'conversation deleted by retention'),
-    passedOver: (conversationId, error) =>
-      logger.warn(
-        { conversationId, ...describeError(error) },
-        'a conversation was not deleted by retention, since others had it locked; upkeep tries again',
-      ),
+    passedOver,
   });
   if (deleted > 0) reachCrashPoint('deleteExpired:deleted');
+  if (timelineDays !== null) await deleteOldTimelines(database, timelineDays, ending, passedOver);
 }

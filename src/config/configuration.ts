@@ -38,6 +38,8 @@ export interface Configuration {
   readonly commandVariables: readonly string[];
   /** What upkeep deletes; empty: nothing. */
   readonly retention: readonly RetentionRule[];
+  /** Days for which timelines of ended turns are kept; `null`: as long as their conversations. */
+  readonly timelineDays: number | null;
   readonly presets: Presets;
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */

@@ -83,6 +83,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
       ...(stateFolder === undefined ? [] : [resolve(stateFolder)]),
     ],
     retention: retentionRules(parsed.value),
+    timelineDays: parsed.value.retention?.timelineDays ?? null,
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),
     agentOptions: agents,

@@ -66,19 +66,30 @@ export async function readCosts(
     : sql`0`;
   const rows = await sql<CostColumns[]>`
     with calls as (
-      select t.agent, ${turnNumber} as turn, m.call_number as step, m.model, m.conversation_id::text, m.input_tokens,
-        m.cache_read_tokens, m.cache_write_tokens, m.output_tokens, m.cost,
+      select t.agent, ${turnNumber} as turn, m.call_number as step, m.model, m.conversation_id::text, 1 as calls, m.input_tokens,
+        m.cache_read_tokens, m.cache_write_tokens, m.output_tokens, m.cost, (m.cost is null)::int as unknown,
         -- What a user stopped is not asked for again.
         m.state = 'failed' and m.failure_kind <> 'aborted' as repeated
       from model_attempts m join turns t on t.id = m.turn_id
       where m.started_at >= ${from} and m.is_paid ${only}
+      union all
+      -- Of turns whose tries retention deleted, what their sums hold beyond the tries that stay.
+      select t.agent, ${turnNumber}, null, t.model, t.conversation_id::text, t.model_calls - rest.calls, t.input_tokens - rest.input,
+        t.cache_read_tokens - rest.cache_read, t.cache_write_tokens - rest.cache_write, t.output_tokens - rest.output,
+        t.cost - rest.cost, t.calls_of_unknown_cost - rest.unknown, false
+      from turns t cross join lateral (
+        select count(*) as calls, coalesce(sum(m.input_tokens), 0) as input, coalesce(sum(m.cache_read_tokens), 0) as cache_read,
+          coalesce(sum(m.cache_write_tokens), 0) as cache_write, coalesce(sum(m.output_tokens), 0) as output,
+          coalesce(sum(m.cost), 0) as cost, count(*) filter (where m.cost is null) as unknown
+        from model_attempts m where m.turn_id = t.id and m.is_paid) rest
+      where t.timeline = 'deleted' and t.ended_at >= ${from} and t.model_calls > rest.calls ${only}
     ), named as (
-      select *, 'turn ' || turn as turn_name, 'turn ' || turn || ', step ' || step as step_name from calls
+      select *, 'turn ' || turn as turn_name, 'turn ' || turn || coalesce(', step ' || step, '') as step_name from calls
     )
-    select ${sql(NAME[by])} as name, count(*)::int as calls, coalesce(sum(input_tokens), 0)::float8 as input,
+    select ${sql(NAME[by])} as name, sum(calls)::int as calls, coalesce(sum(input_tokens), 0)::float8 as input,
       coalesce(sum(cache_read_tokens), 0)::float8 as cache_read, coalesce(sum(cache_write_tokens), 0)::float8 as cache_write,
       coalesce(sum(output_tokens), 0)::float8 as output, coalesce(sum(cost), 0)::float8 as known_cost,
-      (count(*) filter (where cost is null))::int as unknown, (count(*) filter (where repeated))::int as repeated,
+      sum(unknown)::int as unknown, (count(*) filter (where repeated))::int as repeated,
       coalesce(sum(cost) filter (where repeated), 0)::float8 as repeated_cost
     from named group by 1
     order by ${inOrder ? sql`min(turn), min(step)` : sql`known_cost desc, calls desc, name`}`;

@@ -94,6 +94,38 @@ async function findExpired(sql: Database, rule: RetentionRule, named: readonly s
   return [...tooOld, ...tooMuch];
 }
 
+/**
+ * Deletes the timelines and ledgers of turns that ended so many days ago: events, tries of steps, and commands. What goes on
+ * needs, and what is shown of costs, `delete_old_timeline` keeps. A conversation that others have locked stays until the next look.
+ */
+export async function deleteOldTimelines(
+  sql: Database,
+  days: number,
+  signal: AbortSignal,
+  passedOver: NonNullable<RetentionListener['passedOver']>,
+): Promise<void> {
+  const before = sql`holdfast_now() - make_interval(days => ${days})`;
+  const locked: string[] = [];
+  for (;;) {
+    const found = await sql<{ id: string }[]>`
+      select distinct conversation_id as id from (
+        select conversation_id from turns
+        where timeline = 'whole' and outcome is not null and ended_at < ${before} and conversation_id <> all(${locked}::uuid[])
+        order by ended_at limit 100) as old`;
+    if (found.length === 0) return;
+    for (const { id } of found) {
+      if (signal.aborted) return;
+      try {
+        await sql`select delete_old_timeline(${id}, ${before})`;
+      } catch (error) {
+        if (!isLockConflict(error)) throw error;
+        passedOver(id, error);
+        locked.push(id);
+      }
+    }
+  }
+}
+
 /** `false` when a message came or a turn began meanwhile, or somebody else deleted it or has it locked. */
 async function deleteIdle(
   sql: Database,

@@ -29,7 +29,7 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
       join lateral (select count(*) as unwritten from compaction_parts p where p.compaction_id = k.id and p.state <> 'written') parts on true
       join lateral (select count(*) as stored from compaction_operations o where o.compaction_id = k.id) operations on true
       where ${inScope(sql, sql`k.conversation_id`, scope)} and k.status = 'committed'
-        and (parts.unwritten > 0 or operations.stored is distinct from (v.data ->> 'operations')::int or e.kind is distinct from 'compaction')
+        and (parts.unwritten > 0 or operations.stored <> (v.data ->> 'operations')::int or e.kind is distinct from 'compaction')
       limit ${scope.limit}`,
   },
   {

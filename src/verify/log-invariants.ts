@@ -163,14 +163,20 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'events_without_gaps',
-    holds: 'the events of a conversation are numbered from 1 without a gap',
+    holds: 'the events of a conversation are numbered without a gap, from 1 or from where retention keeps them',
     find: (sql, scope) => sql<Breach[]>`
       select c.id as "conversationId", 'events' as subject,
         format('%s events, numbered %s to %s', count(*), min(e.number), max(e.number)) as found
-      from conversations c join events e on e.conversation_id = c.id
+      from conversations c
+      cross join lateral (
+        select exists (select from turns t where t.conversation_id = c.id and t.timeline = 'deleted') as is_cut) kept
+      join events e on e.conversation_id = c.id and not (kept.is_cut and e.kind = 'secrets_redacted')
       where ${inScope(sql, sql`c.id`, scope)}
-      group by c.id
-      having count(*) <> max(e.number) or min(e.number) <> 1
+      group by c.id, kept.is_cut
+      having not kept.is_cut and (count(*) <> max(e.number) or min(e.number) <> 1)
+        or kept.is_cut and count(*) + (
+          select count(*) from events r
+          where r.conversation_id = c.id and r.kind = 'secrets_redacted' and r.number > min(e.number)) <> max(e.number) - min(e.number) + 1
       limit ${scope.limit}`,
   },
   {

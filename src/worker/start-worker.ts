@@ -250,6 +250,7 @@ function makeActivities(
     }),
     embedder: embedderOf(configuration),
     retention: configuration.retention,
+    timelineDays: configuration.timelineDays,
     beforeCompaction: setup.beforeCompaction,
     secrets,
     protectedPaths: configuration.protectedPaths,

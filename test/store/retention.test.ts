@@ -1,17 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import { writePieces } from '../../src/store/content-pieces.ts';
+import { getConversation } from '../../src/store/conversations.ts';
+import { readCosts } from '../../src/store/costs.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
+import { listEvents } from '../../src/store/events.ts';
 import { newId } from '../../src/store/ids.ts';
-import { applyRetention, takeUpRetention } from '../../src/store/retention.ts';
+import { listModelCalls } from '../../src/store/model-calls.ts';
+import { applyRetention, deleteOldTimelines, takeUpRetention } from '../../src/store/retention.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { end } from './support/branch-builders.ts';
 import { exported, importLines } from './support/conversation-files.ts';
 import { makeConversation } from './support/make-conversation.ts';
-import { continueConversation, send, startTurn, text, useTestStore } from './support/store-builders.ts';
+import {
+  answer,
+  begin,
+  continueConversation,
+  endedAs,
+  send,
+  startTurn,
+  step,
+  text,
+  useTestStore,
+} from './support/store-builders.ts';
 
 let sql: Database;
 let url: string;
@@ -176,5 +192,66 @@ describe('retention', () => {
     expect(await applyRetention(sql, rule(3), never)).toBe(0);
     expect(await applyRetention(sql, rule(2), never)).toBe(1);
     expect(await Promise.all([small, conversationId].map(exists))).toEqual([false, true]);
+  });
+});
+
+describe('retention of timelines', () => {
+  const old = (days: number) =>
+    deleteOldTimelines(sql, days, new AbortController().signal, (_, error) => {
+      throw error;
+    });
+  const numbers = async (conversationId: string): Promise<number[]> =>
+    (await listEvents(sql, { conversationId })).map(({ number }) => number);
+
+  it('deletes events, tries and commands of earlier turns, and nothing that costs, limits or a message sent again need', async () => {
+    const first = await startTurn(sql);
+    const { conversationId } = first;
+    await step(sql, first, 1);
+    await send(sql, { conversationId, id: 'stop', kind: 'stop', mode: 'steer' });
+    await endedAs(sql, first, { outcome: 'stopped' });
+    const messageId = await send(sql, { conversationId });
+    const second = await continueConversation(sql, conversationId);
+    await step(sql, second, 1);
+    await endedAs(sql, second);
+    await send(sql, { conversationId, id: 'third' });
+    const third = await continueConversation(sql, conversationId);
+    await answer(sql, third, 1);
+    await endedAs(sql, third);
+    const shown = async () => ({
+      costs: await Promise.all(
+        (['agent', 'model', 'conversation', 'turn'] as const).map((by) =>
+          readCosts(sql, { by, since: null, conversationId }),
+        ),
+      ),
+      conversation: await getConversation(sql, conversationId),
+      turns: await Promise.all([first, second, third].map(({ turnId }) => getTurn(sql, turnId))),
+      broken: (await verify(sql, { conversationId })).invariants
+        .filter(({ breaches }) => breaches.length > 0)
+        .map(({ name }) => name),
+    });
+    const before = await shown();
+    const all = await numbers(conversationId);
+
+    await old(1);
+    expect(await numbers(conversationId)).toEqual(all);
+    await old(0);
+    const kept = await listEvents(sql, { conversationId });
+    expect(new Set(kept.map(({ turnId }) => turnId))).toEqual(new Set([third.turnId]));
+    expect(kept.map(({ number }) => number)).toEqual(all.slice(-kept.length));
+    expect(await listModelCalls(sql, { conversationId })).toMatchObject([{ turnId: third.turnId }]);
+    expect(await sql`select from messages where conversation_id = ${conversationId} and kind = 'stop'`).toEqual([]);
+    expect(await shown()).toEqual(before);
+    // Looked at once: the newest turn that stays is not found by each look.
+    await old(0);
+    expect(await numbers(conversationId)).toHaveLength(kept.length);
+
+    await send(sql, { conversationId, id: messageId });
+    expect(await begin(sql, conversationId)).toMatchObject({ kind: 'nothing_waiting' });
+    await send(sql, { conversationId });
+    const fourth = await continueConversation(sql, conversationId);
+    await answer(sql, fourth, 1);
+    await endedAs(sql, fourth);
+    await old(0);
+    expect((await numbers(conversationId))[0]).toBeGreaterThan(all.length);
   });
 });

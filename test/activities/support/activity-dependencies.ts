@@ -38,6 +38,7 @@ export function activityDependencies(
     }),
     embedder: null,
     retention: [],
+    timelineDays: null,
     taskQueue: 'agent-turn',
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: () => Promise.resolve(SNAPSHOT),
