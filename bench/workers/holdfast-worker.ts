@@ -11,7 +11,6 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import { connectClient, connectWorker } from '../../src/temporal/connect.ts';
-import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { loadWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
 import { createSnapshotSource } from '../../src/worker/agent-snapshots.ts';
@@ -73,9 +72,6 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     modelClient: createModelClients(configuration.providers),
     providerGate: createProviderGate({ database, providers: [], concurrentWork: 100 }),
     embedder: null,
-    timelineDays: null,
-    retention: [],
-    taskQueue: '',
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: [],
@@ -87,7 +83,6 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     fenceWatch: createFenceWatch(database, logger),
     outlastingWork: createOutlastingWork(logger),
     workerIdentity: `bench-holdfast-${process.pid}`,
-    ringDoorbell: (conversationId) => ringDoorbell(client, TASK_QUEUES.holdfast, conversationId),
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
     cancelRequestOf: () => Promise.resolve(null),
     isWorkflowOpen: async () => true,

@@ -39,10 +39,6 @@ const AFTER_WRITES = {
   ],
   endTurn: ['written'],
   changeBranch: ['queued', 'registered', 'failed', 'written', 'refused', 'waiting'],
-  ringForWaitingMessages: ['rung'],
-  repairLostTurns: ['interrupted', 'rung'],
-  indexFallenBehind: ['taken-apart', 'indexed'],
-  deleteExpired: ['forgotten', 'deleted'],
 } as const;
 
 /** Places where something has happened outside the database that no row tells of yet. */

@@ -11,13 +11,12 @@ import { lookAtInbox, takeMessages } from './inbox.ts';
 import { requestDecisions } from './request-decisions.ts';
 import { runTool } from './run-tool.ts';
 import { summarize } from './summarize.ts';
-import { deleteExpired, indexFallenBehind, repairLostTurns, ringForWaitingMessages } from './upkeep.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
 type Body<Input, Output> = (dependencies: ActivityDependencies, input: Input, execution: Execution) => Promise<Output>;
 
-/** One activity per verb of a turn, and those of upkeep. */
+/** One activity per verb of a turn. */
 export function createActivities(dependencies: ActivityDependencies) {
   const bind = <Input, Output>(name: string, body: Body<Input, Output>) =>
     activity<Input, Output>(dependencies, name, async (input, execution) => {
@@ -38,9 +37,5 @@ export function createActivities(dependencies: ActivityDependencies) {
     requestDecisions: bind('requestDecisions', requestDecisions),
     runTool: bind('runTool', runTool),
     endTurn: bind('endTurn', endTurn),
-    ringForWaitingMessages: bind<void, void>('ringForWaitingMessages', ringForWaitingMessages),
-    repairLostTurns: bind<void, void>('repairLostTurns', repairLostTurns),
-    indexFallenBehind: bind<void, void>('indexFallenBehind', indexFallenBehind),
-    deleteExpired: bind<void, void>('deleteExpired', deleteExpired),
   };
 }

@@ -5,7 +5,6 @@ import type { CancelRequest } from '../turn/cancel-request.ts';
 import type { ModelClient } from '../models/model-client.ts';
 import type { Database } from '../store/database.ts';
 import type { TextEmbedder } from '../store/search/embedder.ts';
-import type { RetentionRule } from '../store/retention.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { ProviderGate } from './provider-gate.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
@@ -39,14 +38,8 @@ export interface ActivityDependencies {
     /** Days for which a window that an error named is believed. */
     readonly forgetAfterDays: number;
   };
-  /** Of this worker; upkeep cares for the conversations of one queue. */
-  readonly taskQueue: string;
   /** Search by meaning beside search by words; `null`: words alone. */
   readonly embedder: TextEmbedder | null;
-  /** What upkeep deletes; empty: nothing. */
-  readonly retention: readonly RetentionRule[];
-  /** Days for which timelines of ended turns are kept; `null`: as long as their conversations. */
-  readonly timelineDays: number | null;
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
   /** Asked in order before a compaction that writes a summary. */
@@ -65,8 +58,6 @@ export interface ActivityDependencies {
   readonly outlastingWork: OutlastingWork;
   /** Shown in claims and in Temporal. */
   readonly workerIdentity: string;
-  /** Rings the doorbell of a conversation's turn; for upkeep. */
-  readonly ringDoorbell: (conversationId: string) => Promise<void>;
   /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Temporal's own cancel that a run has to obey; `null`: Temporal knows of none. */

@@ -40,7 +40,8 @@ import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
 import { endStrayCommands } from './stray-commands.ts';
-import { keepUpkeepSchedule } from './upkeep-schedule.ts';
+import { startUpkeep } from './upkeep-timer.ts';
+import type { UpkeepDependencies } from './upkeep.ts';
 
 /** Milliseconds until a connection to Postgres that does not answer is given up: as long as a database activity may take. */
 const DATABASE_SILENCE_MILLISECONDS = 30_000;
@@ -67,6 +68,8 @@ export interface WorkerSetup {
   readonly crashPoints: string | undefined;
   /** Value of `HOLDFAST_CRASH_ORDERS`. */
   readonly crashOrders?: string | undefined;
+  /** `false`: upkeep looks only when the worker is asked to. Default: every ten seconds. */
+  readonly hasTimedUpkeep?: boolean | undefined;
   /** Absent: nobody watches. */
   readonly observer?: ActivityObserver | undefined;
   readonly logger: Logger;
@@ -85,6 +88,8 @@ export type ActivityObserver = (make: (seen: WriteObserver) => Activities) => Ac
 /** A worker whose connections are open. */
 export interface RunningWorker {
   readonly identity: string;
+  /** One look of upkeep, unless another worker of the queue is at it. */
+  runUpkeep(): Promise<void>;
   /** Ends when `shutdown` has been called and everything is closed. */
   readonly ended: Promise<void>;
   /** Takes no more work, lets running calls finish within the grace period, then hands them over. */
@@ -140,16 +145,16 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       identity,
       outlastingWork,
     });
-    const stopUpkeep = await keepUpkeepSchedule({ client, taskQueue, logger });
+    const upkeep = startUpkeep(upkeepDependencies(setup, { database, client }), setup.hasTimedUpkeep);
     const stopLooking = endStrayCommands(database, logger);
     const running = runThenClose(workers, setup.shutdownGraceMilliseconds, async (graceLeft) => {
-      stopUpkeep();
       stopLooking();
+      await upkeep.end();
       await outlastingWork.end(graceLeft);
       await close();
     });
     logger.info({ identity, taskQueue }, 'worker started');
-    return { identity, ...running };
+    return { identity, runUpkeep: () => upkeep.look(), ...running };
   } catch (error) {
     await close();
     throw error;
@@ -161,7 +166,7 @@ function runThenClose(
   workers: TurnWorkers,
   grace: number,
   close: (graceLeft: number) => Promise<void>,
-): Omit<RunningWorker, 'identity'> {
+): Pick<RunningWorker, 'ended' | 'shutdown'> {
   let graceEndsAt: number | undefined;
   const run = async (): Promise<void> => {
     try {
@@ -238,7 +243,6 @@ function makeActivities(
       providers: configuration.providers,
       concurrentWork: setup.concurrentWork,
     }),
-    taskQueue: setup.taskQueue,
     learnedWindows: {
       serverOf: (provider) => serverOf(configuration, provider),
       forgetAfterDays: configuration.forgetWindowsAfterDays,
@@ -249,8 +253,6 @@ function makeActivities(
       return listed ?? null;
     }),
     embedder: embedderOf(configuration),
-    retention: configuration.retention,
-    timelineDays: configuration.timelineDays,
     beforeCompaction: setup.beforeCompaction,
     secrets,
     protectedPaths: configuration.protectedPaths,
@@ -262,7 +264,6 @@ function makeActivities(
     fenceWatch: createFenceWatch(database, setup.logger),
     outlastingWork,
     workerIdentity: identity,
-    ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
     ...whatTemporalKnows(client),
   });
 }
@@ -274,5 +275,22 @@ function whatTemporalKnows(
     newestRunOf: (workflowId) => newestRunOf(client, workflowId),
     cancelRequestOf: (workflowId, runId) => cancelRequestOf(client, workflowId, runId),
     isWorkflowOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
+  };
+}
+
+function upkeepDependencies(
+  { configuration, taskQueue, logger }: WorkerSetup,
+  { database, client }: Pick<Connections, 'database' | 'client'>,
+): UpkeepDependencies {
+  return {
+    database,
+    taskQueue,
+    embedder: embedderOf(configuration),
+    retention: configuration.retention,
+    timelineDays: configuration.timelineDays,
+    secrets: configuration.secrets,
+    logger,
+    ringDoorbell: (conversationId) => ringDoorbell(client, taskQueue, conversationId),
+    isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),
   };
 }

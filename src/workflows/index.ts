@@ -1,3 +1,2 @@
 /** Everything that Temporal replays: the entry of the workflow bundle. */
 export { agentTurn } from './agent-turn.ts';
-export { upkeep } from './upkeep.ts';

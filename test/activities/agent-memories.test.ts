@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { relevantMemories, withMemories } from '../../src/activities/agent-memories.ts';
-import { indexFallenBehind } from '../../src/activities/upkeep.ts';
 import { budgetFor } from '../../src/context/budget.ts';
 import { textOf } from '../../src/context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
@@ -25,6 +24,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
+import { indexOnce } from '../support/index-once.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -130,8 +130,7 @@ describe('a memory that is older than a thousand others', () => {
       from generate_series(1, 1100) n`;
   }
 
-  const upkeep = async (): Promise<void> =>
-    indexFallenBehind(activityDependencies(sql), undefined, { signal: new AbortController().signal });
+  const upkeep = (): Promise<void> => indexOnce(sql, null);
 
   it('waits for upkeep when thousands were written by hand: a turn that begins takes few of them apart', async () => {
     const { user } = await rememberer();

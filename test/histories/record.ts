@@ -196,15 +196,3 @@ record('change-of-branch', {}, async (harness) => {
   await harness.runTask('Say again', { conversationId });
   return turn;
 });
-
-test('upkeep', async () => {
-  const harness = await startTurnHarness({ temporalAddress: server.address });
-  try {
-    await harness.startWorker();
-    const workflowId = 'recorded-upkeep';
-    await harness.temporal.workflow.start('upkeep', { workflowId, taskQueue: harness.taskQueue });
-    await keepRuns('upkeep', workflowId, harness.temporal);
-  } finally {
-    await harness.stop();
-  }
-});

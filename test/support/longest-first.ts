@@ -27,7 +27,6 @@ const LONG = [
   'workflows/bad-input',
   'faults/servers',
   'workflows/deadly-tool',
-  'workflows/recorded-upkeep',
   'workflows/frozen-worker',
   'local/open-turn',
   'setup/run-command',

@@ -42,15 +42,23 @@ function currentActivity() {
   }
 }
 
-/** A database as a worker has it that is killed behind the first write that it commits: from then on nothing reaches Postgres. */
-export function killedBehindWrite(database: Database): {
+/**
+ * A database as a worker has it that is killed behind a write that it commits: from then on nothing reaches Postgres.
+ * @param which write it is; the first unless given
+ */
+export function killedBehindWrite(
+  database: Database,
+  which = 1,
+): {
   readonly database: Database;
-  /** Tables that the write went to; none: there was nothing to write. */
+  /** Tables that the write went to; none: there was no such write. */
   readonly lastWrite: () => readonly string[];
 } {
   let last: readonly string[] = [];
+  let writes = 0;
   const observed = recording(database, (tables) => {
-    last = tables;
+    writes += 1;
+    if (writes === which) last = tables;
   });
   const requireLife = (): void => {
     if (last.length > 0) throw new Error('the worker is dead');

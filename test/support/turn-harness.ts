@@ -25,7 +25,6 @@ import { startWorker } from '../../src/worker/start-worker.ts';
 import type { ActivityObserver, RunningWorker } from '../../src/worker/start-worker.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
-import { createPausedUpkeepSchedule, deleteUpkeepSchedule } from './upkeep-schedule.ts';
 
 type AgentInput = Partial<Parameters<typeof defineAgent>[0]>;
 
@@ -83,7 +82,7 @@ export interface TurnHarness {
   asked(): Promise<SimulatorCounts>;
   /** What it was asked, the newest requests with their bodies: megabytes, so nothing to look at again and again. */
   requests(): Promise<SimulatorReport>;
-  /** Lets a worker do what is due, once. */
+  /** Lets the worker that was started last do what is due, once. */
   runUpkeep(): Promise<void>;
   /** Raw history of the newest run of a conversation's turn, as JSON. */
   history(conversationId: string): Promise<string>;
@@ -164,7 +163,6 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     temporal: { address: temporalAddress, namespace: 'default' },
   });
   const database = connectDatabase({ url: testDatabase.ownerUrl, applicationName: 'holdfast-test' });
-  if (options.upkeep !== true) await createPausedUpkeepSchedule(temporal, taskQueue);
   const workers: RunningWorker[] = [];
   const configuration = harnessConfiguration(options, simulator.url, workspace);
   return {
@@ -196,6 +194,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
           crashPoints,
           deployment,
           observer,
+          hasTimedUpkeep: options.upkeep ?? false,
           environment: { ...process.env, ...options.environment },
           logger,
         }),
@@ -218,7 +217,9 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     requests: async () =>
       (await (await fetch(`${simulator.url}/control/requests?last=1000`)).json()) as SimulatorReport,
     async runUpkeep() {
-      await temporal.workflow.execute('upkeep', { taskQueue, workflowId: `upkeep:${randomUUID()}`, args: [] });
+      const worker = workers.at(-1);
+      if (worker === undefined) throw new Error('upkeep is the work of a worker');
+      await worker.runUpkeep();
     },
     async history(conversationId) {
       const history = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
@@ -228,7 +229,6 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       for (const worker of workers) worker.shutdown();
       await Promise.all(workers.map((worker) => worker.ended));
       await client.close();
-      await deleteUpkeepSchedule(temporal, taskQueue);
       await temporal.connection.close();
       await simulator.close();
       await database.end({ timeout: 5 });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { CRASH_POINTS } from '../../src/activities/crash-points.ts';
-import { DEATHS_OF_UPKEEP } from '../activities/support/deaths-of-upkeep.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTestTemporal } from '../support/servers.ts';
@@ -73,7 +72,6 @@ test('no write of any activity is left out', () => {
   const covered = new Set<string>([
     ...SCENARIOS.flatMap(({ deaths }) => deaths.map(({ at }) => at)),
     ...Object.values(DEATHS).flat(),
-    ...DEATHS_OF_UPKEEP,
   ]);
   // What happened outside the database, and no row tells of yet, is among them.
   expect(CRASH_POINTS.filter((point) => !covered.has(point))).toEqual([]);

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ringForWaitingMessages } from '../../src/activities/upkeep.ts';
 import { textOf } from '../../src/context/content.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { ringForWaitingMessages } from '../../src/worker/upkeep.ts';
+import { upkeepDependencies } from '../worker/support/upkeep-dependencies.ts';
 
 let harness: TurnHarness;
 
@@ -45,14 +45,13 @@ test('a message that is kept while a turn waits a day for an approval is rung fo
   await client.sendMessage({ conversationId, content: 'Say kept', mode: 'steer' });
   const clock = openMovedClock(harness.databaseUrl);
   let rings = 0;
-  const dependencies = {
-    ...activityDependencies(clock.sql),
+  const dependencies = upkeepDependencies(clock.sql, {
     taskQueue: harness.taskQueue,
     ringDoorbell: async (id: string) => {
       await ringDoorbell(harness.temporal, harness.taskQueue, id);
       rings += 1;
     },
-  };
+  });
   for (let minute = 1; minute < 24 * 60; minute += 1) {
     await clock.set(minute * 60);
     await ringForWaitingMessages(dependencies);

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
-import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import { wordsOf } from '../../../src/store/search/words.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
+import { indexOnce } from '../../support/index-once.ts';
 
 let sql: Database;
 let owner: Database;
@@ -33,15 +32,7 @@ async function texts(where: { conversationId: string } | { agent: string }, quer
 
 async function upkeep(): Promise<string[]> {
   const warnings: string[] = [];
-  const dependencies = {
-    database: sql,
-    embedder: null,
-    logger: { warn: (_: unknown, message: string) => warnings.push(message) },
-    reachCrashPoint: () => undefined,
-  };
-  await indexFallenBehind(dependencies as unknown as ActivityDependencies, undefined, {
-    signal: new AbortController().signal,
-  });
+  await indexOnce(sql, null, (line) => warnings.push((JSON.parse(line) as { msg: string }).msg));
   return warnings;
 }
 

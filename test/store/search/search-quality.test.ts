@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { openAround } from '../../../src/store/open-around.ts';
 import { searchMemory } from '../../../src/store/search.ts';
@@ -9,6 +7,7 @@ import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { newId } from '../../../src/store/ids.ts';
 import { storeAnswer } from '../../../src/store/model-calls.ts';
+import { indexOnce } from '../../support/index-once.ts';
 import {
   answerWith,
   conversationOf,
@@ -230,10 +229,7 @@ describe('the index', () => {
         order by 1`,
       progress: await sql`select * from search_progress where conversation_id = ${conversationId}`,
     });
-    const dependencies = { database: sql, embedder: null, reachCrashPoint: () => undefined };
-    await indexFallenBehind(dependencies as unknown as ActivityDependencies, undefined, {
-      signal: new AbortController().signal,
-    });
+    await indexOnce(sql, null);
     const before = await state();
     expect(before.progress[0]).toMatchObject({ passages: 3, through_sequence: 3 });
     expect(before.terms).toContainEqual({ term: 'numbat', passages: 2 });

@@ -75,10 +75,6 @@ export function scriptedActivities(scripted: Partial<Activities>): Activities {
     summarize: unexpected('summarize'),
     commitCompaction: unexpected('commitCompaction'),
     changeBranch: unexpected('changeBranch'),
-    ringForWaitingMessages: none,
-    repairLostTurns: none,
-    indexFallenBehind: none,
-    deleteExpired: none,
     ...scripted,
   };
 }

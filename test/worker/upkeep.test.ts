@@ -1,12 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  deleteExpired,
-  repairLostTurns,
-  repairSomeTurns,
-  ringForWaitingMessages,
-} from '../../src/activities/upkeep.ts';
-import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { deleteExpired, repairSomeTurns, ringForWaitingMessages } from '../../src/worker/upkeep.ts';
+import type { UpkeepDependencies } from '../../src/worker/upkeep.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory } from '../../src/store/memories.ts';
@@ -17,7 +12,7 @@ import { openMovedClock } from '../store/support/moved-clock.ts';
 import type { MovedClock } from '../store/support/moved-clock.ts';
 import { endedAs, openTestStore, send, startTurn } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
-import { activityDependencies } from './support/activity-dependencies.ts';
+import { NEVER, upkeepDependencies } from './support/upkeep-dependencies.ts';
 
 let store: TestStore;
 let clock: MovedClock;
@@ -45,10 +40,9 @@ class Poison extends Error {
   readonly code = 'POISON';
 }
 
-function dependencies(lost: readonly TurnReference[] = []): ActivityDependencies {
+function dependencies(lost: readonly TurnReference[] = []): UpkeepDependencies {
   const gone = new Set(lost.map(({ conversationId }) => turnWorkflowId(conversationId)));
-  return {
-    ...activityDependencies(clock.sql),
+  return upkeepDependencies(clock.sql, {
     logger: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
     ringDoorbell: (conversationId) => {
       if (poisoned.has(conversationId)) return Promise.reject(new Poison('its history is full'));
@@ -59,7 +53,7 @@ function dependencies(lost: readonly TurnReference[] = []): ActivityDependencies
       [...poisoned].some((conversationId) => turnWorkflowId(conversationId) === workflowId)
         ? Promise.reject(new Poison('its history is full'))
         : Promise.resolve(!gone.has(workflowId)),
-  };
+  });
 }
 
 async function waiting(): Promise<string> {
@@ -81,14 +75,6 @@ test('a conversation that cannot be rung for keeps no other one waiting, and is 
   poisoned.clear();
   await ringForWaitingMessages(dependencies());
   expect(rung.slice(2)).toEqual([first]);
-});
-
-test('when no conversation can be rung for, the look fails and is tried again', async () => {
-  poisoned.add(await waiting()).add(await waiting());
-  await expect(ringForWaitingMessages(dependencies())).rejects.toThrow(Poison);
-  poisoned.clear();
-  await ringForWaitingMessages(dependencies());
-  expect(rung).toHaveLength(2);
 });
 
 test('all that wait are rung for in one look, however many they are', async () => {
@@ -119,13 +105,6 @@ test('a turn that cannot be looked at keeps no lost turn from being repaired, an
   expect(await Promise.all(live.map(outcomeOf))).toEqual([null, null, null]);
 });
 
-test('a look at lost turns fails when none of them could be looked at', async () => {
-  for (const { conversation_id: id } of await store.sql<{ conversation_id: string }[]>`
-    select conversation_id from turns where outcome is null`)
-    poisoned.add(id);
-  await expect(repairLostTurns(dependencies())).rejects.toThrow(Poison);
-});
-
 test('a conversation that others have locked keeps no other one from being deleted by retention, and is warned of', async () => {
   const { sql, url } = store;
   const turns = [await startTurn(sql), await startTurn(sql)];
@@ -138,9 +117,7 @@ test('a conversation that others have locked keeps no other one from being delet
   const retention = [{ agent: 'expired', days: 7, megabytes: null }];
   await sql.begin(async (open) => {
     await open`select from conversations where id = ${locked ?? ''} for key share`;
-    await deleteExpired({ ...dependencies(), database: hasty, retention }, undefined, {
-      signal: new AbortController().signal,
-    });
+    await deleteExpired({ ...dependencies(), database: hasty, retention }, NEVER);
   });
   await hasty.end();
   const left = await sql<{ id: string }[]>`select id from conversations where agent = 'expired'`;
@@ -173,7 +150,7 @@ test('memories that expired more than a day ago are deleted without any rule, wi
     await memory('Pump 4 is shut.', null),
   ];
   await sql`update deployment set retention_at = null`;
-  await deleteExpired({ ...dependencies(), retention: [] }, undefined, { signal: new AbortController().signal });
+  await deleteExpired({ ...dependencies(), retention: [] }, NEVER);
   const rows = await sql<{ id: string }[]>`select id from memories where scope_name = 'expiring' order by created_at`;
   expect(rows.map(({ id }) => id)).toEqual(kept);
 });

@@ -1,10 +1,15 @@
-import { turnWorkflowId } from '../turn/workflow-id.ts';
+import type { Logger } from 'pino';
+import { describeError } from '../activities/activity-error.ts';
+import { closeToolCall } from '../activities/close-tool-call.ts';
+import type { Database } from '../store/database.ts';
 import { decideCoveredCalls } from '../store/decisions.ts';
 import { isOutage } from '../store/errors.ts';
 import { deleteExpiredMemories } from '../store/expired-memories.ts';
 import { applyRetention, deleteOldTimelines, takeUpRetention } from '../store/retention.ts';
+import type { RetentionRule } from '../store/retention.ts';
 import { addMissingTerms } from '../store/missing-terms.ts';
 import { indexConversation } from '../store/search.ts';
+import type { TextEmbedder } from '../store/search/embedder.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
 import {
   findOpenTurns,
@@ -15,10 +20,7 @@ import {
   noteRing,
 } from '../store/upkeep.ts';
 import { atMost } from '../turn/at-most.ts';
-import { describeError } from './activity-error.ts';
-import { closeToolCall } from './close-tool-call.ts';
-import type { Execution } from './activity-shell.ts';
-import type { ActivityDependencies } from './dependencies.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 
 /** Seconds that a row may wait before upkeep takes it for one that nobody rang for. */
 const UNRUNG_AFTER_SECONDS = 5;
@@ -30,7 +32,7 @@ const LOOKED_AT_ONCE = 200;
 const NOTED_AT_ONCE = 20;
 /** Calls of Temporal at a time. */
 const WORKED_ON_AT_ONCE = 10;
-/** Milliseconds that one run of upkeep spends on indexing: the next one is due 10 s after this one. */
+/** Milliseconds that one look spends on indexing. */
 const INDEXING_MILLISECONDS = 6_000;
 /** Seconds between two looks at what is too old or too much: adding up sizes reads every entry. */
 const RETENTION_EVERY_SECONDS = 600;
@@ -39,12 +41,49 @@ const RETENTION_MILLISECONDS = 20_000;
 /** Conversations that are looked up at a time. */
 const INDEXED_AT_ONCE = 20;
 
+export interface UpkeepDependencies {
+  readonly database: Database;
+  /** Upkeep cares for the conversations of one queue. */
+  readonly taskQueue: string;
+  /** Search by meaning beside search by words; `null`: words alone. */
+  readonly embedder: TextEmbedder | null;
+  /** What is deleted; empty: nothing. */
+  readonly retention: readonly RetentionRule[];
+  /** Days for which timelines of ended turns are kept; `null`: as long as their conversations. */
+  readonly timelineDays: number | null;
+  /** Provider keys, masked in what closes a tool call. */
+  readonly secrets: readonly string[];
+  readonly logger: Logger;
+  /** Rings the doorbell of a conversation's turn. */
+  readonly ringDoorbell: (conversationId: string) => Promise<void>;
+  /** Whether Temporal has an open workflow with this id. */
+  readonly isWorkflowOpen: (workflowId: string) => Promise<boolean>;
+}
+
+/**
+ * One look. Rows that nobody rang for come first: they are users who wait. Then turns whose workflow Temporal no longer knows. Then,
+ * time-boxed, what search has not indexed yet, and what retention no longer keeps. A part that fails is logged, keeps nothing of the
+ * rest from its turn, and is done by the next look.
+ */
+export async function lookAfterConversations(dependencies: UpkeepDependencies, signal: AbortSignal): Promise<void> {
+  for (const part of [ringForWaitingMessages, repairLostTurns, indexFallenBehind, deleteExpired]) {
+    try {
+      await part(dependencies, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      dependencies.logger.warn(
+        { part: part.name, ...describeError(error) },
+        'upkeep failed; its next look tries again',
+      );
+    }
+  }
+}
+
 /** Rings for rows whose sender died between writing and ringing; for one that stays, less and less often. */
-export async function ringForWaitingMessages(dependencies: ActivityDependencies): Promise<void> {
-  const { database, taskQueue, ringDoorbell, reachCrashPoint } = dependencies;
-  const apart = workApart(dependencies);
+export async function ringForWaitingMessages(dependencies: UpkeepDependencies): Promise<void> {
+  const { database, taskQueue, ringDoorbell } = dependencies;
   // A decision stands for all turns of their agent: who made it died before it reached them, or they began to wait just then.
-  await apart.each(await decideCoveredCalls(database, { taskQueue }), ({ conversationId }) =>
+  await workOnEach(dependencies, await decideCoveredCalls(database, { taskQueue }), ({ conversationId }) =>
     ringDoorbell(conversationId),
   );
   const rung: string[] = [];
@@ -57,24 +96,21 @@ export async function ringForWaitingMessages(dependencies: ActivityDependencies)
       except: rung,
     });
     rung.push(...found.map(({ conversationId }) => conversationId));
-    await apart.each(found, async ({ conversationId }) => {
+    await workOnEach(dependencies, found, async ({ conversationId }) => {
       await ringDoorbell(conversationId);
-      reachCrashPoint('ringForWaitingMessages:rung');
       await noteRing(database, { conversationId, olderThanSeconds: UNRUNG_AFTER_SECONDS });
     });
   } while (found.length === LOOKED_AT_ONCE);
-  apart.throwIfAllFailed();
 }
 
 /** Ends turns whose workflow Temporal no longer knows (terminated, or its data lost), and rings for what waits behind them. */
-export async function repairLostTurns(dependencies: ActivityDependencies): Promise<void> {
+export async function repairLostTurns(dependencies: UpkeepDependencies): Promise<void> {
   return repairSomeTurns(dependencies, LOOKED_AT_ONCE);
 }
 
 /** @param most turns of one look; the next look begins with those behind them */
-export async function repairSomeTurns(dependencies: ActivityDependencies, most: number): Promise<void> {
-  const { database, taskQueue, isWorkflowOpen, ringDoorbell, reachCrashPoint } = dependencies;
-  const apart = workApart(dependencies);
+export async function repairSomeTurns(dependencies: UpkeepDependencies, most: number): Promise<void> {
+  const { database, taskQueue, isWorkflowOpen, ringDoorbell } = dependencies;
   const open = await findOpenTurns(database, { taskQueue, olderThanSeconds: YOUNGEST_LOOKED_AT_SECONDS, limit: most });
   const turns = open.map(({ turn }) => turn);
   for (let first = 0; first < turns.length; first += NOTED_AT_ONCE) {
@@ -84,61 +120,39 @@ export async function repairSomeTurns(dependencies: ActivityDependencies, most: 
       database,
       some.map(({ turnId }) => turnId),
     );
-    await apart.each(some, async (turn) => {
+    await workOnEach(dependencies, some, async (turn) => {
       if (await isWorkflowOpen(turnWorkflowId(turn.conversationId))) return;
       if (!(await markInterrupted(database, turn, closeToolCall(dependencies)))) return;
-      reachCrashPoint('repairLostTurns:interrupted');
       await ringDoorbell(turn.conversationId);
-      reachCrashPoint('repairLostTurns:rung');
     });
   }
-  apart.throwIfAllFailed();
 }
 
-interface WorkApart {
-  /**
-   * Works on conversations, several at a time; one that fails keeps none of the others waiting.
-   * @throws what Postgres fails with when it is away: then nothing else can be done either
-   */
-  each<Of extends { readonly conversationId: string }>(
-    conversations: readonly Of[],
-    work: (conversation: Of) => Promise<void>,
-  ): Promise<void>;
-  /** A failure of all says that it is not the conversations that are at fault: the activity is to be tried again. */
-  throwIfAllFailed(): void;
-}
-
-function workApart({ logger }: ActivityDependencies): WorkApart {
-  let succeeded = 0;
-  const failures: unknown[] = [];
-  return {
-    each: (conversations, work) =>
-      atMost(WORKED_ON_AT_ONCE, conversations, async (conversation) => {
-        try {
-          await work(conversation);
-          succeeded += 1;
-        } catch (error) {
-          if (isOutage(error)) throw error;
-          const { conversationId } = conversation;
-          logger.warn({ conversationId, ...describeError(error) }, 'upkeep failed for a conversation and goes on');
-          failures.push(error);
-        }
-      }),
-    throwIfAllFailed() {
-      if (failures.length > 0 && succeeded === 0) throw failures[0];
-    },
-  };
+/**
+ * Works on conversations, several at a time; one that fails is logged and keeps none of the others waiting.
+ * @throws what Postgres fails with when it is away: then nothing else can be done either
+ */
+async function workOnEach<Of extends { readonly conversationId: string }>(
+  { logger }: UpkeepDependencies,
+  conversations: readonly Of[],
+  work: (conversation: Of) => Promise<void>,
+): Promise<void> {
+  await atMost(WORKED_ON_AT_ONCE, conversations, async (conversation) => {
+    try {
+      await work(conversation);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      const { conversationId } = conversation;
+      logger.warn({ conversationId, ...describeError(error) }, 'upkeep failed for a conversation and goes on');
+    }
+  });
 }
 
 /**
  * Indexes what was said since the last look, so that a search finds it indexed; what a crash left
  * behind too. Ends after a while, for what is left there is the next run.
  */
-export async function indexFallenBehind(
-  dependencies: ActivityDependencies,
-  _: void,
-  { signal }: Pick<Execution, 'signal'>,
-): Promise<void> {
+export async function indexFallenBehind(dependencies: UpkeepDependencies, signal: AbortSignal): Promise<void> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(INDEXING_MILLISECONDS)]);
   await takeMemoriesApart(dependencies, ending);
   await indexWords(dependencies, ending);
@@ -146,22 +160,15 @@ export async function indexFallenBehind(
 }
 
 /** Memories that were written by hand or imported, so that a turn finds them. */
-async function takeMemoriesApart(
-  { database, reachCrashPoint }: ActivityDependencies,
-  ending: AbortSignal,
-): Promise<void> {
+async function takeMemoriesApart({ database }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
   while (!ending.aborted) {
-    const { written, isAll } = await addMissingTerms(database, null);
-    if (written > 0) reachCrashPoint('indexFallenBehind:taken-apart');
+    const { isAll } = await addMissingTerms(database, null);
     if (isAll) return;
   }
 }
 
 /** One conversation that cannot be indexed keeps no other waiting, nor what upkeep does next. */
-async function indexWords(
-  { database, logger, reachCrashPoint }: ActivityDependencies,
-  ending: AbortSignal,
-): Promise<void> {
+async function indexWords({ database, logger }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
   const failed = new Set<string>();
   for (;;) {
     const limit = INDEXED_AT_ONCE + failed.size;
@@ -179,14 +186,13 @@ async function indexWords(
           'a conversation could not be indexed; upkeep tries again',
         );
       }
-      reachCrashPoint('indexFallenBehind:indexed');
     }
     if (behind.length < limit) return;
   }
 }
 
 /** A model that cannot be had keeps nobody waiting: search goes by words, and the next run tries again. */
-async function embedPassages({ database, embedder, logger }: ActivityDependencies, ending: AbortSignal): Promise<void> {
+async function embedPassages({ database, embedder, logger }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
   if (embedder === null) return;
   try {
     await embedBehind(database, embedder, ending);
@@ -197,28 +203,22 @@ async function embedPassages({ database, embedder, logger }: ActivityDependencie
 
 /** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep, every ten minutes, whichever worker comes first. */
 export async function deleteExpired(
-  { database, retention, timelineDays, logger, reachCrashPoint }: ActivityDependencies,
-  _: void,
-  { signal }: Pick<Execution, 'signal'>,
+  { database, retention, timelineDays, logger }: UpkeepDependencies,
+  signal: AbortSignal,
 ): Promise<void> {
   if (!(await takeUpRetention(database, RETENTION_EVERY_SECONDS))) return;
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
-  for (let isAll = false; !isAll && !ending.aborted;) {
-    const expired = await deleteExpiredMemories(database);
-    if (expired.deleted > 0) reachCrashPoint('deleteExpired:forgotten');
-    ({ isAll } = expired);
-  }
+  for (let isAll = false; !isAll && !ending.aborted;) ({ isAll } = await deleteExpiredMemories(database));
   // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.
   const passedOver = (conversationId: string, error: unknown): void =>
     logger.warn(
       { conversationId, ...describeError(error) },
       'nothing of a conversation was deleted by retention, since others had it locked; upkeep tries again',
     );
-  const deleted = await applyRetention(database, retention, ending, {
+  await applyRetention(database, retention, ending, {
     deleted: (conversationId) =>
       logger.info({ conversationId, workflowId: turnWorkflowId(conversationId) }, 'conversation deleted by retention'),
     passedOver,
   });
-  if (deleted > 0) reachCrashPoint('deleteExpired:deleted');
   if (timelineDays !== null) await deleteOldTimelines(database, timelineDays, ending, passedOver);
 }
