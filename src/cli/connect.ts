@@ -84,6 +84,7 @@ export async function withClient<Result>(
   const { createClient } = await import('../client/create-client.ts');
   const client = await createClient({
     databaseUrl,
+    ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     ...(await embedding(surroundings.configuration)),
     temporal: {
       address: temporalAddress,

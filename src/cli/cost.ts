@@ -4,7 +4,7 @@ import { definedOf } from '../context/defined-of.ts';
 import type { CostGroup } from '../store/costs.ts';
 import { withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
-import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import { holdfastCommand, tenantOption, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { costListLines } from './render/cost-list.ts';
@@ -38,6 +38,7 @@ export function costCommand(): Command {
         .choices(['agent', 'model', 'conversation', 'turn', 'step'])
         .default('agent'),
     )
+    .addOption(tenantOption())
     .option('--since <time>', 'only calls since a day or time, or within 30m, 12h, 7d, 4w (default: all)', since)
     .action(cost);
 }

@@ -35,6 +35,12 @@ export interface ConnectionFlags extends JsonOption {
   readonly databaseUrl?: string;
   readonly temporalAddress?: string;
   readonly temporalNamespace?: string;
+  /** Of commands that list what a tenant has. */
+  readonly tenant?: string;
+}
+
+export function tenantOption(): Option {
+  return new Option('--tenant <name>', 'whose conversations, of a service that keeps tenants apart').default('default');
 }
 
 /** Postgres by a flag. */

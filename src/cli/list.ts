@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
-import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import { holdfastCommand, tenantOption, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { conversationListLines } from './render/conversation-list.ts';
@@ -21,6 +21,7 @@ export function listCommand(): Command {
       examples: ['npx holdfast list', 'npx holdfast list --limit 100 --json | jq -r ".conversations[].conversationId"'],
     }),
   )
+    .addOption(tenantOption())
     .option('--limit <number>', `conversations to list, at most ${MOST}`, count(1, MOST), DEFAULT_LIMIT)
     .action(list);
 }

@@ -256,7 +256,7 @@ function readers(
     listCosts: ({ since, ...of }) =>
       guarded(async () => {
         if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
-        return readCosts(database, { ...of, since: since ?? null });
+        return readCosts(database, { ...of, tenant, since: since ?? null });
       }),
     listServedModels: () => guarded(() => listServedModels(database)),
     listProviderPauses: () => guarded(() => listPauses(database)),

@@ -248,7 +248,7 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   /**
    * What model calls cost, the most expensive group first; turns and steps of one conversation in their order.
    * @param options.since default: the beginning
-   * @param options.conversationId default: all conversations; needed by `turn` and `step`
+   * @param options.conversationId default: all conversations of the client's tenant; needed by `turn` and `step`
    */
   listCosts(options: {
     readonly by: CostGroup;

@@ -53,14 +53,19 @@ export async function readCosts(
   of: {
     readonly by: CostGroup;
     readonly since: Date | null;
-    /** Default: all conversations. */
     readonly conversationId?: string;
+    /** Of whose conversations, when none is named. Default: of all tenants. */
+    readonly tenant?: string;
   },
 ): Promise<CostRow[]> {
-  const { by, conversationId } = of;
+  const { by, conversationId, tenant } = of;
   const from = of.since ?? new Date(0);
   const inOrder = by === 'turn' || by === 'step';
-  const only = conversationId === undefined ? sql`` : sql`and t.conversation_id = ${conversationId}`;
+  const ofTenant =
+    tenant === undefined
+      ? sql``
+      : sql`and exists (select from conversations c where c.id = t.conversation_id and c.tenant = ${tenant})`;
+  const only = conversationId === undefined ? ofTenant : sql`and t.conversation_id = ${conversationId}`;
   const turnNumber = inOrder
     ? sql`(select count(*)::int from turns e where e.conversation_id = t.conversation_id and e.epoch <= t.epoch)`
     : sql`0`;

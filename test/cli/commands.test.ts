@@ -69,6 +69,8 @@ describe('list and show', () => {
       conversations: [expect.objectContaining({ conversationId })],
       hasMore: false,
     });
+    expect(JSON.parse((await cli('list', '--tenant', 'acme', '--json')).stdout)).toMatchObject({ conversations: [] });
+    expect(JSON.parse((await cli('cost', '--tenant', 'acme', '--json')).stdout)).toMatchObject({ costs: [] });
   });
 
   test('a conversation is named by its id, the beginning or end of it, as list prints it, or `last`', async () => {
