@@ -9,6 +9,7 @@ import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck } from '../store/fit-check.ts';
 import type { ContextUsage } from '../store/open-work.ts';
 import type { EndTurnInput, EndTurnResult } from '../turn/activity-values.ts';
+import { explainOutcome } from '../turn/explain-outcome.ts';
 import { closeToolCall } from './close-tool-call.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -31,9 +32,9 @@ export async function endTurn(
   const cancelledUntil =
     cancelled === true ? ((await dependencies.cancelRequestOf(workflowId, runId))?.reachesUntil ?? END_OF_TIME) : null;
   const request = { turn, outcome: wanted, reason, breakdown, contextUsage, cancelledUntil };
-  const { outcome } = await store.endTurn(dependencies.database, request, closeToolCall(dependencies));
+  const ended = await store.endTurn(dependencies.database, request, closeToolCall(dependencies));
   dependencies.reachCrashPoint('endTurn:written');
-  return { outcome };
+  return { ...ended, explanation: explainOutcome(ended.outcome, ended.reason) };
 }
 
 /** `null` when an earlier attempt ended the turn already, or when nothing was said. */

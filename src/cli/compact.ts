@@ -1,4 +1,4 @@
-import { NOTHING_TO_COMPACT } from '../client/explain-outcome.ts';
+import { NOTHING_TO_COMPACT } from '../turn/explain-outcome.ts';
 import type { Command } from 'commander';
 import type { HoldfastClient } from '../client/types.ts';
 import { withClient } from './connect.ts';

@@ -9,7 +9,7 @@ import { readLastTurn } from '../store/turns.ts';
 import type { TurnRow } from '../store/turns.ts';
 import { readWindowSource } from '../store/window-source.ts';
 import { HoldfastClientError } from './errors.ts';
-import { explainOutcome } from './explain-outcome.ts';
+import { explainOutcome } from '../turn/explain-outcome.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 import type { ContextReport, Conversation, TurnSummary } from './types.ts';

@@ -11,7 +11,7 @@ import { describeConversation } from './conversation.ts';
 import type { RungTemporal } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
 import { hasOpenWorkflow } from './lost-turn.ts';
-import { raiseFlags } from './raise-flag.ts';
+import { raiseFlags } from '../turn/raise-flag.ts';
 
 /**
  * Refuses what would begin a turn that ends at once, or one beside a turn that runs. What was sent before is sent once, also

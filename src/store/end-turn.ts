@@ -1,10 +1,9 @@
 import type { WindowBreakdown } from '../context/plan.ts';
-import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import { endBranchCommand } from './change-branch.ts';
 import type { BranchCommandEnd } from './change-branch.ts';
 import type { Database } from './database.ts';
-import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
+import { consumeCommands, staleEpoch } from './inbox.ts';
 import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { countRecoveries } from './overflow-recoveries.ts';
@@ -28,8 +27,10 @@ export interface EndTurnRequest {
 export interface EndedTurn {
   /** The outcome that stands: the first one stored. `stopped` instead of `completed` when a stop kept messages from being answered. */
   readonly outcome: TurnOutcome;
-  /** Looked up by each call, never stored: what waits for the next turn. */
-  readonly waiting: InboxLook;
+  readonly reason: string | null;
+  readonly steps: number;
+  /** Dollars; `null`: the price of a call is unknown. */
+  readonly cost: number | null;
 }
 
 /**
@@ -50,21 +51,25 @@ export async function endTurn(
   // An interruption of its own that it wrote before, and whose report was lost, has its own reason.
   const isOwn = request.outcome === 'interrupted' && request.reason === stored?.reason;
   if (endedBefore === 'interrupted' && !isOwn) throw staleEpoch(turn, stored?.epoch);
-  const outcome = endedBefore ?? (await end(sql, request, closeToolCall));
-  return { outcome, waiting: await countInbox(sql, turn.conversationId) };
+  if (endedBefore === null) await end(sql, request, closeToolCall);
+  const [ended] = await sql<EndedTurn[]>`
+    select outcome, reason, steps, case when calls_of_unknown_cost = 0 then cost::float8 end as cost
+    from turns where id = ${turn.turnId}`;
+  if (ended === undefined) throw staleEpoch(turn, stored?.epoch);
+  return ended;
 }
 
-async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<TurnOutcome> {
+async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<void> {
   const { turn, breakdown, contextUsage = null, cancelledUntil = null } = request;
   const { conversationId, turnId } = turn;
-  return writeAsTurn(sql, turn, async (writer) => {
+  await writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
     const [row] = await writer.sql<{ outcome: TurnOutcome | null; command_only: boolean; compacted: boolean }[]>`
       select outcome, command_only, exists (
         select from compactions c where c.turn_id = t.id and c.status = 'committed') as compacted
       from turns t where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
-    if (row.outcome !== null) return row.outcome;
+    if (row.outcome !== null) return;
     const stopped = await readStopped(writer, cancelledUntil);
     // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
     const change: BranchCommandEnd = row.command_only
@@ -86,7 +91,6 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     await setActiveTurn(writer.sql, turn, null);
     // What still runs for this turn, on a worker that was cut off, finds itself too old to write.
     await raiseEpoch(writer.sql, conversationId);
-    return outcome;
   });
 }
 

@@ -238,7 +238,16 @@ export interface EndTurnInput {
   readonly cancelled?: true;
 }
 
+/** How a turn ended, as it was stored; also the result of its workflow. */
 export interface EndTurnResult {
-  /** The outcome that was stored: `stopped` for a turn that completed while a stop came. */
+  /** `stopped` for a turn that completed while a stop came. */
   readonly outcome: TurnOutcome;
+  /** Code of what led to it. */
+  readonly reason: string | null;
+  /** What happened and what can be done next, in fixed words: Temporal shows it. */
+  readonly explanation: string;
+  /** Model calls that were answered. */
+  readonly steps: number;
+  /** Dollars; `null`: the price of a call is unknown. */
+  readonly cost: number | null;
 }

@@ -1,5 +1,11 @@
 import { CancellationScope, continueAsNew, makeContinueAsNewFunc, sleep } from '@temporalio/workflow';
-import type { BeginTurnInput, CallModelResult, InboxLook, ViewReference } from '../turn/activity-values.ts';
+import type {
+  BeginTurnInput,
+  CallModelResult,
+  EndTurnResult,
+  InboxLook,
+  ViewReference,
+} from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
@@ -17,7 +23,7 @@ import { obeyCommand } from './obey-command.ts';
 import { isStop } from './stopped.ts';
 import { noteNews, watchTimeLimits } from './time-limits.ts';
 import { runToolCalls } from './tool-calls.ts';
-import { endTurn, endWithoutContext, interruption } from './turn-end.ts';
+import { endTurn, endWithoutContext, interruption, resultOfRun } from './turn-end.ts';
 import type { LoopEnd } from './turn-end.ts';
 
 export interface AgentTurnInput {
@@ -31,13 +37,15 @@ export interface AgentTurnInput {
 /**
  * One turn: from the waiting user messages to an outcome. A workflow id per conversation keeps it
  * the only one; what happens is written by activities, and the workflow sees ids and counts.
+ * @returns how the last of its turns ended; `null`: nothing was waiting
  */
-export async function agentTurn({ conversationId, carryOver: carried, cancelled }: AgentTurnInput): Promise<void> {
+export async function agentTurn(input: AgentTurnInput): Promise<EndTurnResult | null> {
+  const { conversationId, carryOver: carried, cancelled } = input;
   const activities = turnActivities();
   const inbox = openInbox(activities);
   const whole = CancellationScope.current();
   // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
-  await CancellationScope.nonCancellable(async () => {
+  return CancellationScope.nonCancellable(async () => {
     // The turn may take what was sent after the cancel and go on; only a run that was not cancelled can be.
     if (carried === undefined && whole.consideredCancelled) {
       await nextTurn({ conversationId, cancelled: true });
@@ -49,6 +57,7 @@ export async function agentTurn({ conversationId, carryOver: carried, cancelled 
         ? await begin(activities, { conversationId, ...told(cancelled === true) })
         : { progress: await resume(activities, carried), isCancelled: cancelled === true };
     let wasCancelled = false;
+    let ended: EndTurnResult | null = null;
     if (progress !== null) {
       const display = showTurn(progress);
       if (isCancelled) progress.stopRequested = true;
@@ -58,15 +67,15 @@ export async function agentTurn({ conversationId, carryOver: carried, cancelled 
         // A cancel is of this run alone, and nothing in it is left to stop: the next one obeys it.
         if (whole.consideredCancelled) progress.stopRequested = true;
         const next = { conversationId, carryOver: carryOver(progress) };
-        await continueAsNew<typeof agentTurn>({ ...next, ...told(isCancelled || whole.consideredCancelled) });
-        return;
+        return continueAsNew<typeof agentTurn>({ ...next, ...told(isCancelled || whole.consideredCancelled) });
       }
       wasCancelled = whole.consideredCancelled;
-      const ended = { turn: progress.turn, ...end, ...told(isCancelled || wasCancelled) };
-      display.ended(await endTurn(activities, ended));
+      ended = await endTurn(activities, { turn: progress.turn, ...end, ...told(isCancelled || wasCancelled) });
+      display.ended(ended.outcome);
     }
     const look = await inbox.lookUntilQuiet(conversationId, null);
     if (look.waiting > 0) await nextTurn({ conversationId, ...told(whole.consideredCancelled && !wasCancelled) });
+    return ended === null ? null : resultOfRun(ended);
   });
 }
 

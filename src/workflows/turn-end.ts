@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import type { EndTurnInput } from '../turn/activity-values.ts';
+import type { EndTurnInput, EndTurnResult } from '../turn/activity-values.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { FittedContext } from './compaction.ts';
@@ -37,8 +37,17 @@ export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready
   }
 }
 
-/** @returns the outcome that stands: a stop that came meanwhile may have changed it */
-export async function endTurn({ endTurn: write }: TurnActivities, input: EndTurnInput): Promise<TurnOutcome> {
-  const ended = await write.executeWithOptions({ summary: input.outcome }, [input]);
-  return ended?.outcome ?? input.outcome;
+/** @returns what stands: a stop that came meanwhile may have changed the outcome */
+export function endTurn({ endTurn: write }: TurnActivities, input: EndTurnInput): Promise<EndTurnResult> {
+  return write.executeWithOptions({ summary: input.outcome }, [input]);
+}
+
+/** Outcomes that a person has to look at: Temporal lists their runs as failed, the outcome as the failure's type. */
+const FAILED: ReadonlySet<TurnOutcome> = new Set(['interrupted', 'model_failed', 'context_exhausted']);
+
+/** What the workflow returns, for the Temporal UI alone: whoever waits for an outcome reads the turn's row. */
+export function resultOfRun(ended: EndTurnResult): EndTurnResult {
+  const { outcome, explanation } = ended;
+  if (!FAILED.has(outcome)) return ended;
+  throw ApplicationFailure.create({ type: outcome, message: explanation, details: [ended], nonRetryable: true });
 }

@@ -40,7 +40,11 @@ function withoutMachine(key: string, value: unknown): unknown {
 
 /** Waits for the end of a workflow and writes the histories of all its runs. */
 export async function keepRuns(name: string, workflowId: string, temporal: Client): Promise<void> {
-  await temporal.workflow.getHandle(workflowId).result();
+  // A run whose outcome is a failure is kept like any other.
+  await temporal.workflow
+    .getHandle(workflowId)
+    .result()
+    .catch(() => undefined);
   const runs: string[] = [];
   for (let runId: string | undefined; runId !== '';) {
     const history = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();

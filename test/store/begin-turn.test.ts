@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
-import { lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
+import { countInbox, lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
 import { claimToolCall, readToolCall } from '../../src/store/tool-calls.ts';
 import { getTurn, readSnapshot } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -159,7 +159,8 @@ describe('commands', () => {
     const begun = await begin(sql, conversationId);
     expect(begun).toMatchObject({ kind: 'begun', commandOnly: true, compactRequested: true, messages: 0 });
     if (begun.kind !== 'begun') return;
-    expect((await end(begun.turn)).waiting).toMatchObject({ waiting: 0 });
+    await end(begun.turn);
+    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 0 });
     expect(await begin(sql, conversationId)).toEqual({ kind: 'nothing_waiting' });
   });
 
@@ -226,7 +227,8 @@ describe('commands', () => {
     await send(sql, { conversationId, mode: 'queue', ...text('queued') });
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId, ...text('after') });
-    expect((await end(turn, 'stopped')).waiting).toMatchObject({ waiting: 2, steering: 1, stopRequested: false });
+    await end(turn, 'stopped');
+    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 2, steering: 1, stopRequested: false });
     const log = await said(sql, conversationId);
     expect(log.slice(-2)).toEqual(['tool_result closed: requested stopped', 'user steered']);
     expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', messages: 2, stopRequested: false });
@@ -247,7 +249,8 @@ describe('commands', () => {
       const begun = await begin(sql, conversationId);
       expect(begun, kinds.join()).toMatchObject({ kind: 'begun', stopRequested });
       if (begun.kind !== 'begun') return;
-      expect(await end(begun.turn, 'stopped')).toMatchObject({ waiting: { waiting: 0 } });
+      await end(begun.turn, 'stopped');
+      expect(await countInbox(sql, begun.turn.conversationId)).toMatchObject({ waiting: 0 });
     }
   });
 
@@ -258,7 +261,8 @@ describe('commands', () => {
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId });
     expect(await takeMessages(sql, turn)).toEqual({ messages: 1 });
-    expect((await end(turn, 'stopped')).waiting).toMatchObject({ waiting: 1, steering: 1, stopRequested: false });
+    await end(turn, 'stopped');
+    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 1, steering: 1, stopRequested: false });
     expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', messages: 1, stopRequested: false });
   });
 
@@ -276,6 +280,7 @@ describe('commands', () => {
       });
     }
     // The stop was for this turn; the compaction gets a turn of its own.
-    expect((await end(turn, 'stopped')).waiting).toMatchObject({ waiting: 1, compactRequested: true });
+    await end(turn, 'stopped');
+    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 1, compactRequested: true });
   });
 });

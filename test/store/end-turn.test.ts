@@ -19,11 +19,11 @@ function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed'
 }
 
 describe('endTurn', () => {
-  it('stores the first outcome and looks at the inbox each time', async () => {
+  it('stores the first outcome, and tells it each time', async () => {
     const turn = await startTurn(sql);
-    expect(await end(turn, 'completed')).toMatchObject({ outcome: 'completed', waiting: { waiting: 0 } });
+    expect(await end(turn, 'completed')).toMatchObject({ outcome: 'completed', reason: null, steps: 0, cost: 0 });
     await send(sql, { conversationId: turn.conversationId });
-    expect(await end(turn, 'stopped')).toMatchObject({ outcome: 'completed', waiting: { waiting: 1 } });
+    expect(await end(turn, 'stopped')).toMatchObject({ outcome: 'completed' });
     const events = await listEvents(sql, { conversationId: turn.conversationId });
     expect(events.filter(({ kind }) => kind === 'turn_ended')).toHaveLength(1);
   });
@@ -34,7 +34,7 @@ describe('endTurn', () => {
       endTurn(sql, { turn, outcome: 'interrupted', reason, breakdown: null }, closeToolCall);
     expect(await interrupt('Store.entry_not_found')).toMatchObject({ outcome: 'interrupted' });
     await send(sql, { conversationId: turn.conversationId });
-    expect(await interrupt('Store.entry_not_found')).toMatchObject({ outcome: 'interrupted', waiting: { waiting: 1 } });
+    expect(await interrupt('Store.entry_not_found')).toMatchObject({ outcome: 'interrupted' });
     await expect(interrupt('another')).rejects.toMatchObject({ code: 'stale_epoch' });
     await expect(end(turn)).rejects.toMatchObject({ code: 'stale_epoch' });
     await sql`update turns set reason = 'taken_over' where id = ${turn.turnId}`;

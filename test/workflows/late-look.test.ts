@@ -6,7 +6,13 @@ import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { carryOver, startProgress } from '../../src/turn/carry-over.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { ANSWERED, beginsWith, scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
+import {
+  ANSWERED,
+  beginsWith,
+  scriptedActivities,
+  startWorkerOfActivities,
+  endedAs,
+} from './support/worker-of-activities.ts';
 
 const NOTHING = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false };
 const VIEW = { headEntryId: 'head', tokens: 100 };
@@ -42,7 +48,7 @@ async function runTurn(scripted: (ring: () => Promise<void>) => Partial<Activiti
       ...scripted(ring),
       endTurn: async (end) => {
         ({ outcome } = end);
-        return end;
+        return endedAs(end);
       },
     }),
   );
@@ -140,7 +146,7 @@ test('a ring that reaches a turn before the first task of its next run is looked
       callModel: () => waitFor(() => looks.count() > 0, { ...ANSWERED, cut: true }),
       endTurn: async (end) => {
         ({ outcome } = end);
-        return end;
+        return endedAs(end);
       },
     }),
   );

@@ -4,7 +4,7 @@ import { newId } from '../../src/store/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
+import { scriptedActivities, startWorkerOfActivities, endedAs } from './support/worker-of-activities.ts';
 
 const LIMITS = { turn: { cost: 0.1 }, conversation: {}, noteAt: 0.8 };
 const PLANNED = {
@@ -37,9 +37,9 @@ async function runTurn(scripted: Partial<Activities>, commandOnly = false): Prom
       log.push('call');
       return all.callModel(input);
     },
-    endTurn: async ({ outcome, reason }) => {
-      log.push(`${outcome} ${reason}`);
-      return { outcome };
+    endTurn: async (input) => {
+      log.push(`${input.outcome} ${input.reason}`);
+      return endedAs(input);
     },
   });
   onTestFinished(() => worker.stop());

@@ -4,7 +4,7 @@ import type { EndTurnInput } from '../../src/turn/activity-values.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startScriptedTurn, waitUntilSeen } from './support/scripted-turn.ts';
-import { ANSWERED, CALLS_A_TOOL, beginsWith } from './support/worker-of-activities.ts';
+import { ANSWERED, CALLS_A_TOOL, beginsWith, endedAs } from './support/worker-of-activities.ts';
 
 /** Moments of a workflow that last as long as one activity: here the activity ends when the test says so. */
 
@@ -47,7 +47,7 @@ test("Temporal's cancel that comes while a turn moves to a new run stops it ther
     callModel: ({ callNumber }) => Promise.resolve(callNumber < 12 ? CALLS_A_TOOL : ANSWERED),
     endTurn: async (input) => {
       ended.push(input);
-      return input;
+      return endedAs(input);
     },
     lookAtInbox: async (input) => {
       if (input.turn === null || isCancelled) return NOTHING;

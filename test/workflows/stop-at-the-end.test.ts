@@ -13,7 +13,7 @@ import { openTestStore, said, send, text } from '../store/support/store-builders
 import type { TestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startScriptedTurn } from './support/scripted-turn.ts';
-import { beginsWith, startWorkerOfActivities } from './support/worker-of-activities.ts';
+import { beginsWith, startWorkerOfActivities, endedAs } from './support/worker-of-activities.ts';
 import type { WorkerOfActivities } from './support/worker-of-activities.ts';
 
 let store: TestStore;
@@ -189,7 +189,7 @@ test("Temporal's own cancel during the check behind the last answer ends the tur
     endTurn: async (ended) => {
       input.push(ended);
       release();
-      return ended;
+      return endedAs(ended);
     },
   }));
   await waitUntil('the turn ends', () => input.length > 0);

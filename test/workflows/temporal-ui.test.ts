@@ -9,7 +9,10 @@ import { waitUntil } from '../support/wait-until.ts';
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k' } });
+  harness = await startTurnHarness({
+    agent: { model: 'simulator/sim-8k' },
+    configurationFile: JSON.stringify({ agents: { brief: { model: 'simulator/sim-8k', limits: { steps: 1 } } } }),
+  });
   for (let file = 1; file <= 6; file += 1) {
     await writeFile(join(harness.workspace, `log-${file}.txt`), `pump ${file} opens at ${file} bar. `.repeat(120));
   }
@@ -31,6 +34,13 @@ test('the Temporal UI shows conversation, progress, activity summaries and searc
     HoldfastModel: ['simulator/sim-8k'],
     HoldfastTurnState: ['completed'],
   });
+  expect(await handle.result()).toEqual({
+    outcome: 'completed',
+    reason: null,
+    explanation: 'The turn completed.',
+    steps: 7,
+    cost: expect.any(Number) as number,
+  });
   const metadata = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
   for (const row of ['| step |', '| window |', '| compactions |', '| cost |', '| now | completed |'])
     expect(metadata).toContain(row);
@@ -41,6 +51,24 @@ test('the Temporal UI shows conversation, progress, activity summaries and searc
   expect(summaries['callModel']?.[0]).toMatch(/^step 1 · [\d,]+ of 8,192 tokens$/);
   expect(summaries['runTool']?.[0]).toBe('read_file');
   expect(summaries['summarize']?.[0]).toMatch(/^entries \d+–\d+ · part 1 of \d+ · [\d,]+ tokens → ≤ [\d,]+$/);
+});
+
+test('a turn that a person has to look at is a failed run whose type is the outcome; a limit that was set is none', async () => {
+  const endOf = async (task: string, agent: string) => {
+    const sent = await harness.client.startTask({ task, agent });
+    await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    return harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).result();
+  };
+  await harness.fault({ kind: 'status', status: 400, times: 1 });
+  await expect(endOf('Say hello', 'default')).rejects.toMatchObject({
+    cause: { type: 'model_failed', message: expect.stringContaining('provider refused') as string },
+  });
+  await harness.clearFaults();
+  expect(await endOf('Call list_files with {"path": "."} 3 times, one by one', 'brief')).toMatchObject({
+    outcome: 'budget_exhausted',
+    reason: 'step_limit',
+    steps: 1,
+  });
 });
 
 async function activitySummaries(

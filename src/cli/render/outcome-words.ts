@@ -1,4 +1,4 @@
-import { raiseFlag } from '../../client/raise-flag.ts';
+import { raiseFlag } from '../../turn/raise-flag.ts';
 import type { TurnSummary } from '../../client/types.ts';
 import { formatCost, formatCount, formatDuration, plural } from './numbers.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { questionIn } from '../../../src/cli/render/decision-state.ts';
 import { resumeCommand } from '../../../src/cli/resume.ts';
 import { nextCommand } from '../../../src/cli/render/outcome-words.ts';
-import { explainOutcome } from '../../../src/client/explain-outcome.ts';
+import { explainOutcome } from '../../../src/turn/explain-outcome.ts';
 import { COUNTED, limitCode } from '../../../src/turn/spending.ts';
 
 test.each([

@@ -5,7 +5,7 @@ import { newId } from '../../../src/store/ids.ts';
 import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
 import { ringDoorbell } from '../../../src/temporal/ring-doorbell.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { scriptedActivities, startWorkerOfActivities } from './worker-of-activities.ts';
+import { scriptedActivities, startWorkerOfActivities, endedAs } from './worker-of-activities.ts';
 import type { WorkerOfActivities } from './worker-of-activities.ts';
 
 export interface ScriptedTurn extends WorkerOfActivities {
@@ -31,9 +31,9 @@ export async function startScriptedTurn(
   worker = await startWorkerOfActivities(
     address,
     scriptedActivities({
-      endTurn: ({ outcome }) => {
-        outcomes.push(outcome);
-        return Promise.resolve({ outcome });
+      endTurn: (input) => {
+        outcomes.push(input.outcome);
+        return Promise.resolve(endedAs(input));
       },
       ...scripted({ conversationId, worker: started }),
     }),

@@ -6,7 +6,7 @@ import type { Activities } from '../../../src/activities/create-activities.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
 import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
-import type { BeginTurnResult, TurnFacts } from '../../../src/turn/activity-values.ts';
+import type { BeginTurnResult, EndTurnInput, EndTurnResult, TurnFacts } from '../../../src/turn/activity-values.ts';
 import { installTestRuntime } from '../../support/runtime-logger.ts';
 
 /** A worker with the real workflows and whatever activities a test gives it; no upkeep runs beside it. */
@@ -71,12 +71,17 @@ export function scriptedActivities(scripted: Partial<Activities>): Activities {
     callModel: () => Promise.resolve(ANSWERED),
     requestDecisions: () => Promise.resolve({ waiting: 0, questions: 0, expiresInMilliseconds: 0 }),
     runTool: ({ callNumber }) => Promise.resolve({ state: 'succeeded', fingerprint: String(callNumber) }),
-    endTurn: ({ outcome }) => Promise.resolve({ outcome }),
+    endTurn: (input) => Promise.resolve(endedAs(input)),
     summarize: unexpected('summarize'),
     commitCompaction: unexpected('commitCompaction'),
     changeBranch: unexpected('changeBranch'),
     ...scripted,
   };
+}
+
+/** What is stored of a turn that ends as the workflow says. */
+export function endedAs({ outcome, reason }: EndTurnInput): EndTurnResult {
+  return { outcome, reason, explanation: 'It ended.', steps: 0, cost: 0 };
 }
 
 /** The last answer of a turn. */

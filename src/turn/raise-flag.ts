@@ -1,5 +1,5 @@
-import { COUNTED_OF_CONVERSATION, countedOf } from '../turn/spending.ts';
-import type { ConversationCounts, CountedOfConversation } from '../turn/spending.ts';
+import { COUNTED_OF_CONVERSATION, countedOf } from './spending.ts';
+import type { ConversationCounts, CountedOfConversation } from './spending.ts';
 
 /** Flags of `holdfast resume`, and by how much it usually raises a limit, in the proportions of a usual task. */
 const RAISES: Readonly<Record<CountedOfConversation, { readonly flag: string; readonly usual: number }>> = {

@@ -1,5 +1,5 @@
 import { raiseFlag } from './raise-flag.ts';
-import type { TurnOutcome } from '../turn/turn-reference.ts';
+import type { TurnOutcome } from './turn-reference.ts';
 
 /** What a worker that cannot run an agent lacks, and what to do about it. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
