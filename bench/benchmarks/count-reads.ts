@@ -24,7 +24,7 @@ export async function countReads(
     },
   };
   const database = postgres(url, options);
-  await database`select 1`;
+  await database`set search_path = holdfast, public`;
   return {
     database,
     async during(work) {
