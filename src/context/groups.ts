@@ -48,20 +48,20 @@ export class GroupTable {
     this.lasts = new Int32Array(positions.length);
     this.nexts = new Int32Array(positions.length).fill(NONE);
     this.cuts = new Uint8Array(positions.length);
-    const exchanges = new ExchangeIndex(table);
+    // All results of an answer are stored before the next answer.
+    let newestExchange = NONE;
     for (let place = 0; place < positions.length; place += 1) {
       const position = positions[place] ?? 0;
       const kind = table.kindAt(position);
-      const exchange = kind === 'tool_result' ? exchanges.find(position) : NONE;
-      if (exchange === NONE) {
-        this.firsts[this.length] = place;
-        this.lasts[this.length] = place;
-        if (kind === 'assistant') exchanges.add(this.length, position);
-        this.length += 1;
-      } else {
-        this.nexts[this.lasts[exchange] ?? 0] = place;
-        this.lasts[exchange] = place;
+      if (kind === 'tool_result' && newestExchange !== NONE && this.isCallOf(newestExchange, position)) {
+        this.nexts[this.lasts[newestExchange] ?? 0] = place;
+        this.lasts[newestExchange] = place;
+        continue;
       }
+      if (kind === 'assistant') newestExchange = this.length;
+      this.firsts[this.length] = place;
+      this.lasts[this.length] = place;
+      this.length += 1;
     }
     this.findCuts();
   }
@@ -120,6 +120,12 @@ export class GroupTable {
     return entries;
   }
 
+  private isCallOf(exchange: number, result: number): boolean {
+    const { turns, callNumbers } = this.table.columns;
+    const answer = this.firstAt(exchange);
+    return turns[answer] === turns[result] && callNumbers[answer] === callNumbers[result];
+  }
+
   /** Forbids cuts where an earlier group still waits for a result. */
   private findCuts(): void {
     let reached = -Infinity;
@@ -147,50 +153,6 @@ export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Gro
     lastSequence: groups.lastSequenceAt(group),
     cutBefore: groups.cutBeforeAt(group),
   }));
-}
-
-/**
- * Finds the group of a call by turn and call number. Results mostly follow their answer at once, so
- * the index of older answers is made only when one is looked for.
- */
-class ExchangeIndex {
-  private readonly groups: number[] = [];
-  /** Positions of their answers. */
-  private readonly answers: number[] = [];
-  /** By turn and call number. */
-  private readonly turns = new Map<number, Map<number, number>>();
-  private indexed = 0;
-  private readonly table: OutlineTable;
-
-  constructor(table: OutlineTable) {
-    this.table = table;
-  }
-
-  add(group: number, answer: number): void {
-    this.groups.push(group);
-    this.answers.push(answer);
-  }
-
-  find(result: number): number {
-    const { turns, callNumbers } = this.table.columns;
-    const newest = this.answers.length - 1;
-    const answer = this.answers[newest];
-    if (answer === undefined) return NONE;
-    const isNewest = turns[answer] === turns[result] && callNumbers[answer] === callNumbers[result];
-    if (isNewest) return this.groups[newest] ?? NONE;
-    this.indexAll();
-    return this.turns.get(turns[result] ?? 0)?.get(callNumbers[result] ?? 0) ?? NONE;
-  }
-
-  private indexAll(): void {
-    const { turns, callNumbers } = this.table.columns;
-    for (; this.indexed < this.answers.length; this.indexed += 1) {
-      const answer = this.answers[this.indexed] ?? 0;
-      const calls = this.turns.get(turns[answer] ?? 0) ?? new Map<number, number>();
-      calls.set(callNumbers[answer] ?? 0, this.groups[this.indexed] ?? NONE);
-      this.turns.set(turns[answer] ?? 0, calls);
-    }
-  }
 }
 
 function groupKind(kind: EntryOutline['kind']): GroupKind {
