@@ -102,8 +102,7 @@ async function main(): Promise<void> {
   process.once('exit', () => copy.remove());
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => process.exit(1));
   process.chdir(copy.root);
-  process.env['TMPDIR'] = copy.temporary;
-  const runner = await TestRunner.start(copy.root);
+  const runner = await TestRunner.start(copy);
   const judge = new Judge(copy, runner, new ImportGraph(sources));
   let killed = 0;
   for (const [number, mutation] of drawn.entries()) {

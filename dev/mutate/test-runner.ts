@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { BaseSequencer, createVitest } from 'vitest/node';
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node';
+import type { ProjectCopy } from './project-copy.ts';
 
 /** For one mutation. Most are noticed within a second of it. */
 const LIMIT_MILLISECONDS = 120_000;
@@ -22,39 +23,34 @@ class InOrder extends BaseSequencer {
   }
 }
 
-/** One vitest for all runs: its servers start once, and modules that no mutation is in are compiled once. */
+/** One vitest for many runs: its servers start once, and modules that no mutation is in are compiled once. */
 export class TestRunner {
   private lastResult = 0;
-  private readonly vitest: Vitest;
-  private readonly root: string;
+  private vitest: Vitest;
+  private readonly copy: ProjectCopy;
+  private readonly watch: Reporter;
 
-  private constructor(vitest: Vitest, root: string) {
+  private constructor(vitest: Vitest, copy: ProjectCopy, watch: Reporter) {
     this.vitest = vitest;
-    this.root = root;
+    this.copy = copy;
+    this.watch = watch;
   }
 
-  static async start(root: string): Promise<TestRunner> {
-    const watch: Reporter = { onTestCaseResult: () => void (runner.lastResult = Date.now()) };
+  static async start(copy: ProjectCopy): Promise<TestRunner> {
     // It would win over the number of workers below, and the order of the files would be lost.
     delete process.env['VITEST_MAX_WORKERS'];
-    const vitest = await createVitest('test', {
-      root,
-      watch: false,
-      bail: 1,
-      maxWorkers: 1,
-      testTimeout: STUCK_MILLISECONDS,
-      sequence: { sequencer: InOrder },
-      reporters: [watch],
-    });
-    const runner = new TestRunner(vitest, root);
+    const watch: Reporter = { onTestCaseResult: () => void (runner.lastResult = Date.now()) };
+    const runner = new TestRunner(await openVitest(copy, watch), copy, watch);
     return runner;
   }
 
   /** Runs test files one after another until a test fails. */
   async run(tests: readonly string[], changed: string): Promise<TestRun> {
-    this.vitest.invalidateFile(join(this.root, changed));
+    this.vitest.invalidateFile(join(this.copy.root, changed));
     const found = await this.vitest.globTestSpecifications([...tests]);
-    const specifications = tests.flatMap((test) => found.filter(({ moduleId }) => moduleId === join(this.root, test)));
+    const specifications = tests.flatMap((test) =>
+      found.filter(({ moduleId }) => moduleId === join(this.copy.root, test)),
+    );
     this.lastResult = Date.now();
     let isLate = false;
     let isStuck = false;
@@ -67,6 +63,11 @@ export class TestRunner {
     }, LIMIT_MILLISECONDS);
     const { testModules: all, unhandledErrors } = await this.vitest.runTestSpecifications(specifications, false);
     clearTimeout(timer);
+    // A vitest whose worker was killed starts no other.
+    if (isLate) {
+      await this.vitest.close();
+      this.vitest = await openVitest(this.copy, this.watch);
+    }
     // Those of runs before are listed too.
     const testModules = all.filter(({ moduleId }) => specifications.some((each) => each.moduleId === moduleId));
     const failed = testModules.flatMap((module) => firstFailure(module) ?? []);
@@ -79,6 +80,20 @@ export class TestRunner {
   async close(): Promise<void> {
     await this.vitest.close();
   }
+}
+
+function openVitest({ root, temporary }: ProjectCopy, watch: Reporter): Promise<Vitest> {
+  // The one before left its own folder here.
+  process.env['TMPDIR'] = temporary;
+  return createVitest('test', {
+    root,
+    watch: false,
+    bail: 1,
+    maxWorkers: 1,
+    testTimeout: STUCK_MILLISECONDS,
+    sequence: { sequencer: InOrder },
+    reporters: [watch],
+  });
 }
 
 function describe(error: unknown): string {
