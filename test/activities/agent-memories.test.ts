@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { relevantMemories, withMemories } from '../../src/activities/agent-memories.ts';
+import { relevantMemories } from '../../src/activities/agent-memories.ts';
 import { budgetFor } from '../../src/context/budget.ts';
 import { textOf } from '../../src/context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
@@ -15,13 +15,11 @@ import {
   answer,
   closeToolCall,
   finishToolCall,
-  register,
   startTurn,
   text,
   useTestStore,
 } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
 import { indexOnce } from '../support/index-once.ts';
@@ -271,22 +269,5 @@ describe('R28 a memory', () => {
     expect(await inForce()).toMatchObject([
       { text: 'The AWS secret of the build account is [redacted: said to be secret].' },
     ]);
-  });
-});
-
-describe('a note behind a compaction', () => {
-  const RESULT = { kind: 'committed', view: { headEntryId: newId(), tokens: 100 }, tokensBefore: 200 } as const;
-
-  it('is left out when it comes too late for the call, which another worker has begun', async () => {
-    const { user, remember } = await rememberer();
-    await remember('The staging port is 6432.');
-    const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
-    const turn = await startTurn(sql, 'Which staging port?', { snapshot });
-    const compactionId = newId();
-    const note = (callNumber: number) =>
-      withMemories(activityDependencies(sql), { turn, compactionId, boundary: { callNumber, runId: 'woken' } }, RESULT);
-    await register(sql, turn, 1);
-    expect(await note(1)).toEqual(RESULT);
-    expect(await note(2)).toMatchObject({ view: { headEntryId: expect.not.stringMatching(RESULT.view.headEntryId) } });
   });
 });

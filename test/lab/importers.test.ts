@@ -25,7 +25,13 @@ describe('Claude Code', () => {
         kind: 'tool_result',
         callId: 'toolu_2',
         isError: true,
-        content: [text('blurred'), IMAGE, text('{"type":"tool_reference","tool_name":"Zoom"}')],
+        content: [
+          text('blurred'),
+          IMAGE,
+          { type: 'file', mediaType: 'application/pdf', name: 'Plan', data: 'JVBERi0=', pages: 1 },
+          text('{"type":"document","source":{"type":"url"}}'),
+          text('{"type":"tool_reference","tool_name":"Zoom"}'),
+        ],
       },
       { kind: 'compacted', tokensBefore: 155_000 },
       { kind: 'user', content: [text('Also count the pears.')] },
@@ -45,7 +51,7 @@ describe('Claude Code', () => {
         'line of a sub-agent': 1,
         'summary of a compaction': 1,
       },
-      unknown: { 'content block tool_reference': 1, hologram: 1 },
+      unknown: { 'content block document': 1, 'content block tool_reference': 1, hologram: 1 },
       problems: [],
     });
   });
