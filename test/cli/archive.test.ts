@@ -8,7 +8,7 @@ import { newId } from '../../src/store/ids.ts';
 import { insertMemory } from '../../src/store/memories.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import type { CliResult } from './run-cli.ts';
+import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;

@@ -3,7 +3,7 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;

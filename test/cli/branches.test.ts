@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { parseOutput } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { parseOutput } from './cli-result.ts';
+import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;

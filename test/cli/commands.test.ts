@@ -4,8 +4,8 @@ import { findConversation } from '../../src/cli/find-conversation.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { parseOutput } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { parseOutput } from './cli-result.ts';
+import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;
@@ -215,7 +215,11 @@ describe('context and memory', () => {
     expect(compacted.stdout).toMatch(/compaction begins: .*you asked for it/u);
     expect(compacted.stdout).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens \(−\d+ %\), .* s$/mu);
     // One that is sent while the turn of the first ends would be taken for the same.
-    await cli('watch', 'last');
+    const watched = await cli('watch', 'last', '--json');
+    expect([watched.code, JSON.parse(watched.stdout.trim().split('\n').at(-1) ?? '')]).toEqual([
+      0,
+      expect.objectContaining({ type: 'event', event: expect.objectContaining({ kind: 'turn_ended' }) }),
+    ]);
     const declined = await cli('compact', 'last');
     expect([declined.code, declined.stdout]).toEqual([0, expect.stringMatching(/Nothing was compacted: .* tokens/u)]);
     const listed = await cli('summaries', 'last');

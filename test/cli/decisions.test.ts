@@ -6,7 +6,7 @@ import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import type { CliResult } from './run-cli.ts';
+import type { CliResult } from './cli-result.ts';
 import { startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 

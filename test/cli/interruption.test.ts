@@ -8,7 +8,8 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { EXECUTABLE, startCli } from './run-cli.ts';
-import type { CliResult, RunningCli } from './run-cli.ts';
+import type { CliResult } from './cli-result.ts';
+import type { RunningCli } from './run-cli.ts';
 
 /** Far below the minutes for which a silent server is waited for; a loaded machine needs more than the second that a user does. */
 const SOON_MILLISECONDS = 10_000;

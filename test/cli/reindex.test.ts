@@ -6,7 +6,8 @@ import { end } from '../store/support/branch-builders.ts';
 import { waitForWaiters } from '../store/support/lock-waits.ts';
 import { conversationOf, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { parseOutput, startCli } from './run-cli.ts';
+import { parseOutput } from './cli-result.ts';
+import { startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let sql: Database;

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { runCommandLine } from '../../src/cli/main.ts';
-import { OWN_VARIABLE } from './run-cli.ts';
-import type { CliOptions, CliResult } from './run-cli.ts';
+import { OWN_VARIABLE } from './cli-result.ts';
+import type { CliOptions, CliResult } from './cli-result.ts';
 
 const OUTPUTS = ['stdout', 'stderr'] as const;
 

@@ -7,7 +7,8 @@ import { connectDatabase } from '../../src/store/database.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { parseOutput, runCli, startCli } from './run-cli.ts';
+import { parseOutput } from './cli-result.ts';
+import { runCli, startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;

@@ -5,7 +5,7 @@ import { listEntries } from '../../src/store/entries.ts';
 import { end, go } from '../store/support/branch-builders.ts';
 import { conversationOf, continueConversation, send, text, useTestStore } from '../store/support/store-builders.ts';
 import { takeMessages } from '../../src/store/inbox.ts';
-import { parseOutput } from './run-cli.ts';
+import { parseOutput } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let sql: Database;

@@ -4,8 +4,10 @@ import type { TurnSummary } from '../../src/client/types.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { parseOutput, runCli, startCli } from './run-cli.ts';
-import type { CliOptions, CliResult, RunningCli } from './run-cli.ts';
+import { parseOutput } from './cli-result.ts';
+import { runCli, startCli } from './run-cli.ts';
+import type { CliOptions, CliResult } from './cli-result.ts';
+import type { RunningCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;

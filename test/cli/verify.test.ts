@@ -12,7 +12,7 @@ import {
   startTurn,
   useTestStore,
 } from '../store/support/store-builders.ts';
-import { parseOutput } from './run-cli.ts';
+import { parseOutput } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let sql: Database;

@@ -4,7 +4,7 @@ import type { HoldfastClient, ListedEntry } from '../../src/client/types.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import { newId } from '../../src/store/ids.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import type { CliResult } from '../cli/run-cli.ts';
+import type { CliResult } from '../cli/cli-result.ts';
 import { SUMMARY, commitRequest, plan, planWithCut, turnWithSteps } from '../store/support/compaction-builders.ts';
 import { openTestStore, step } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';

@@ -7,7 +7,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { importSessions } from '../../src/lab/import-sessions.ts';
 import type { ImportedSession } from '../../src/lab/import-sessions.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { parseOutput } from '../cli/run-cli.ts';
+import { parseOutput } from '../cli/cli-result.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

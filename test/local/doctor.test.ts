@@ -17,7 +17,8 @@ import { judgeClock } from '../../src/local/doctor/check-servers.ts';
 import { examine } from '../../src/local/doctor/examine.ts';
 import type { Finding } from '../../src/local/doctor/finding.ts';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
-import { parseOutput, runCli } from '../cli/run-cli.ts';
+import { parseOutput } from '../cli/cli-result.ts';
+import { runCli } from '../cli/run-cli.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 
 let project: string;

@@ -5,7 +5,7 @@ import { newId } from '../../src/store/ids.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import type { CliResult } from '../cli/run-cli.ts';
+import type { CliResult } from '../cli/cli-result.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
