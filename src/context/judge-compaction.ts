@@ -1,7 +1,7 @@
 import { measureView } from './measure-view.ts';
 import type { MeasuredView } from './measure-view.ts';
 import type { Measurements } from './measurements.ts';
-import type { Budget, CompactionPlan, Operation, SummaryInForce } from './plan.ts';
+import type { Budget, CompactionPlan, SummaryInForce } from './plan.ts';
 
 /** `accepted`, or the code of why the next weaker form must be planned. */
 export type CompactionVerdict = 'accepted' | 'not_smaller' | 'too_little_won' | 'over_target' | 'over_window';
@@ -35,7 +35,7 @@ export function viewAfterCompaction(
   return measureView({
     ...before,
     summary: summaryAfter(before.summary, plan, compactionId, newSummary),
-    operations: [...withoutReplaced(before.operations, plan.operations), ...plan.operations],
+    operations: [...before.operations, ...plan.operations],
   });
 }
 
@@ -56,9 +56,4 @@ function summaryAfter(
     ...(shown !== undefined && { shown }),
     ...(inPlace !== undefined && { inPlace }),
   };
-}
-
-function withoutReplaced(operations: readonly Operation[], newer: readonly Operation[]): Operation[] {
-  const replaced = new Set(newer.map((operation) => operation.entryId));
-  return operations.filter((operation) => !replaced.has(operation.entryId));
 }

@@ -32,7 +32,7 @@ function chunksOf(text: string): string[] {
     let to = Math.min(text.length, from + CHUNK);
     const last = text.charCodeAt(to - 1);
     // A surrogate pair stays whole.
-    if (last >= 0xd800 && last < 0xdc00 && to < text.length) to += 1;
+    if (last >= 0xd800 && last < 0xdc00) to += 1;
     chunks.push(text.slice(from, to));
     from = to;
   }

@@ -102,22 +102,19 @@ function compileSet(body: readonly string[]): (candidate: string) => boolean {
 /** Greedy with one step back: after a mismatch the last `any_number` takes one item more. */
 function matches<Item>(pattern: readonly Wildcard<Item>[], items: readonly Item[]): boolean {
   let at = 0;
-  let star = -1;
-  let taken = 0;
+  let retry: { at: number; index: number } | null = null;
   for (let index = 0; index < items.length;) {
     const wildcard = pattern[at];
     const item = items[index];
     if (wildcard === 'any_number') {
-      star = at;
-      taken = index;
       at += 1;
+      retry = { at, index };
     } else if (wildcard !== undefined && item !== undefined && wildcard(item)) {
       at += 1;
       index += 1;
-    } else if (star !== -1) {
-      taken += 1;
-      index = taken;
-      at = star + 1;
+    } else if (retry !== null) {
+      retry.index += 1;
+      ({ at, index } = retry);
     } else {
       return false;
     }

@@ -169,10 +169,7 @@ function createByteStore(directory: string): ByteStore {
       }
     },
     async dispose() {
-      memory = [];
       await file?.close();
-      file = null;
-      length = 0;
     },
   };
 }

@@ -121,9 +121,9 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
           if (!wasEnding || !isOnlyLate(error)) throw error;
         }
       });
-      // Both, before connections are closed that either still uses.
-      const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
-      if (failed?.status === 'rejected') throw failed.reason;
+      // Connections are closed after this, and both workers use them.
+      await Promise.allSettled(runs);
+      await Promise.all(runs);
     },
   };
 }

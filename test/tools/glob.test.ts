@@ -18,6 +18,11 @@ const CASES: readonly (readonly [glob: string, matches: readonly string[], other
   ['{a,{b,c}d}.md', ['a.md', 'bd.md', 'cd.md'], ['d.md', 'ad.md']],
   ['a,b.md', ['a,b.md'], ['a', 'b.md']],
   ['[x.md', ['[x.md'], ['x.md']],
+  ['[a-].md', ['a.md', '-.md'], ['b.md']],
+  ['[a-c', ['[a-c'], ['b']],
+  ['[]a].md', ['].md', 'a.md'], ['[]a].md']],
+  ['{a\\,b,c}.md', ['a,b.md', 'c.md'], ['a.md', 'b.md']],
+  ['a\\', ['a\\'], ['a']],
 ];
 
 test.each(CASES)('%s', (glob, matches, others) => {
@@ -30,7 +35,9 @@ test('a brace without end is refused with its glob', () => {
   expect(() => globTest('*.{ts')).toThrow('The glob *.{ts has a "{" without "}".');
 });
 
-test('braces that stand for very many globs are refused', () => {
+test('braces that stand for more than 256 globs are refused', () => {
+  expect(globTest(`{${','.repeat(255)}}`)('')).toBe(true);
+  expect(() => globTest(`{${','.repeat(256)}}`)).toThrow('stands for more than 256 globs');
   expect(() => globTest('{a,b}'.repeat(90))).toThrow('stands for more than 256 globs');
 });
 

@@ -109,6 +109,10 @@ test('the temporary file has no name, so nothing is left whatever ends the proce
   const collecting = sink({ directory });
   await collecting.write(Buffer.alloc(1_024 * 1_024));
   expect(await readdir(directory)).toEqual([]);
+  const output = await collecting.finish();
+  await collecting.dispose();
+  // Closed: the disk has its room again.
+  await expect(bytesOf(output)).rejects.toMatchObject({ code: 'EBADF' });
 });
 
 test('a provider key is masked, also where two writes split it and where it was written to disk', async () => {

@@ -55,10 +55,9 @@ export function screenLines(state: TurnScreenState, options: ScreenOptions): str
     statusLine(state, options, spinner),
     ...(rows > 6 ? [style.dim(truncate(options.hint, columns))] : []),
   ];
-  const room = rows - 1 - foot.length;
-  const kept = below.slice(-Math.max(0, room));
-  const text = liveRows(state, columns, Math.min(room - kept.length, Math.ceil(rows * 0.6)), style);
-  return [...text, ...kept, ...foot].slice(-(rows - 1));
+  const room = rows - 1 - below.length - foot.length;
+  const text = liveRows(state, columns, Math.min(room, Math.ceil(rows * 0.6)), style);
+  return [...text, ...below, ...foot].slice(-(rows - 1));
 }
 
 function liveRows({ live }: TurnScreenState, columns: number, most: number, style: Style): string[] {

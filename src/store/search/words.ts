@@ -128,7 +128,7 @@ function byScript(piece: string): { readonly run: string; readonly isUnspaced: b
 function withParts(word: string): string[] {
   if (PLAIN.test(word) && !/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return [word];
   const found = new Set([word]);
-  const parts = word.split(/[^\p{L}\p{M}\p{N}]+/u).filter((part) => part !== '');
+  const parts = word.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   if (parts.length > 1) parts.forEach((part) => found.add(part));
   for (const part of parts) {
     const pieces = [...part.matchAll(IDENTIFIER_PARTS)].map(([piece]) => piece);

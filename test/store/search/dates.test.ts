@@ -14,6 +14,8 @@ describe('dateTermsOf', () => {
     ['May 8th, 2023', ['@2023-05-08']],
     ['on March 5', ['@2026-03-05']],
     ['on December 30', ['@2025-12-30']],
+    ['on September 30', ['@2026-09-30']],
+    ['on October 1', ['@2025-10-01']],
     ['we met yesterday', ['@2026-03-10']],
     ['Last Tuesday I was there', ['@2026-03-10']],
     ['last Wednesday', ['@2026-03-04']],
@@ -71,6 +73,12 @@ describe('dateTermsOf', () => {
   it('has seven days for a week', () => {
     expect(days('last week')).toHaveLength(7);
     expect(days('last week')[0]).toBe('@2026-03-02');
+  });
+
+  it('takes the year that is nearest for a month alone', () => {
+    const inOctober = new Date('2026-10-20T15:00:00Z');
+    expect(dateTermsOf('on April 5', inOctober)).toContain('@2026-04-05');
+    expect(dateTermsOf('on March 5', inOctober)).toContain('@2027-03-05');
   });
 
   it('meets the terms of the time of writing', () => {
