@@ -87,7 +87,6 @@ create table deployment (
   is_only boolean primary key default true check (is_only),
   namespace_name text,
   namespace_id text,
-  retention_at timestamptz,
   check ((namespace_name is null) = (namespace_id is null))
 );
 insert into deployment default values;
@@ -96,4 +95,11 @@ comment on column deployment.is_only is 'There is one row.';
 comment on column deployment.namespace_name is 'Temporal namespace that runs the turns; null before the first worker.';
 comment on column deployment.namespace_id
   is 'Its id as DescribeNamespace tells it: a new server has another one under the same name, and is refused.';
-comment on column deployment.retention_at is 'When a worker last began to apply retention; null: never.';
+
+create table retention_looks (
+  task_queue text primary key,
+  looked_at timestamptz not null default holdfast_now()
+);
+comment on table retention_looks is 'When retention was applied, by queue: the workers of each have rules of their own.';
+comment on column retention_looks.task_queue is 'As in conversations.';
+comment on column retention_looks.looked_at is 'When a worker of the queue last began to apply its rules.';

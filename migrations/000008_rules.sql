@@ -355,6 +355,7 @@ begin
   grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts
     to holdfast_app;
   grant update on deployment to holdfast_app;
+  grant insert, update on retention_looks to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.
   grant insert, update (hash) on agent_snapshots to holdfast_app;
   grant insert, update (bytes, missing_bytes, characters) on contents to holdfast_app;

@@ -10,7 +10,7 @@ const rule = {
   }),
   megabytes: positive.optional().meta({
     description:
-      "Size of an agent's conversations together, originals included; beyond it the least recently active are deleted. Without an agent: of all agents together that have no rule of their own.",
+      "Size of a tenant's conversations with an agent together, originals included; beyond it the least recently active are deleted. Without an agent: with all agents together that have no rule of their own.",
     unit: 'megabytes',
     defaultText: 'any size',
   }),

@@ -1,5 +1,5 @@
 import { isPast } from './past.ts';
-import type { Database } from './database.ts';
+import type { Database, Fragment } from './database.ts';
 import { deleteConversation, keptSinceOf } from './delete-conversation.ts';
 import { StoreError, isLockConflict } from './errors.ts';
 
@@ -9,17 +9,23 @@ export interface RetentionRule {
   readonly agent: string | null;
   /** Days since a conversation was active last, or was imported. `null`: for ever. */
   readonly days: number | null;
-  /** Megabytes that the conversations of the agent may fill together; the least recently active go first. `null`: any size. */
+  /** Megabytes that a tenant's conversations with the agent may fill together; the least recently active go first. `null`: any size. */
   readonly megabytes: number | null;
+}
+
+/** Rules of the workers of one queue, which hold for the conversations of that queue alone. */
+export interface QueueRetention {
+  readonly taskQueue: string;
+  readonly rules: readonly RetentionRule[];
 }
 
 const BYTES_PER_MEGABYTE = 1_000_000;
 
-/** Takes up retention, which is due once in a while; `false` when some worker did so less than `everySeconds` ago. */
-export async function takeUpRetention(sql: Database, everySeconds: number): Promise<boolean> {
+/** Takes up retention, which is due once in a while; `false` when some worker of the queue did so less than `everySeconds` ago. */
+export async function takeUpRetention(sql: Database, taskQueue: string, everySeconds: number): Promise<boolean> {
   const { count } = await sql`
-    update deployment set retention_at = holdfast_now()
-    where retention_at is null or ${isPast(sql, sql`retention_at`, everySeconds)}`;
+    insert into retention_looks as l (task_queue) values (${taskQueue})
+    on conflict (task_queue) do update set looked_at = holdfast_now() where ${isPast(sql, sql`l.looked_at`, everySeconds)}`;
   return count > 0;
 }
 
@@ -31,21 +37,23 @@ export interface RetentionListener {
 }
 
 /**
- * Deletes idle conversations that a rule no longer keeps, least recently active first. Conversations with an open turn or
+ * Deletes idle conversations of the queue that a rule no longer keeps, least recently active first. Conversations with an open turn or
  * a message that waits stay, whatever their age. One that others have locked keeps none of the others.
  *
  * @returns how many were deleted
  */
 export async function applyRetention(
   sql: Database,
-  rules: readonly RetentionRule[],
+  { taskQueue, rules }: QueueRetention,
   signal: AbortSignal,
   listener: RetentionListener = {},
 ): Promise<number> {
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
   for (const rule of rules) {
-    for (const expired of await findExpired(sql, rule, named)) {
+    const ruled = sql`c.task_queue = ${taskQueue}
+      and ${rule.agent === null ? sql`not c.agent = any(${named})` : sql`c.agent = ${rule.agent}`}`;
+    for (const expired of await findExpired(sql, rule, ruled)) {
       if (signal.aborted) return deleted;
       if (!(await deleteIdle(sql, expired, listener))) continue;
       deleted += 1;
@@ -61,8 +69,8 @@ interface Expired {
   readonly kept_since: string;
 }
 
-async function findExpired(sql: Database, rule: RetentionRule, named: readonly string[]): Promise<readonly Expired[]> {
-  const ofAgent = rule.agent === null ? sql`not c.agent = any(${[...named]})` : sql`c.agent = ${rule.agent}`;
+/** @param ruled of `conversations c`, those that the rule is for */
+async function findExpired(sql: Database, rule: RetentionRule, ruled: Fragment): Promise<readonly Expired[]> {
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
   const keptSince = keptSinceOf(sql);
@@ -73,7 +81,7 @@ async function findExpired(sql: Database, rule: RetentionRule, named: readonly s
       ? []
       : await sql<Expired[]>`
           select c.id, (${keptSince})::text as kept_since from conversations c
-          where ${ofAgent} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
+          where ${ruled} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
           order by ${keptSince} limit 1000`;
   if (rule.megabytes === null) return tooOld;
   // The sums at the head are those of all entries of the active branch.
@@ -81,26 +89,26 @@ async function findExpired(sql: Database, rule: RetentionRule, named: readonly s
     select id, kept_since::text from (
       select c.id, ${keptSince} as kept_since, ${idle} as idle,
         sum(coalesce((h.sums).bytes, 0) + coalesce(o.bytes, 0) + coalesce(k.bytes, 0))
-          over (order by ${keptSince} desc, c.id desc) as bytes
+          over (partition by c.tenant order by ${keptSince} desc, c.id desc) as bytes
       from conversations c
       left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
       cross join lateral (select sum(o.bytes) as bytes from contents o where o.conversation_id = c.id) o
       cross join lateral (
         select sum((k.summary_measurements).bytes) as bytes from compactions k
         where k.conversation_id = c.id and k.status = 'committed') k
-      where ${ofAgent}) as sized
+      where ${ruled}) as sized
     where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by sized.kept_since limit 1000`;
   // What both name is deleted once; the second time it is not there.
   return [...tooOld, ...tooMuch];
 }
 
 /**
- * Deletes the timelines and ledgers of turns that ended so many days ago: events, tries of steps, and commands. What goes on
+ * Deletes the timelines and ledgers of the queue's turns that ended so many days ago: events, tries of steps, and commands. What goes on
  * needs, and what is shown of costs, `delete_old_timeline` keeps. A conversation that others have locked stays until the next look.
  */
 export async function deleteOldTimelines(
   sql: Database,
-  days: number,
+  { taskQueue, days }: { readonly taskQueue: string; readonly days: number },
   signal: AbortSignal,
   passedOver: NonNullable<RetentionListener['passedOver']>,
 ): Promise<void> {
@@ -109,9 +117,10 @@ export async function deleteOldTimelines(
   for (;;) {
     const found = await sql<{ id: string }[]>`
       select distinct conversation_id as id from (
-        select conversation_id from turns
-        where timeline = 'whole' and outcome is not null and ended_at < ${before} and conversation_id <> all(${locked}::uuid[])
-        order by ended_at limit 100) as old`;
+        select t.conversation_id from turns t join conversations c on c.id = t.conversation_id
+        where t.timeline = 'whole' and t.outcome is not null and t.ended_at < ${before} and c.task_queue = ${taskQueue}
+          and c.id <> all(${locked}::uuid[])
+        order by t.ended_at limit 100) as old`;
     if (found.length === 0) return;
     for (const { id } of found) {
       if (signal.aborted) return;

@@ -201,12 +201,12 @@ async function embedPassages({ database, embedder, logger }: UpkeepDependencies,
   }
 }
 
-/** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep, every ten minutes, whichever worker comes first. */
+/** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep of the queue, every ten minutes, whichever of its workers comes first. */
 export async function deleteExpired(
-  { database, retention, timelineDays, logger }: UpkeepDependencies,
+  { database, taskQueue, retention, timelineDays, logger }: UpkeepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!(await takeUpRetention(database, RETENTION_EVERY_SECONDS))) return;
+  if (!(await takeUpRetention(database, taskQueue, RETENTION_EVERY_SECONDS))) return;
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
   for (let isAll = false; !isAll && !ending.aborted;) ({ isAll } = await deleteExpiredMemories(database));
   // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.
@@ -215,10 +215,10 @@ export async function deleteExpired(
       { conversationId, ...describeError(error) },
       'nothing of a conversation was deleted by retention, since others had it locked; upkeep tries again',
     );
-  await applyRetention(database, retention, ending, {
+  await applyRetention(database, { taskQueue, rules: retention }, ending, {
     deleted: (conversationId) =>
       logger.info({ conversationId, workflowId: turnWorkflowId(conversationId) }, 'conversation deleted by retention'),
     passedOver,
   });
-  if (timelineDays !== null) await deleteOldTimelines(database, timelineDays, ending, passedOver);
+  if (timelineDays !== null) await deleteOldTimelines(database, { taskQueue, days: timelineDays }, ending, passedOver);
 }

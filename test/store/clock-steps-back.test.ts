@@ -181,9 +181,9 @@ describe('when the clock of the database steps back, upkeep', () => {
   });
 
   it('does what is due once in a while, and not until the clock has come back to the last time', async () => {
-    expect(await takeUpRetention(fast, 3_600)).toBe(true);
-    expect(await takeUpRetention(sql, 3_600)).toBe(true);
-    expect(await takeUpRetention(sql, 3_600)).toBe(false);
+    expect(await takeUpRetention(fast, 'agent-turn', 3_600)).toBe(true);
+    expect(await takeUpRetention(sql, 'agent-turn', 3_600)).toBe(true);
+    expect(await takeUpRetention(sql, 'agent-turn', 3_600)).toBe(false);
   });
 });
 

@@ -10,6 +10,7 @@ import { listEvents } from '../../src/store/events.ts';
 import { newId } from '../../src/store/ids.ts';
 import { listModelCalls } from '../../src/store/model-calls.ts';
 import { applyRetention, deleteOldTimelines, takeUpRetention } from '../../src/store/retention.ts';
+import type { RetentionRule } from '../../src/store/retention.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -35,7 +36,9 @@ useTestStore((store) => {
   ({ sql, url } = store);
 });
 
-const RULES = [{ agent: null, days: 7, megabytes: null }];
+/** Rules of the workers of the queue that the builders' conversations are of. */
+const ofQueue = (...rules: readonly RetentionRule[]) => ({ taskQueue: 'agent-turn', rules });
+const RULES = ofQueue({ agent: null, days: 7, megabytes: null });
 
 /** An idle conversation that was active ten days ago. */
 async function expired(): Promise<string> {
@@ -115,11 +118,11 @@ describe('retention', () => {
     await sql`update conversations set active_at = holdfast_now() - interval '10 days' where id = ${waiting}`;
     const young = await idle('scratch', 3);
     const ofAnother = await idle('archive', 10);
-    const rules = [{ agent: 'scratch', days: 7, megabytes: null }];
-    expect(await applyRetention(sql, rules, never)).toBe(1);
+    const rule = { agent: 'scratch', days: 7, megabytes: null };
+    expect(await applyRetention(sql, ofQueue(rule), never)).toBe(1);
     expect(await Promise.all([old, waiting, young, ofAnother].map(exists))).toEqual([false, true, true, true]);
     // A rule for all leaves agents alone that have their own.
-    const both = [...rules, { agent: null, days: 5, megabytes: null }];
+    const both = ofQueue(rule, { agent: null, days: 5, megabytes: null });
     expect(await applyRetention(sql, both, never)).toBe(1);
     expect(await Promise.all([young, ofAnother].map(exists))).toEqual([true, false]);
   });
@@ -129,7 +132,7 @@ describe('retention', () => {
     const lines = await exported(sql, conversationId);
     await deleteConversation(sql, conversationId);
     await importLines(sql, lines, { agent: 'scratch' });
-    const rules = [{ agent: 'scratch', days: 365, megabytes: null }];
+    const rules = ofQueue({ agent: 'scratch', days: 365, megabytes: null });
     expect(await applyRetention(sql, rules, never)).toBe(0);
     expect(await exported(sql, conversationId)).toEqual(lines);
     await sql`update conversations set imported_at = imported_at - interval '366 days' where id = ${conversationId}`;
@@ -142,7 +145,7 @@ describe('retention', () => {
     const hasty = connectDatabase({ url, applicationName: 'hasty', maximumConnections: 1 });
     await hasty`set lock_timeout = 100`;
     const told: unknown[] = [];
-    const rules = [{ agent: 'crowded', days: 7, megabytes: null }];
+    const rules = ofQueue({ agent: 'crowded', days: 7, megabytes: null });
     await sql.begin(async (open) => {
       await open`select from conversations where id = ${locked} for key share`;
       const deleted = await applyRetention(hasty, rules, never, {
@@ -160,16 +163,28 @@ describe('retention', () => {
     expect(await applyRetention(sql, rules, never)).toBe(1);
   });
 
-  it('is taken up by one worker, and again when it is due', async () => {
-    const taken = await Promise.all(Array.from({ length: 5 }, () => takeUpRetention(sql, 600)));
+  it('is taken up by one worker of each queue, and again when it is due', async () => {
+    const taken = await Promise.all(Array.from({ length: 5 }, () => takeUpRetention(sql, 'agent-turn', 600)));
     expect(taken.filter(Boolean)).toHaveLength(1);
-    await sql`update deployment set retention_at = retention_at - interval '11 minutes'`;
-    expect(await takeUpRetention(sql, 600)).toBe(true);
+    expect(await takeUpRetention(sql, 'other-queue', 600)).toBe(true);
+    await sql`update retention_looks set looked_at = looked_at - interval '11 minutes'`;
+    expect(await takeUpRetention(sql, 'agent-turn', 600)).toBe(true);
+  });
+
+  it('applies the rules of a queue to its own conversations alone, and a size to each tenant by itself', async () => {
+    const [own, ofQueueB] = [await idle('shared', 10), await idle('shared', 10)];
+    await sql`update conversations set task_queue = 'queue-b' where id = ${ofQueueB}`;
+    expect(await applyRetention(sql, ofQueue({ agent: 'shared', days: 7, megabytes: null }), never)).toBe(1);
+    expect(await Promise.all([own, ofQueueB].map(exists))).toEqual([false, true]);
+    const large = [await idle('shared', 2, 700_000), await idle('shared', 1, 700_000)];
+    await sql`update conversations set tenant = 'another' where id = ${large[0] ?? ''}`;
+    await sql`update conversations set task_queue = 'agent-turn' where id = ${ofQueueB}`;
+    expect(await applyRetention(sql, ofQueue({ agent: 'shared', days: null, megabytes: 1 }), never)).toBe(0);
   });
 
   it('deletes the least recently active until an agent fits its size', async () => {
     const sized = [await idle('large', 3, 700_000), await idle('large', 2, 700_000), await idle('large', 1, 700_000)];
-    expect(await applyRetention(sql, [{ agent: 'large', days: null, megabytes: 1.5 }], never)).toBe(1);
+    expect(await applyRetention(sql, ofQueue({ agent: 'large', days: null, megabytes: 1.5 }), never)).toBe(1);
     expect(await Promise.all(sized.map(exists))).toEqual([false, true, true]);
   });
 
@@ -188,7 +203,7 @@ describe('retention', () => {
     const [entries] = await sql<{ bytes: number }[]>`
       select sum((e.measurements).bytes)::int as bytes from entries e where e.conversation_id = ${conversationId}`;
     await writePieces(sql, conversationId, [Buffer.alloc(1_700_000 - (entries?.bytes ?? 0))]);
-    const rule = (megabytes: number) => [{ agent: 'measured', days: null, megabytes }];
+    const rule = (megabytes: number) => ofQueue({ agent: 'measured', days: null, megabytes });
     expect(await applyRetention(sql, rule(3), never)).toBe(0);
     expect(await applyRetention(sql, rule(2), never)).toBe(1);
     expect(await Promise.all([small, conversationId].map(exists))).toEqual([false, true]);
@@ -196,8 +211,8 @@ describe('retention', () => {
 });
 
 describe('retention of timelines', () => {
-  const old = (days: number) =>
-    deleteOldTimelines(sql, days, new AbortController().signal, (_, error) => {
+  const old = (days: number, taskQueue = 'agent-turn') =>
+    deleteOldTimelines(sql, { taskQueue, days }, new AbortController().signal, (_, error) => {
       throw error;
     });
   const numbers = async (conversationId: string): Promise<number[]> =>
@@ -233,6 +248,7 @@ describe('retention of timelines', () => {
     const all = await numbers(conversationId);
 
     await old(1);
+    await old(0, 'queue-b');
     expect(await numbers(conversationId)).toEqual(all);
     await old(0);
     const kept = await listEvents(sql, { conversationId });

@@ -58,7 +58,7 @@ async function leaveWork() {
 async function look(database: Database): Promise<string[]> {
   const rung: string[] = [];
   // Due again, as after ten minutes.
-  await store.sql`update deployment set retention_at = null`;
+  await store.sql`update retention_looks set looked_at = looked_at - interval '11 minutes'`;
   const dependencies = upkeepDependencies(database, {
     retention: [{ agent: 'expired', days: 30, megabytes: null }],
     isWorkflowOpen: () => Promise.resolve(false),
