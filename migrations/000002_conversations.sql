@@ -17,7 +17,7 @@ create table conversations (
   branch integer not null default 0 check (branch >= 0),
   compactions integer not null default 0 check (compactions >= 0),
   compaction_id uuid,
-  view_offset measurements not null default no_measurements(),
+  view_offset measurements not null default no_measurements() check (view_offset is not null),
   compactions_over integer not null default 0,
   worked_seconds double precision not null default 0,
   imported_at timestamptz,
@@ -38,7 +38,7 @@ create table conversations (
   is_unindexed boolean not null default false,
   unique (tenant, start_key),
   check ((compactions_over >= 0) and (compactions_over <= compactions))
-);
+) with (fillfactor = 70);
 create index conversations_by_activity on conversations (tenant, active_at desc, id desc);
 create index conversations_by_agent on conversations (tenant, agent, active_at desc, id desc);
 create index conversations_unindexed on conversations (agent) where is_unindexed;
@@ -85,7 +85,7 @@ comment on column conversations.is_unindexed is 'The search index may lack somet
 create table agent_snapshots (
   hash bytea primary key,
   content json not null,
-  fixed measurements not null
+  fixed measurements not null check (fixed is not null)
 );
 comment on table agent_snapshots is 'Agents as turns began with them: shared by content, deleted with the last turn.';
 comment on column agent_snapshots.hash is 'SHA-256 of content and fixed.';
@@ -136,8 +136,7 @@ create table turns (
 create unique index turns_by_run on turns (workflow_id, begun_by_run_id);
 create unique index turns_open on turns (conversation_id) where outcome is null;
 create index turns_by_snapshot on turns (snapshot_hash);
-create index turns_with_timeline on turns (ended_at) where timeline = 'whole' and outcome is not null;
-create index turns_open_longest on turns (begun_at) where outcome is null;
+create index turns_by_timeline on turns (timeline, ended_at) where ended_at is not null;
 comment on table turns
   is 'From user messages to an outcome. At most one is open per conversation; what it uses is in view turn_usage.';
 comment on column turns.id is 'UUIDv7, made by the activity that began the turn.';
@@ -192,7 +191,7 @@ create table messages (
   mode text not null check (mode in ('steer', 'queue')),
   content json not null,
   focus json,
-  measurements measurements not null,
+  measurements measurements not null check (measurements is not null),
   created_at timestamptz not null default holdfast_now(),
   turn_id uuid,
   consumed_at timestamptz,
@@ -222,7 +221,6 @@ create index messages_by_turn on messages (turn_id) where turn_id is not null;
 create index messages_by_target on messages (conversation_id, target_entry_id) where target_entry_id is not null;
 create index messages_raises on messages (conversation_id) where raise is not null;
 create index messages_waiting on messages (conversation_id, "position") where consumed_at is null;
-create index messages_waiting_longest on messages (created_at) where consumed_at is null;
 comment on table messages is 'What users sent, commands included: written before anything else, taken exactly once.';
 comment on column messages.conversation_id is 'Where it was sent.';
 comment on column messages.id is 'Chosen by the sender: sending twice is sending once.';
@@ -267,7 +265,6 @@ create table decisions (
   kind text not null check (kind in ('approval', 'question')),
   agent text not null,
   tool text not null,
-  rule text not null,
   state text not null default 'waiting'
     check (state in ('waiting', 'approved', 'denied', 'answered', 'expired', 'withdrawn')),
   scope text,
@@ -288,6 +285,7 @@ create table decisions (
   check (scope in ('call', 'turn', 'agent'))
 );
 create index decisions_waiting on decisions (conversation_id) where state = 'waiting';
+create unique index decisions_once on decisions (conversation_id, decision_id) where decision_id is not null;
 comment on table decisions
   is 'Tool calls that wait, or waited, for a person; the call runs only after its row says so.';
 comment on column decisions.turn_id is 'The turn.';
@@ -298,7 +296,6 @@ comment on column decisions.epoch is 'Epoch of the writer that asked.';
 comment on column decisions.kind is 'approval: may the tool run? question: what does the user answer?';
 comment on column decisions.agent is 'Name of the agent: what a decision for all its turns is found by.';
 comment on column decisions.tool is 'The tool.';
-comment on column decisions.rule is 'The same in words.';
 comment on column decisions.state is 'withdrawn: the turn ended before a person decided.';
 comment on column decisions.scope is 'How far it reaches: this call, the turn, or all turns of the agent.';
 comment on column decisions.content is 'The reason of a denial or the answer to the question, a JSON string.';

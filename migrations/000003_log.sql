@@ -50,8 +50,8 @@ create table entries (
   compaction_id uuid,
   content json not null,
   original_id uuid,
-  measurements measurements not null,
-  sums measurements not null,
+  measurements measurements not null check (measurements is not null),
+  sums measurements not null check (sums is not null),
   created_at timestamptz not null default holdfast_now(),
   primary key (conversation_id, sequence),
   unique (id, conversation_id),
@@ -102,7 +102,7 @@ comment on column entries.sums is 'Measurements summed along the path; only the 
 comment on column entries.created_at is 'When it was appended, or of an import recorded.';
 
 create table packed_outlines (
-  conversation_id uuid not null references conversations on delete cascade deferrable,
+  conversation_id uuid not null references conversations deferrable,
   block integer not null check (block >= 0),
   outline text not null,
   ids text not null,

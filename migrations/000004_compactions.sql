@@ -39,8 +39,6 @@ create table compactions (
   unique (conversation_id, id),
   unique (conversation_id, number),
   foreign key (conversation_id, first_kept_sequence) references entries (conversation_id, sequence) deferrable,
-  foreign key (conversation_id, covered_through_sequence) references entries (conversation_id, sequence) deferrable,
-  foreign key (conversation_id, read_through_sequence) references entries (conversation_id, sequence) deferrable,
   foreign key (conversation_id, head_entry_id) references entries (conversation_id, id) deferrable,
   foreign key (conversation_id, committed_head_entry_id) references entries (conversation_id, id) deferrable,
   foreign key (conversation_id, marker_entry_id) references entries (conversation_id, id) deferrable,
@@ -57,7 +55,7 @@ create table compactions (
   check (read_through_sequence >= covered_through_sequence),
   check ((status <> 'committed') or (tokens_after < tokens_before)),
   check ((status <> 'committed') or (((covered_through_sequence is null) = (summary is null)) and ((summary is null)
-    or ((summary_measurements is not null) and (length(btrim((summary)::text, ' "')) > 0)))))
+    or ((summary_measurements is not null) and (read_through_sequence is not null) and (length(btrim((summary)::text, ' "')) > 0)))))
 );
 create index compactions_by_turn on compactions (turn_id, call_number);
 create index compactions_by_previous on compactions (previous_id) where previous_id is not null;
@@ -65,10 +63,6 @@ create index compactions_by_head on compactions (head_entry_id);
 create index compactions_by_marker on compactions (marker_entry_id) where marker_entry_id is not null;
 create index compactions_by_cut on compactions (conversation_id, first_kept_sequence)
   where first_kept_sequence is not null;
-create index compactions_by_coverage on compactions (conversation_id, covered_through_sequence)
-  where covered_through_sequence is not null;
-create index compactions_by_reading on compactions (conversation_id, read_through_sequence)
-  where read_through_sequence is not null;
 create index compactions_by_committed_head on compactions (committed_head_entry_id)
   where committed_head_entry_id is not null;
 create unique index compactions_open on compactions (conversation_id) where status = 'planned';
@@ -159,7 +153,7 @@ create table compaction_operations (
   kind text not null check (kind in ('clip', 'clear', 'strip')),
   head_characters integer check (head_characters >= 0),
   tail_characters integer check (tail_characters >= 0),
-  measurements measurements not null,
+  measurements measurements not null check (measurements is not null),
   array_items integer,
   primary key (compaction_id, entry_sequence),
   foreign key (conversation_id, compaction_id) references compactions (conversation_id, id) deferrable,

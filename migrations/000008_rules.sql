@@ -212,23 +212,6 @@ comment on function refuse_split_group is 'Trigger: an answer and its tool resul
 create trigger refuse_split_group before insert or update of first_kept_sequence on compactions for each row
   execute function refuse_split_group();
 
-create function record_read_through() returns trigger language plpgsql as $$
-begin
-  new.read_through_sequence := greatest(
-    new.covered_through_sequence,
-    (select previous.read_through_sequence from compactions previous where previous.id = new.previous_id),
-    (select h.sequence from entries h
-     where h.id = new.head_entry_id and exists (
-       select from compaction_parts p where p.compaction_id = new.id and p.request = 'shared_prefix')));
-  return new;
-end $$;
-comment on function record_read_through is
-  'Trigger: how far a summary read, by itself, by the one before it, or behind the last request.';
-
-create trigger record_read_through before insert or update on compactions for each row
-  when (new.status = 'committed' and new.summary is not null and new.read_through_sequence is null)
-  execute function record_read_through();
-
 create function leave_out_missing_source() returns trigger language plpgsql as $$
 begin
   if not exists (select from entries e where e.id = new.source_id and e.conversation_id = new.conversation_id)
@@ -269,13 +252,8 @@ begin
     select array(select t.id from turns t where t.conversation_id = conversation) as turns,
       array(select c.id from compactions c where c.conversation_id = conversation) as compactions,
       array(select o.id from contents o where o.conversation_id = conversation) as contents
-  ), recursive_memories as (
-    -- Forgetting a memory forgets what it had superseded.
-    delete from memories where id in (
-      with recursive gone (id) as (
-        select m.id from memories m where m.conversation_id = conversation
-        union select m.id from memories m join gone g on m.superseded_by = g.id)
-      select id from gone)
+  -- What they superseded goes with them.
+  ), of_memories as (delete from memories where conversation_id = conversation
   ), of_pieces as (delete from content_pieces p using ids where p.content_id = any(ids.contents)
   ), of_contents as (delete from contents o using ids where o.id = any(ids.contents)
   ), of_decisions as (delete from decisions d using ids where d.turn_id = any(ids.turns)

@@ -7,6 +7,9 @@ import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { plural } from './render/numbers.ts';
 
+/** A statement that reads all partitions locks each with its indexes, and the lock table of a server holds thousands. */
+const MAXIMUM_PARTITIONS = 64;
+
 interface MigrateFlags extends JsonOption {
   readonly embeddings?: number;
   readonly partitions?: number;
@@ -47,8 +50,8 @@ function parseDimensions(text: string): number {
 
 function parsePartitions(text: string): number {
   const partitions = Number(text);
-  if (Number.isInteger(partitions) && partitions >= 2 && partitions <= 1_000) return partitions;
-  throw new InvalidArgumentError('Partitions are a whole number from 2 to 1,000.');
+  if (Number.isInteger(partitions) && partitions >= 2 && partitions <= MAXIMUM_PARTITIONS) return partitions;
+  throw new InvalidArgumentError(`Partitions are a whole number from 2 to ${MAXIMUM_PARTITIONS}.`);
 }
 
 function migrateLines({ applied, newer }: MigrationResult): string[] {

@@ -4,7 +4,7 @@ import type { TurnReference } from '../turn/turn-reference.ts';
 import type { NewPartMemory } from './compaction-parts.ts';
 import { getCompaction } from './compaction-rows.ts';
 import type { CompactionRow } from './compaction-rows.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database, Fragment, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
@@ -125,7 +125,7 @@ async function write(
           turn,
         });
   const [committed] = await sql<{ duration: number }[]>`
-    update compactions set status = 'committed', number = ${number}, marker_entry_id = ${marker.id},
+    update compactions k set status = 'committed', number = ${number}, marker_entry_id = ${marker.id},
       committed_head_entry_id = ${head.id}, tokens_after = ${tokensAfter},
       view_after = ${measurementsText(viewAfter)}::measurements, ${summaryColumns(sql, summary)},
       epoch = ${turn.epoch}, finished_at = holdfast_now()
@@ -134,7 +134,8 @@ async function write(
   // Usage that was reported before says nothing of the view from here on.
   await sql`
     update conversations c set compactions = ${number}, compaction_id = ${compactionId}, usage_entry_id = null,
-      view_offset = ${measurementsText(viewAfter)}::measurements - (select e.sums from entries e where e.id = ${marker.id})
+      view_offset = ${measurementsText(viewAfter)}::measurements - (
+        select e.sums from entries e where e.conversation_id = c.id and e.id = ${marker.id})
     where c.id = ${turn.conversationId}`;
   const { conversationId, turnId } = turn;
   await consumeCommands(sql, { conversationId, kind: 'compact', turnId });
@@ -186,8 +187,18 @@ async function requestedForm(sql: Transaction, { compactionId, form, formNumber 
   return first?.form ?? form;
 }
 
+/** How far the summary read: by itself, by the one that it updates, or behind the last request, which shows all to the head. */
+function readThrough(sql: Transaction): Fragment {
+  return sql`greatest(k.covered_through_sequence,
+    (select p.read_through_sequence from compactions p where p.id = k.previous_id),
+    (select h.sequence from entries h
+     where h.conversation_id = k.conversation_id and h.id = k.head_entry_id and exists (
+       select from compaction_parts p where p.compaction_id = k.id and p.request = 'shared_prefix')))`;
+}
+
 function summaryColumns(sql: Transaction, summary: NewSummary | null) {
   return sql`
+    read_through_sequence = ${summary === null ? null : readThrough(sql)},
     summary = ${summary === null ? null : jsonText(summary.text)}::text::json,
     summary_measurements = ${summary === null ? null : measurementsText(summary.measurements)}::measurements,
     sections = ${summary === null ? null : jsonText(summary.sections)}::text::json,

@@ -64,10 +64,10 @@ async function ask(
   const { callIndex, kind, tool, rules } = wanted;
   const standing = kind === 'approval' ? await findStanding(sql, { turnId: turn.turnId, agent, rules }) : null;
   const { count } = await sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, expires_at,
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rules, expires_at,
       state, scope, content, decided_at)
-    select c.turn_id, c.call_number, c.call_index, c.conversation_id, ${turn.epoch}, ${kind}, ${agent}, ${tool}, ${rules.join(' and ')},
-      ${[...rules]}::text[],      holdfast_now() + make_interval(secs => ${expiresAfterSeconds}), ${standing?.state ?? 'waiting'},
+    select c.turn_id, c.call_number, c.call_index, c.conversation_id, ${turn.epoch}, ${kind}, ${agent}, ${tool},
+      ${[...rules]}::text[], holdfast_now() + make_interval(secs => ${expiresAfterSeconds}), ${standing?.state ?? 'waiting'},
       ${standing === null ? null : 'call'}, ${standing?.content ?? null}::text::json,
       case when ${standing !== null} then holdfast_now() end
     from tool_calls c

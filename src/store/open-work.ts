@@ -146,10 +146,10 @@ export async function interruptTurn(
   await finishTurn(writer, { turnId, outcome: 'interrupted', reason });
 }
 
-/** Takes the conversation: no writer of an older epoch gets in from here on. */
+/** Takes the conversation: no writer of an older epoch gets in from here on. `setActiveTurn` then says when it was active. */
 export async function raiseEpoch(sql: Transaction, conversationId: string): Promise<number> {
   const [row] = await sql<{ epoch: number }[]>`
-    update conversations set epoch = epoch + 1, active_at = holdfast_now() where id = ${conversationId} returning epoch`;
+    update conversations set epoch = epoch + 1 where id = ${conversationId} returning epoch`;
   return row?.epoch ?? 0;
 }
 

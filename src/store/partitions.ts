@@ -26,12 +26,15 @@ export function divideTables(text: string, partitions: number): string {
   });
 }
 
-/** @throws StoreError `database_unsupported` */
+/** Each of the tables must be divided. @throws StoreError `database_unsupported` */
 export async function requirePartitions(sql: Queries, partitions: number): Promise<void> {
   const [row] = await sql<{ found: number }[]>`
-    select count(*)::int as found from pg_inherits where inhparent = 'holdfast.entries'::regclass`;
-  const found = row?.found ?? 0;
-  if (found === partitions) return;
+    select count(i.inhrelid)::int as found
+    from unnest(${[...PARTITION_KEYS.keys()]}::text[]) as t (name)
+      left join pg_inherits i on i.inhparent = to_regclass('holdfast.' || t.name)
+    group by t.name having count(i.inhrelid) <> ${partitions} limit 1`;
+  if (row === undefined) return;
+  const { found } = row;
   throw new StoreError(
     'database_unsupported',
     `the tables of this database were made ${found === 0 ? 'whole' : `in ${found} partitions`}, which stays so: ${partitions} partitions need a new database`,

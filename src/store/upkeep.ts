@@ -24,10 +24,18 @@ function isTaken(sql: Queries): Fragment {
     and (c.active_turn_id is null or m.kind <> 'message' or m.mode = 'steer')`;
 }
 
-/** A person decided on a call that did not run since. */
+/** From the few turns that are open, so that decisions of ended ones are not read. */
+function decisionsOfOpenTurns(sql: Queries): Fragment {
+  return sql`turns o join decisions d on d.turn_id = o.id
+    join tool_calls t on (t.conversation_id, t.turn_id, t.call_number, t.call_index)
+      = (d.conversation_id, d.turn_id, d.call_number, d.call_index)
+    where o.outcome is null`;
+}
+
+/** A person decided on a call, of a turn `o` that is open, that did not run since. */
 function isDecided(sql: Queries): Fragment {
   return sql`t.state = 'requested' and d.state <> 'waiting' and is_ring_due(d.rung_at, d.rings) and not exists (
-    select from decisions o where o.conversation_id = d.conversation_id and o.state = 'waiting')`;
+    select from decisions w where w.conversation_id = d.conversation_id and w.state = 'waiting')`;
 }
 
 /** Nobody decided in time, and the turn has not noticed: the clock of Postgres is ahead of Temporal's timer. */
@@ -50,8 +58,7 @@ export async function findWaitingConversations(
       select m.conversation_id, m.created_at as since from messages m join conversations c on c.id = m.conversation_id
       where ${isTaken(sql)}
       union all
-      select d.conversation_id, d.decided_at from tool_calls t join decisions d using (turn_id, call_number, call_index)
-      where ${isDecided(sql)}
+      select d.conversation_id, d.decided_at from ${decisionsOfOpenTurns(sql)} and ${isDecided(sql)}
       union all
       select d.conversation_id, d.expires_at from decisions d where ${isOverdue(sql)}
     ) as w join conversations c on c.id = w.conversation_id
@@ -77,8 +84,7 @@ export async function noteRing(
       for no key update of m skip locked),
     decided as (
       select d.turn_id, d.call_number, d.call_index
-      from tool_calls t join decisions d using (turn_id, call_number, call_index)
-      where d.conversation_id = ${conversationId}
+      from ${decisionsOfOpenTurns(sql)} and o.conversation_id = ${conversationId}
         and ((${isOld(sql`d.decided_at`)} and ${isDecided(sql)}) or (${isOld(sql`d.expires_at`)} and ${isOverdue(sql)}))
       for no key update of d skip locked),
     noted as (
