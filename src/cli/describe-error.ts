@@ -3,6 +3,7 @@ import { HoldfastClientError, clientError } from '../client/errors.ts';
 import type { ClientErrorCode } from '../client/errors.ts';
 import { isDiskFull } from '../local/full-disk.ts';
 import { StackError } from '../local/stack-error.ts';
+import { SearchAttributesError } from '../temporal/search-attributes.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { LabError } from '../lab/lab-error.ts';
 import { StoreError } from '../store/errors.ts';
@@ -132,6 +133,10 @@ export function describeError(
   if (thrown instanceof StackError) {
     const message = thrown.message.replace(thrown.fix, '').trim();
     return { code: thrown.code, message, next: thrown.fix, exit: 'unreachable' };
+  }
+  if (thrown instanceof SearchAttributesError) {
+    const { code, message } = thrown;
+    return { code, message, next: 'Have one of these commands run, then start the worker again.', exit: 'usage' };
   }
   if (isDiskFull(thrown) && thrown instanceof Error)
     return {

@@ -1,17 +1,10 @@
 import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTE_NAMES } from '../turn/search-attribute-names.ts';
 import { serverEnvironment, startGuardedProcess } from './guarded-process.ts';
 import type { GuardedProcess } from './guarded-process.ts';
 import { followLog } from './log-tail.ts';
 import { LOCAL_HOST } from './ports.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
-
-/** Set at the start of every workflow run, changed on a change of state only; all four are keywords. */
-export const SEARCH_ATTRIBUTES = [
-  'HoldfastConversation',
-  'HoldfastAgent',
-  'HoldfastModel',
-  'HoldfastTurnState',
-] as const;
 
 export interface TemporalServerOptions {
   /** Absolute path of the Temporal CLI. */
@@ -69,7 +62,7 @@ export function temporalArguments(options: TemporalServerOptions): string[] {
     String(options.port),
     ...(options.uiPort === null ? ['--headless'] : ['--ui-port', String(options.uiPort), '--ui-disable-news-fetch']),
     ...(options.databaseFile === null ? [] : ['--db-filename', options.databaseFile, ...FILE_PRAGMAS]),
-    ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ...Object.values(SEARCH_ATTRIBUTE_NAMES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
     ...Object.entries(configuration).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     '--log-level',
     'warn',

@@ -23,11 +23,10 @@ import { createModelClients } from '../models/model-clients.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
-import { claimNamespace } from '../store/temporal-namespace.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import { listServedModels } from '../store/model-facts.ts';
 import { cancelRequestOf } from '../temporal/cancel-request.ts';
-import { connectClient, connectWorker, describeNamespace } from '../temporal/connect.ts';
+import { connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { isWorkflowOpen, newestRunOf } from '../temporal/newest-run.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
@@ -39,6 +38,7 @@ import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
+import { prepareNamespace } from './prepare-namespace.ts';
 import { endStrayCommands } from './stray-commands.ts';
 import { startUpkeep } from './upkeep-timer.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
@@ -99,7 +99,7 @@ export interface RunningWorker {
 /**
  * Connects to Postgres and Temporal and serves turns.
  * @throws ConfigurationError for a fallback without key or address; StoreError `database_behind`, `database_newer`, `migration_changed`,
- * `namespace_differs`; errors of the connections.
+ * `namespace_differs`; SearchAttributesError; errors of the connections.
  */
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const { logger, taskQueue } = setup;
@@ -135,7 +135,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     closers.push(() => connection.close());
     const client = await connectClient(setup.temporal);
     closers.push(() => client.connection.close());
-    await claimNamespace(database, await describeNamespace(client));
+    await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
     const outlastingWork = createOutlastingWork(logger);
     const workers = await createWorkers(setup, {
       database,

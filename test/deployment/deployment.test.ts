@@ -11,7 +11,6 @@ import { z } from 'zod';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS } from '../../src/worker/create-worker.ts';
 import { createLogger } from '../../src/temporal/logger.ts';
 import { keepHealthFile } from '../../src/worker/health-file.ts';
-import { SEARCH_ATTRIBUTES } from '../../src/local/temporal-server.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPOSE_FILE = join(ROOT, 'docker-compose.yml');
@@ -126,11 +125,6 @@ describe('docker-compose.yml', () => {
 
   test("collects what an agent's commands leave behind: Node as process 1 would not", () => {
     expect(serviceNamed('worker').init).toBe(true);
-  });
-
-  test("registers each of Holdfast's search attributes", () => {
-    const script = read('deploy/temporal-namespace.sh');
-    for (const name of SEARCH_ATTRIBUTES) expect(script).toContain(name);
   });
 });
 

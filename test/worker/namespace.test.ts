@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { adoptNamespace, readNamespace } from '../../src/store/temporal-namespace.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../../src/turn/search-attribute-names.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
+import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -32,4 +35,20 @@ test('a worker and a client of another namespace are refused, until the database
 test('a server that lost its data is another one under the same name', async () => {
   await adoptNamespace(harness.database, { name: 'default', id: 'lost' });
   await expect(harness.startWorker()).rejects.toMatchObject({ code: 'namespace_differs' });
+});
+
+test('a worker creates the search attributes that its namespace lacks, and its turns set them', async () => {
+  const server = await startTestTemporal();
+  onTestFinished(() => server.stop());
+  const connection = await Connection.connect({ address: server.address });
+  onTestFinished(() => connection.close());
+  const { operatorService } = connection;
+  const searchAttributes = Object.values(SEARCH_ATTRIBUTE_NAMES);
+  await operatorService.removeSearchAttributes({ namespace: 'default', searchAttributes });
+  const bare = await startTurnHarness({ temporalAddress: server.address });
+  onTestFinished(() => bare.stop());
+  await bare.startWorker();
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace: 'default' });
+  expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(searchAttributes));
+  expect((await bare.runTask('Say hello.')).outcome).toBe('completed');
 });

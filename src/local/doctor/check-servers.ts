@@ -10,6 +10,7 @@ import { startPostgres } from '../postgres.ts';
 import { isStackRunning, rememberedPorts } from '../stack.ts';
 import type { Stack } from '../stack-file.ts';
 import { startTemporalServer } from '../temporal-server.ts';
+import { commandsFor, missingSearchAttributes } from '../../temporal/search-attributes.ts';
 import { broken, ok, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 
@@ -99,10 +100,14 @@ export async function checkPostgres(options: ServerCheckOptions, databaseUrl: st
   }
 }
 
-async function askTemporal(address: string, namespace: string): Promise<void> {
+/** @returns search attributes that the namespace lacks; `null`: its server does not tell */
+async function askTemporal(address: string, namespace: string): Promise<string[] | null> {
   const connection = await Connection.connect({ address, connectTimeout: '5s' });
   try {
-    await connection.withDeadline(Date.now() + 5000, () => connection.workflowService.describeNamespace({ namespace }));
+    return await connection.withDeadline(Date.now() + 5000, async () => {
+      await connection.workflowService.describeNamespace({ namespace });
+      return missingSearchAttributes(connection, namespace);
+    });
   } finally {
     await connection.close();
   }
@@ -117,7 +122,13 @@ export async function checkTemporal(
   const check = 'Temporal';
   try {
     if (address !== null) {
-      await askTemporal(address, namespace);
+      const missing = (await askTemporal(address, namespace)) ?? [];
+      if (missing.length > 0)
+        return warning(
+          check,
+          `${address} answers; namespace ${namespace} lacks the search attributes ${missing.join(', ')}`,
+          `start a worker that may create them, or: ${commandsFor(namespace, missing).join(', or: ')}`,
+        );
       return ok(check, `${address} answers, namespace ${namespace} exists`);
     }
     const found = findTemporalCli(options.environment);

@@ -1,0 +1,32 @@
+import { Connection } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import {
+  SearchAttributesError,
+  createSearchAttributes,
+  missingSearchAttributes,
+} from '../../src/temporal/search-attributes.ts';
+
+const KEYWORD = 2;
+
+/** An operator service with these attributes that refuses to add others. */
+function refusing(customAttributes: Record<string, number>) {
+  const operatorService = {
+    listSearchAttributes: () => Promise.resolve({ customAttributes }),
+    addSearchAttributes: () =>
+      Promise.reject(Object.assign(new Error('denied'), { code: 7, details: 'denied', metadata: {} })),
+  };
+  return { operatorService } as unknown as Connection;
+}
+
+test('what a worker may not create is named, with the commands for whoever may', async () => {
+  const connection = refusing({ HoldfastConversation: KEYWORD, HoldfastAgent: KEYWORD, HoldfastModel: 1 });
+  expect(await missingSearchAttributes(connection, 'mail')).toEqual(['HoldfastModel', 'HoldfastTurnState']);
+  const refusal = await createSearchAttributes(connection, 'mail').catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(SearchAttributesError);
+  expect((refusal as Error).message).toContain(
+    'temporal operator search-attribute create --namespace mail --name HoldfastModel --type Keyword --name HoldfastTurnState --type Keyword',
+  );
+  expect((refusal as Error).message).toContain(
+    'tcld namespace search-attributes add --namespace mail --search-attribute "HoldfastModel=Keyword"',
+  );
+});
