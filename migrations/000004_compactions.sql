@@ -196,6 +196,7 @@ comment on column branch_summaries.files is 'Files read and modified on it.';
 comment on column branch_summaries.model is 'provider/model that wrote it; null without a model.';
 comment on column branch_summaries.prompt_version is 'Version of the prompt.';
 
-alter table conversations add foreign key (id, compaction_id) references compactions (conversation_id, id) deferrable;
+alter table conversations add foreign key (id, compaction_id)
+  references compactions (conversation_id, id) deferrable initially deferred;
 alter table entries add foreign key (conversation_id, compaction_id)
   references compactions (conversation_id, id) deferrable;

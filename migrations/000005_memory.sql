@@ -118,6 +118,8 @@ comment on column search_progress.embedded is 'By model, as in embeddings: passa
 
 create function forget_passages(conversation uuid) returns void language plpgsql as $$
 begin
+  -- First, as indexing and embedding do.
+  perform from search_progress where conversation_id = conversation for update;
   -- In order of terms, as indexing locks them.
   perform from term_frequencies f
   where (f.tenant, f.agent) = (select c.tenant, c.agent from conversations c where c.id = conversation) and f.term in (

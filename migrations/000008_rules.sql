@@ -246,7 +246,6 @@ begin
   from turns t cross join lateral unnest(array[t.begun_by_run_id, t.run_id]) as each_run
   where t.conversation_id = conversation;
   snapshots := array(select distinct t.snapshot_hash from turns t where t.conversation_id = conversation);
-  perform forget_passages(conversation);
   -- One statement, because these tables refer to each other in circles.
   with ids as (
     select array(select t.id from turns t where t.conversation_id = conversation) as turns,
@@ -269,7 +268,10 @@ begin
   ), of_events as (delete from events where conversation_id = conversation
   ), of_turns as (delete from turns where conversation_id = conversation
   ), of_branches as (delete from branches where conversation_id = conversation
-  ), of_provider_calls as (delete from provider_calls where conversation_id = conversation)
+  )
+  delete from provider_calls where conversation_id = conversation;
+  -- Behind what takes long, because indexing of the agent waits for the locks on its terms.
+  perform forget_passages(conversation);
   delete from conversations where id = conversation;
   -- Locked first, so that the deletion sees a turn that begins meanwhile.
   perform from agent_snapshots s
@@ -291,11 +293,12 @@ declare
 begin
   perform from conversations c where c.id = conversation for no key update;
   -- The newest turn with an answer tells the next one how large the view is, and how long the conversation rested.
-  kept_from := least(
+  kept_from := coalesce(least(
     (select min(t.epoch) from turns t
      where t.conversation_id = conversation and (t.ended_at is null or t.ended_at >= before)),
     (select max(t.epoch) from turns t where t.conversation_id = conversation
-       and exists (select from model_attempts m where m.turn_id = t.id and m.entry_id is not null)));
+       and exists (select from model_attempts m where m.turn_id = t.id and m.entry_id is not null))),
+    (select max(t.epoch) from turns t where t.conversation_id = conversation));
   -- Summaries name what they cost, and a turn what its provider said at last.
   delete from model_attempts m using turns t
   where t.conversation_id = conversation and t.epoch < kept_from and m.turn_id = t.id

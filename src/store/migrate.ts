@@ -170,7 +170,7 @@ function compareSchema(applied: readonly AppliedMigration[], files: readonly Mig
   if (changed !== undefined) {
     throw new StoreError(
       'migration_changed',
-      `migration ${changed.name} was applied with other contents than this version's file (checksum ${changed.checksum.slice(0, 12)}, file ${known.get(changed.name)?.checksum.slice(0, 12) ?? ''}); restore the file and put the change into a new one`,
+      `migration ${changed.name} was applied with other contents than this version's file (checksum ${changed.checksum.slice(0, 12)}, file ${known.get(changed.name)?.checksum.slice(0, 12) ?? ''}): if an unreleased version made this database, use an empty one, for example a new \`holdfast dev\` folder; if you changed the file, restore it and put the change into a new one`,
     );
   }
   return { missing, newer: unknown.map(({ name }) => name) };

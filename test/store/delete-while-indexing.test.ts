@@ -43,6 +43,20 @@ test('a deletion that begins while a batch is indexed waits for the batch, and b
   expect(await rowsOf(sql, conversationId)).toEqual({});
 });
 
+test('a deletion that begins while passages get vectors waits for them', async () => {
+  const conversationId = await halfIndexed();
+  let deletion: Promise<unknown> = Promise.resolve();
+  await sql.begin(async (open) => {
+    // As vectors are stored, for which this Postgres has no type.
+    await open`select from search_progress where conversation_id = ${conversationId} for no key update`;
+    deletion = deleteConversation(sql, conversationId);
+    await waitForWaiters(open, 1);
+    await open`select from passages where conversation_id = ${conversationId} for key share`;
+  });
+  await deletion;
+  expect(await rowsOf(sql, conversationId)).toEqual({});
+});
+
 test('a deletion that begins while the index is built anew waits until the old one is gone, and both end', async () => {
   const conversationId = await halfIndexed();
   let both: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([]);

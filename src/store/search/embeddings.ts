@@ -50,7 +50,8 @@ export async function embedBehind(sql: Database, embedder: TextEmbedder, signal:
         if (failures.length >= MOST_FAILED) throw error;
       }
     }
-    if (signal.aborted || (progress === 0 && failures.length === failedBefore)) break;
+    if (signal.aborted || behind.length < CONVERSATIONS_AT_ONCE || (progress === 0 && failures.length === failedBefore))
+      break;
   }
   const [first] = failures;
   if (first !== undefined) throw first.error;
@@ -121,7 +122,7 @@ async function storeVectors(
   const ids = passages.map(({ id }) => id);
   return transaction(sql, async (open) => {
     const model = modelKey(embedder);
-    // Before the passages, in the order in which an index that is built anew locks them.
+    // Before the passages, as `forget_passages` locks them.
     await open`select from search_progress where conversation_id = ${conversationId} for no key update`;
     // Passages that were deleted meanwhile get none; nobody deletes those that do until this is committed.
     const { count } = await open`
