@@ -140,9 +140,9 @@ async function insertSteps(sql: Transaction, filling: Filling): Promise<void> {
 
 async function insertDecisions(sql: Transaction, { conversationId }: Filling): Promise<void> {
   await sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, state, scope,
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rules, state, scope,
       expires_at, decided_at)
-    select t.turn_id, t.call_number, t.call_index, c.id, 1, 'approval', c.agent, t.name, t.name, array[t.name], 'approved', 'call',
+    select t.turn_id, t.call_number, t.call_index, c.id, 1, 'approval', c.agent, t.name, array[t.name], 'approved', 'call',
       holdfast_now(), holdfast_now()
     from tool_calls t join conversations c on c.id = t.conversation_id
     where c.id = ${conversationId} and t.call_number % ${STEPS_PER_DECISION} = 1`;

@@ -34,8 +34,8 @@ beforeAll(async () => {
   await step(sql, turn, 1);
   const call = await claimedCall(sql, turn, 2);
   await sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, expires_at)
-    values (${turnId}, 2, 0, ${conversationId}, ${epoch}, 'approval', 'reader', 'read_file', 'r', '{r}', now())`;
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rules, expires_at)
+    values (${turnId}, 2, 0, ${conversationId}, ${epoch}, 'approval', 'reader', 'read_file', '{r}', now())`;
   const head = await headOf(sql, conversationId);
   const { compaction } = await plan(sql, turn, planWithCut(2));
   await send(sql, { conversationId, mode: 'steer' });
