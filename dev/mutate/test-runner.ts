@@ -26,6 +26,7 @@ class InOrder extends BaseSequencer {
 /** One vitest for many runs: its servers start once, and modules that no mutation is in are compiled once. */
 export class TestRunner {
   private lastResult = 0;
+  private changedBefore = '';
   private vitest: Vitest;
   private readonly copy: ProjectCopy;
   private readonly watch: Reporter;
@@ -46,7 +47,9 @@ export class TestRunner {
 
   /** Runs test files one after another until a test fails. */
   async run(tests: readonly string[], changed: string): Promise<TestRun> {
-    this.vitest.invalidateFile(join(this.copy.root, changed));
+    // The file of the mutation before is as it was, but vitest still has it compiled as it was changed.
+    for (const file of [this.changedBefore, changed]) this.vitest.invalidateFile(join(this.copy.root, file));
+    this.changedBefore = changed;
     const found = await this.vitest.globTestSpecifications([...tests]);
     const specifications = tests.flatMap((test) =>
       found.filter(({ moduleId }) => moduleId === join(this.copy.root, test)),
