@@ -69,26 +69,18 @@ function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
   const others = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail);
   if (others + wide.olderTokens <= room) return completePlan(state, { form, goal, layout: wide, capped, rooms });
-  const fitted = (rewrites: boolean): Rooms =>
-    state.isOverMessageCap
-      ? besideKept(state, rooms, { wide, room })
-      : scarceRooms(rooms, {
-          others,
-          older: wide.olderTokens,
-          room: Math.max(0, room),
-          // What the user asked for in a small view aims low, but may leave what others may.
-          most: Math.max(0, room, state.input.reason === 'manual' ? state.input.budget.target - spent : 0),
-          earlier: rewrites ? earlier : 0,
-        });
-  const rewrites = rewritesHistory(state, wide);
-  const narrow = fitted(rewrites);
+  const narrow = state.isOverMessageCap
+    ? besideKept(state, rooms, { wide, room })
+    : scarceRooms(rooms, {
+        others,
+        older: wide.olderTokens,
+        room: Math.max(0, room),
+        // What the user asked for in a small view aims low, but may leave what others may.
+        most: Math.max(0, room, state.input.reason === 'manual' ? state.input.budget.target - spent : 0),
+        earlier: rewritesHistory(state, wide) ? earlier : 0,
+      });
   const layout = layOut(state, narrow, capped) ?? wide;
-  if (earlier === 0 || rewritesHistory(state, layout) === rewrites) {
-    return completePlan(state, { form, goal, layout, capped, rooms: narrow });
-  }
-  // The cut that there is room for falls into another turn.
-  const other = fitted(!rewrites);
-  return completePlan(state, { form, goal, layout: layOut(state, other, capped) ?? layout, capped, rooms: other });
+  return completePlan(state, { form, goal, layout, capped, rooms: narrow });
 }
 
 /** Whether the view has the messages that a summary is worth for. */
