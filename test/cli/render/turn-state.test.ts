@@ -173,6 +173,20 @@ describe('a turn on the screen', () => {
     ]);
   });
 
+  test.each([
+    ['compaction_part_failed', { part: 1 }, 'stays', 'warning'],
+    ['compaction_form_failed', { failure: 'not_smaller' }, 'stays', 'warning'],
+    ['compaction_cancelled', {}, 'stays', 'warning'],
+    ['compaction_declined', { reason: 'irreducible' }, 'stays', 'information'],
+    ['compaction_abandoned', {}, 'goes', 'warning'],
+    ['compaction_exhausted', { tokens: 31_204 }, 'goes', 'warning'],
+  ] as const)('W35 %s is told; with %j the card of a running compaction %s', (kind, data, card, level) => {
+    const running = play([begun, timelineEvent('compaction_started', { form: 'summary' })]).state;
+    const { state, items } = play([timelineEvent(kind, data)], running);
+    expect(state.compaction).toEqual(card === 'stays' ? running.compaction : null);
+    expect(items).toEqual([{ kind: 'notice', level, text: expect.stringMatching(/^[A-Z].*\.$/u) }]);
+  });
+
   test('a kind that this version does not know is shown by its name and figures', () => {
     const { items } = play([begun, timelineEvent('moon_phase', { phase: 'full', nested: { a: 1 }, lit: 100 })]);
     expect(items.at(-1)).toEqual({ kind: 'notice', level: 'information', text: 'moon_phase: phase full, lit 100' });

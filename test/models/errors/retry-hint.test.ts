@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { assessError } from '../../../src/models/errors/classify.ts';
 import { classifyError } from '../../../src/models/errors/verdict.ts';
 import type { RawError } from '../../../src/models/errors/signals.ts';
 
@@ -33,6 +34,16 @@ describe('a retry hint', () => {
       delayMilliseconds: 600_000,
     });
     expect(classifyError(failed({ error: { message, code: 429 } }, 429))).toMatchObject({ cause: 'rate_limit' });
+  });
+
+  test.each([
+    [429, '', 'rate_limit'],
+    [400, { error: { code: 'rate_limit_exceeded' } }, 'rate_limit'],
+    [503, 'Rate limit reached', 'rate_limit'],
+    [503, 'Overloaded', 'outage'],
+  ])('makes HTTP %d %j a wait: %s', (status, body, kind) => {
+    const headers = { 'retry-after': '5' };
+    expect(assessError(failed(body, status, { headers }), 0)).toMatchObject({ kind, delayMilliseconds: 5_000 });
   });
 });
 
