@@ -67,10 +67,11 @@ export function keyOf(
   return { key: createProviderKey({ provider, source, onKey, ...refresh }) };
 }
 
-/** Absolute paths of the files that hold keys. @param directory that relative paths begin at */
+/** Absolute paths of the files that hold keys, and of what a key command may run or read. @param directory that relative paths begin at */
 export function keyFiles(providers: Readonly<Record<string, KeyOptions>>, directory: string): readonly string[] {
   return Object.values(providers)
-    .flatMap(({ apiKeyFile }) => apiKeyFile ?? [])
+    .flatMap(({ apiKeyFile, apiKeyCommand = '' }) => [apiKeyFile ?? [], apiKeyCommand.split(/[\s'"=;&|<>()]+/u)].flat())
+    .filter((file) => file !== '')
     .map((file) => resolve(directory, file));
 }
 

@@ -66,9 +66,10 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   });
   const { models = {}, agents = {} } = parsed.value;
   const stateFolder = given(environment, 'HOLDFAST_DIRECTORY');
+  const databaseUrl = given(environment, 'DATABASE_URL') ?? parsed.value.database?.url ?? stack.databaseUrl ?? null;
   return {
     file: source?.file ?? null,
-    databaseUrl: given(environment, 'DATABASE_URL') ?? parsed.value.database?.url ?? stack.databaseUrl ?? null,
+    databaseUrl,
     temporal: temporalOf(parsed.value, environment, stack),
     providers: available,
     unavailableProviders: unavailable,
@@ -80,6 +81,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     protectedPaths: [
       ...(source === null ? [] : [source.file]),
       ...keyFiles(providers, directory),
+      ...databaseKeyFiles(databaseUrl, environment).map((file) => resolve(directory, file)),
       ...(stateFolder === undefined ? [] : [resolve(stateFolder)]),
     ],
     retention: retentionRules(parsed.value),
@@ -90,6 +92,14 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     workspacePlaces: workspacePlacesOf(agents, source),
     secrets,
   };
+}
+
+/** Of the client's certificate. */
+function databaseKeyFiles(url: string | null, environment: Environment): string[] {
+  const named = /[?&]sslkey=([^&]+)/u.exec(url ?? '')?.[1];
+  return [named === undefined ? undefined : decodeURIComponent(named), given(environment, 'PGSSLKEY')].flatMap(
+    (file) => file ?? [],
+  );
 }
 
 function workspacePlacesOf(

@@ -109,8 +109,8 @@ interface Mark {
 }
 
 /** Characters that no reader sees, or that only change the letter before them. */
-const UNSEEN = String.raw`\p{Default_Ignorable_Code_Point}\p{Format}\p{Mark}`;
-const UNSEEN_OR_SPACE = new RegExp(String.raw`[\s${UNSEEN}\p{Control}\u2800]+`, 'gu');
+const UNSEEN = String.raw`\p{Default_Ignorable_Code_Point}\p{Format}\p{Mark}\p{Control}\u2800`;
+const UNSEEN_OR_SPACE = new RegExp(String.raw`[\s${UNSEEN}]+`, 'gu');
 const CLOSING_TAG = new RegExp(String.raw`^[${UNSEEN}]*(?:[\s/>]|$)`, 'u');
 /** With its end: `a < user` is code. */
 const OPENING_TAG = new RegExp(String.raw`^[${UNSEEN}]*(?:[\s/][^<>]{0,300})?>`, 'u');

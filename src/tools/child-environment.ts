@@ -4,6 +4,11 @@ export const TOOL_CALL_MARKER = 'HOLDFAST_TOOL_CALL';
 /** What a program needs to find its way, as sudo and ssh pass it on: a list of what is secret would never be complete. */
 export const COMMAND_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR'];
 
+/** Of POSIX and glibc. */
+const LOCALE_VARIABLES = ['ALL', 'COLLATE', 'CTYPE', 'MESSAGES', 'MONETARY', 'NUMERIC', 'TIME']
+  .concat(['ADDRESS', 'IDENTIFICATION', 'MEASUREMENT', 'NAME', 'PAPER', 'TELEPHONE'])
+  .map((category) => `LC_${category}`);
+
 /** Keeps programs from waiting for a person: pagers, password prompts, colours. */
 const NON_INTERACTIVE = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' } as const;
 
@@ -19,10 +24,10 @@ export interface ChildEnvironmentOptions {
 
 /** The environment of a command: the few variables of the worker that are passed on, and the marker. Pure. */
 export function childEnvironment(options: ChildEnvironmentOptions): Record<string, string> {
-  const names = new Set([...COMMAND_VARIABLES, ...(options.passedOn ?? [])]);
+  const names = new Set([...COMMAND_VARIABLES, ...LOCALE_VARIABLES, ...(options.passedOn ?? [])]);
   const kept = Object.entries(options.environment).filter((variable): variable is [string, string] => {
     const [name, value] = variable;
-    if (value === undefined || !(names.has(name) || name.startsWith('LC_'))) return false;
+    if (value === undefined || !names.has(name)) return false;
     return !options.secrets.some((secret) => secret !== '' && value.includes(secret));
   });
   return { ...Object.fromEntries(kept), ...NON_INTERACTIVE, [TOOL_CALL_MARKER]: options.idempotencyKey };

@@ -13,6 +13,9 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 /** Anywhere in a workspace: some command of Holdfast may be run in any folder. */
 const NAMES: ReadonlySet<string> = new Set(['.holdfast', 'holdfast.yaml', 'holdfast.yml', 'holdfast.json']);
 
+/** Makes a folder a repository's own, together with what an agent may have written there before. */
+const MAKES_REPOSITORY: ReadonlySet<string> = new Set(['head', 'commondir']);
+
 /** In a repository's own folder: hooks are run, and the configuration names programs that are. It may hold passwords too. */
 const RUN_BY_GIT = /^(?:hooks|config(?:\..*)?)$/;
 
@@ -40,7 +43,8 @@ export interface ProtectedFiles {
  * @param paths absolute paths of further files and folders
  */
 export async function protectFiles(root: string, paths: readonly string[]): Promise<ProtectedFiles> {
-  const named = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  const own = [...NAMES].map((name) => join(root, name));
+  const named = await Promise.all([...paths, ...own].map((path) => realpath(path).catch(() => path)));
   // What lies around the whole workspace is out of reach already.
   const further = named.filter((path) => path === root || !isBelow(root, path));
   const known = new Set(further.map(comparable));
@@ -52,6 +56,7 @@ export async function protectFiles(root: string, paths: readonly string[]): Prom
     if (NAMES.has(written) || known.has(comparable(path))) return null;
     const inGit = folder.inGit || written === '.git' || isGitFolder(path);
     if (inGit && (access === 'write' || RUN_BY_GIT.test(written))) return null;
+    if (access === 'write' && MAKES_REPOSITORY.has(written)) return null;
     return { path, inGit };
   }
 
@@ -67,7 +72,7 @@ export async function protectFiles(root: string, paths: readonly string[]): Prom
   let numbers: Promise<ReadonlySet<string>> | undefined;
   async function readNumbers(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
-    for (const path of [...further, ...[...NAMES].map((name) => join(root, name))]) await addNumbers(path, found);
+    for (const path of further) await addNumbers(path, found);
     await addNumbersOfGit({ path: join(root, '.git'), inGit: true }, found);
     return found;
   }

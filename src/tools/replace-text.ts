@@ -38,7 +38,7 @@ export function replaceText({ before, oldText, newText, all, attempt }: Replacem
     return { kind: 'not_found', onlyWhiteSpaceDiffers: appearsApartFromWhiteSpace(content, oldText) };
   }
   if (places.length > 1 && !all) {
-    return { kind: 'ambiguous', lines: places.map(({ from }) => lineAt(content, from)) };
+    return { kind: 'ambiguous', lines: linesOf(content, places) };
   }
   const pieces: Buffer[] = [];
   let kept = 0;
@@ -52,7 +52,7 @@ export function replaceText({ before, oldText, newText, all, attempt }: Replacem
     kind: 'replaced',
     after: Buffer.concat(pieces),
     count: places.length,
-    firstLine: lineAt(content, first.from),
+    firstLine: linesOf(content, [first])[0] ?? 1,
   };
 }
 
@@ -62,9 +62,13 @@ export function replaceText({ before, oldText, newText, all, attempt }: Replacem
  */
 function wasReplaced(oldPlaces: readonly Place[], newPlaces: readonly Place[] | null): boolean {
   if (newPlaces === null) return oldPlaces.length === 0;
+  let behind = 0;
   return (
     newPlaces.length > 0 &&
-    oldPlaces.every((old) => newPlaces.some((place) => place.from <= old.from && old.to <= place.to))
+    oldPlaces.every((old) => {
+      while ((newPlaces[behind]?.to ?? Infinity) < old.to) behind += 1;
+      return (newPlaces[behind]?.from ?? Infinity) <= old.from;
+    })
   );
 }
 
@@ -117,9 +121,9 @@ function countBelow(sorted: readonly number[], limit: number): number {
 }
 
 /** The kind of the first line end in the place, else of the next behind it, else of the last before it. */
-function withLineEndsAround(content: Buffer, place: Place, text: string): string {
-  const next = content.indexOf('\n', place.from);
-  const near = next === -1 ? content.lastIndexOf('\n', place.from) : next;
+export function withLineEndsAround(content: Buffer, { from }: Pick<Place, 'from'>, text: string): string {
+  const next = content.indexOf('\n', from);
+  const near = next === -1 ? content.lastIndexOf('\n', from) : next;
   if (near === -1) return text;
   return withPlainLineEnds(text).replaceAll('\n', near > 0 && content[near - 1] === 0x0d ? '\r\n' : '\n');
 }
@@ -128,10 +132,14 @@ function withPlainLineEnds(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
 
-function lineAt(content: Buffer, place: number): number {
+/** Lines of places, which come in their order; the content is gone through once. */
+function linesOf(content: Buffer, places: readonly Place[]): number[] {
   let line = 1;
-  for (let at = content.indexOf(10); at !== -1 && at < place; at = content.indexOf(10, at + 1)) line += 1;
-  return line;
+  let lineEnd = content.indexOf(10);
+  return places.map(({ from }) => {
+    for (; lineEnd !== -1 && lineEnd < from; lineEnd = content.indexOf(10, lineEnd + 1)) line += 1;
+    return line;
+  });
 }
 
 function appearsApartFromWhiteSpace(content: Buffer, oldText: string): boolean {

@@ -82,6 +82,8 @@ export function pathSegments(path: string): readonly string[] {
 export async function locate(workspace: Workspace, path: string): Promise<Location> {
   const segments = pathSegments(path);
   const display = segments.join('/') || '.';
+  // By its own name too: a link may stand where Holdfast looks.
+  refuseClosed(workspace, { real: join(workspace.root, ...segments), display });
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const candidate = join(workspace.root, ...segments.slice(0, depth));
     const existing = await existingRealPath(candidate, display);

@@ -4,6 +4,7 @@ import { defineTool } from './define-tool.ts';
 import { WRITE_FILE } from './names.ts';
 import { readWhole } from './read-whole.ts';
 import { disarmOlderAttempts, replaceFile } from './replace-file.ts';
+import { withLineEndsAround } from './replace-text.ts';
 import { locate, openWorkspace } from './workspace.ts';
 
 /**
@@ -30,12 +31,14 @@ export const writeFile = defineTool({
     // Once more: until then an older attempt may have made the file.
     const location = await locate(workspace, path);
     const isNew = location.missing.length > 0;
-    const bytes = Buffer.from(content);
+    let bytes = Buffer.from(content);
     if (!append || isNew) {
       await replaceFile(workspace, location, bytes, call);
       return { content: `${location.display} ${isNew ? 'created' : 'replaced'}: ${describe(content, bytes)}.` };
     }
-    const before = await readWhole(workspace, location);
+    const before = Buffer.from(await readWhole(workspace, location));
+    // Line ends of the kind that the file has.
+    bytes = Buffer.from(withLineEndsAround(before, { from: before.length }, content));
     if (attempt > 1 && bytes.length > 0 && before.subarray(-bytes.length).equals(bytes)) {
       return {
         content:

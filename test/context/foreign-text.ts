@@ -9,7 +9,21 @@ const MARKS = [
   ...Object.values(LINES),
 ];
 
-const HIDDEN = ['', '', ' ', '\n', '\u200b', '\u2060', '\u00ad', '\u202e', '\ufe0f', '\u0301', '\u{e0041}'];
+const HIDDEN = [
+  '',
+  '',
+  ' ',
+  '\n',
+  '\u200b',
+  '\u2060',
+  '\u00ad',
+  '\u202e',
+  '\ufe0f',
+  '\u0301',
+  '\u0001',
+  '\u2800',
+  '\u{e0041}',
+];
 
 /** A mark as somebody may write it who wants it read: in any case and width, with what nobody sees in between. */
 const disguisedMark = fc

@@ -154,6 +154,27 @@ describe('protected files', () => {
     expect(await shown(workspace)).not.toMatch(/hooks|config/);
   });
 
+  test('no file is written that would make a folder a repository’s own, whatever was written there before', async () => {
+    const workspace = await temporaryDirectory();
+    for (const path of ['sub/config', 'sub/hooks/pre-commit', 'sub/objects/x', 'sub/refs/x'])
+      expect(await call(writeFileTool, { input: { path, content: 'x' }, context: { workspace } })).toMatchObject({
+        isError: false,
+      });
+    for (const path of ['sub/HEAD', 'sub/head', 'sub/commondir'])
+      expect(await call(writeFileTool, { input: { path, content: 'x' }, context: { workspace } })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('is protected') as string,
+      });
+  });
+
+  test('what a protected name links to is protected by both names', async () => {
+    const workspace = await workspaceWith('state/stack.json', 'other.yaml');
+    await symlink('state', join(workspace, '.holdfast'));
+    await symlink('other.yaml', join(workspace, 'holdfast.yaml'));
+    for (const path of ['.holdfast/stack.json', 'state/stack.json', 'holdfast.yaml', 'other.yaml'])
+      await expectProtected(workspace, path);
+  });
+
   test('git’s other files are shown and never changed, nor is a .git file that names the folder of a work tree', async () => {
     const workspace = await workspaceWith('.git/HEAD', 'tree/.git');
     for (const path of ['.git/HEAD', 'tree/.git']) {

@@ -27,6 +27,13 @@ test('appends, also to a file that does not exist yet', async () => {
   expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('one\ntwo\n');
 });
 
+test('appends with the line ends of the file', async () => {
+  const workspace = await temporaryDirectory();
+  await writeFile(join(workspace, 'file.txt'), 'a\r\nb\r\n');
+  await write(workspace, { content: 'c\nd\n', append: true });
+  expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('a\r\nb\r\nc\r\nd\r\n');
+});
+
 test('a repeated attempt does not append a second time what an earlier one has appended', async () => {
   const workspace = await temporaryDirectory();
   await writeFile(join(workspace, 'file.txt'), 'one\ntwo\n');
