@@ -364,9 +364,11 @@ comment on function worked_seconds is 'Seconds of a turn up to its end or now, w
 
 create function recount_totals(conversation uuid) returns void language sql begin atomic
   update turns t set
-    steps = (select count(*) from model_attempts m where m.turn_id = t.id and m.entry_id is not null),
+    steps = (select count(*) from model_attempts m
+      where m.conversation_id = conversation and m.turn_id = t.id and m.entry_id is not null),
     tool_calls = (
-      select count(*) from tool_calls k where k.turn_id = t.id and (k.claimed_at is not null or k.state <> 'finished'))
+      select count(*) from tool_calls k
+      where k.conversation_id = conversation and k.turn_id = t.id and (k.claimed_at is not null or k.state <> 'finished'))
   where t.conversation_id = conversation;
   update conversations c set
     (steps, tool_calls, worked_seconds) = (

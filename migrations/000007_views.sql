@@ -29,7 +29,7 @@ select
   r.id as result_entry_id,
   r.created_at as finished_at
 from turns t
-join tool_calls a on a.turn_id = t.id
+join tool_calls a on a.conversation_id = t.conversation_id and a.turn_id = t.id
 join entries r on r.conversation_id = t.conversation_id and r.id = a.result_entry_id
 left join contents o on o.conversation_id = t.conversation_id and o.id = r.original_id
 cross join lateral (select content_text(r.content) as text) as body;
@@ -41,7 +41,8 @@ select
   format('TASK-%s.md', s.turn_id) as file_name,
   format(E'# Task %s\n\n%s\n\n', s.turn_id, coalesce((
     select string_agg(left(content_text(e.content), 2000), E'\n\n' order by e.sequence)
-    from entries e where e.turn_id = s.turn_id and e.kind = 'user'), ''))
+    from entries e
+    where e.conversation_id = s.conversation_id and e.turn_id = s.turn_id and e.kind = 'user'), ''))
     || string_agg(
       format(E'## %s. %s%s\n\n%s\n\n%s%s\n', s.step, s.tool, case when s.is_error then ' (failed)' else '' end,
         left(s.arguments, 500), s.preview,

@@ -75,13 +75,13 @@ begin
       new.sequence);
   end if;
   -- With ON CONFLICT DO NOTHING the insert would be dropped after it was counted here.
-  if exists (select from entries e where e.id = new.id) then
+  if exists (select from entries e where e.conversation_id = new.conversation_id and e.id = new.id) then
     raise exception using errcode = 'unique_violation', message = format('entry %s exists', new.id);
   end if;
   if new.model_attempt is not null and not exists (
     select from model_attempts m
-    where m.turn_id = new.turn_id and m.call_number = new.call_number and m.attempt = new.model_attempt
-      and m.purpose = 'step'
+    where m.conversation_id = new.conversation_id and m.turn_id = new.turn_id and m.call_number = new.call_number
+      and m.attempt = new.model_attempt and m.purpose = 'step'
   ) then
     raise exception using errcode = 'foreign_key_violation', message = format(
       'entry %s answers attempt %s of call %s of turn %s, which is not registered', new.id, new.model_attempt,
@@ -198,8 +198,8 @@ begin
   order by e.sequence desc limit 1;
   if found and exists (
     select from entries r
-    where r.turn_id = answer.turn_id and r.call_number = answer.call_number and r.kind = 'tool_result'
-      and r.sequence >= new.first_kept_sequence
+    where r.conversation_id = new.conversation_id and r.turn_id = answer.turn_id and r.call_number = answer.call_number
+      and r.kind = 'tool_result' and r.sequence >= new.first_kept_sequence
   ) then
     raise exception using errcode = 'HF006', message = format(
       'compaction %s keeps entries from %s on, a tool result among them whose call %s would be dropped',
@@ -256,8 +256,10 @@ begin
   ), of_pieces as (delete from content_pieces p using ids where p.content_id = any(ids.contents)
   ), of_contents as (delete from contents o using ids where o.id = any(ids.contents)
   ), of_decisions as (delete from decisions d using ids where d.turn_id = any(ids.turns)
-  ), of_tool_calls as (delete from tool_calls k using ids where k.turn_id = any(ids.turns)
-  ), of_model_attempts as (delete from model_attempts k using ids where k.turn_id = any(ids.turns)
+  ), of_tool_calls as (
+    delete from tool_calls k using ids where k.conversation_id = conversation and k.turn_id = any(ids.turns)
+  ), of_model_attempts as (
+    delete from model_attempts k using ids where k.conversation_id = conversation and k.turn_id = any(ids.turns)
   ), of_branch_summaries as (delete from branch_summaries where conversation_id = conversation
   ), of_operations as (delete from compaction_operations o using ids where o.compaction_id = any(ids.compactions)
   ), of_parts as (delete from compaction_parts p using ids where p.compaction_id = any(ids.compactions)
@@ -297,12 +299,14 @@ begin
     (select min(t.epoch) from turns t
      where t.conversation_id = conversation and (t.ended_at is null or t.ended_at >= before)),
     (select max(t.epoch) from turns t where t.conversation_id = conversation
-       and exists (select from model_attempts m where m.turn_id = t.id and m.entry_id is not null))),
+       and exists (
+         select from model_attempts m
+         where m.conversation_id = conversation and m.turn_id = t.id and m.entry_id is not null))),
     (select max(t.epoch) from turns t where t.conversation_id = conversation));
   -- Summaries name what they cost, and a turn what its provider said at last.
   delete from model_attempts m using turns t
-  where t.conversation_id = conversation and t.epoch < kept_from and m.turn_id = t.id
-    and m.purpose = 'step' and m.failure_message is null;
+  where t.conversation_id = conversation and t.epoch < kept_from
+    and m.conversation_id = conversation and m.turn_id = t.id and m.purpose = 'step' and m.failure_message is null;
   -- The count of redactions is shown.
   delete from events e
   where e.conversation_id = conversation and e.kind <> 'secrets_redacted' and e.number < (

@@ -154,7 +154,7 @@ async function handOverMissingTool(
 ): Promise<void> {
   const missing = toolsToHandOver(dependencies, snapshot, execution.attempt);
   if (missing.size === 0) return;
-  const { name, state } = await readToolCall(dependencies.database, { turnId: turn.turnId, callNumber, callIndex });
+  const { name, state } = await readToolCall(dependencies.database, { ...turn, callNumber, callIndex });
   if (state !== 'finished' && missing.has(name)) throw toolMissing(`${callNumber}.${callIndex}`);
 }
 

@@ -36,8 +36,9 @@ export async function readAnswer(sql: Queries, call: ModelCallReference): Promis
     select m.entry_id, m.attempt, e.content, m.stop_reason, m.head_entry_id, m.input_tokens, m.cache_read_tokens,
       m.cache_write_tokens, m.output_tokens,
       case when u.calls_of_unknown_cost = 0 then u.cost::float8 end as turn_cost
-    from model_attempts m join entries e on e.id = m.entry_id join turn_usage u on u.turn_id = m.turn_id
-    where m.turn_id = ${call.turn.turnId} and m.call_number = ${call.callNumber}`;
+    from model_attempts m join entries e on e.conversation_id = m.conversation_id and e.id = m.entry_id
+      join turn_usage u on u.turn_id = m.turn_id
+    where m.conversation_id = ${call.turn.conversationId} and m.turn_id = ${call.turn.turnId} and m.call_number = ${call.callNumber}`;
   if (row === undefined) return null;
   return {
     entryId: row.entry_id,

@@ -24,14 +24,15 @@ export function stepOf({ turn, callNumber }: ModelCallReference): PaidCall {
 
 /** Condition on `model_attempts m`: the attempts of the call. */
 export function ofCall(sql: Queries, call: PaidCall): Fragment {
-  const { turnId } = call.turn;
+  const { turnId, conversationId } = call.turn;
+  const ofConversation = sql`m.conversation_id = ${conversationId}`;
   switch (call.purpose) {
     case 'step':
-      return sql`m.turn_id = ${turnId} and m.call_number = ${call.callNumber} and m.purpose = 'step'`;
+      return sql`${ofConversation} and m.turn_id = ${turnId} and m.call_number = ${call.callNumber} and m.purpose = 'step'`;
     case 'summary_part':
-      return sql`m.compaction_id = ${call.compactionId} and m.part = ${call.part}`;
+      return sql`${ofConversation} and m.compaction_id = ${call.compactionId} and m.part = ${call.part}`;
     case 'branch_summary':
-      return sql`m.turn_id = ${turnId} and m.call_number = 0 and m.purpose = 'branch_summary'`;
+      return sql`${ofConversation} and m.turn_id = ${turnId} and m.call_number = 0 and m.purpose = 'branch_summary'`;
   }
 }
 

@@ -37,7 +37,8 @@ function isCounted(sql: Queries, { compactions, compactionsOver = 0 }: ViewPoint
 function isMarkedOnPath(sql: Queries, point: ViewPoint) {
   return sql`(
     not exists (select from branches f where f.conversation_id = ${point.conversationId} and f.branch > 0)
-    or exists (select from entries m where m.id = c.marker_entry_id and ${onPath(sql, point, sql`m`)}))`;
+    or exists (select from entries m
+      where m.conversation_id = c.conversation_id and m.id = c.marker_entry_id and ${onPath(sql, point, sql`m`)}))`;
 }
 
 function countsNone({ compactions, compactionsOver = 0 }: ViewPoint): boolean {
@@ -180,7 +181,8 @@ export async function readNewestCompaction(
   if (countsNone(point)) return null;
   const [row] = await sql<{ id: string; changed_through: number | null }[]>`
     select newest.id, (
-      select e.sequence from compactions c join entries e on e.id = c.marker_entry_id
+      select e.sequence from compactions c join entries e
+        on e.conversation_id = c.conversation_id and e.id = c.marker_entry_id
       where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and (c.id = ${summary?.compactionId ?? null} or ${isMarkedOnPath(sql, point)})
       order by c.number desc limit 1) as changed_through
     from compactions newest

@@ -28,7 +28,7 @@ export async function mayStandBefore(
         select from compactions p join conversations c on c.id = p.conversation_id and c.head_entry_id = p.head_entry_id
         where p.conversation_id = ${conversationId} and p.status = 'planned'
           and p.turn_id = ${turnId} and p.call_number >= ${callNumber}) as is_planned
-    from model_attempts where purpose = 'step' and turn_id = ${turnId} and call_number >= ${callNumber}`;
+    from model_attempts where conversation_id = ${conversationId} and turn_id = ${turnId} and purpose = 'step' and call_number >= ${callNumber}`;
   const newest = row?.call_number ?? null;
   if (newest === null) return row?.is_planned !== true;
   if (row?.own !== true) return false;

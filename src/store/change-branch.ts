@@ -110,7 +110,8 @@ async function setViewOffset(
   const view = measureView({ ...outline, fixed: NO_MEASUREMENTS });
   await sql`
     update conversations c
-    set view_offset = ${measurementsText(view)}::measurements - (select e.sums from entries e where e.id = ${place.headEntryId})
+    set view_offset = ${measurementsText(view)}::measurements - (
+      select e.sums from entries e where e.conversation_id = c.id and e.id = ${place.headEntryId})
     where c.id = ${conversationId}`;
 }
 

@@ -207,7 +207,8 @@ export async function listSummaries(
       select max(p.request) as request, coalesce(sum(m.input_tokens), 0)::float8 as input_tokens,
         coalesce(sum(m.cache_read_tokens), 0)::float8 as cache_read_tokens
       from compaction_parts p
-      left join model_attempts m on m.compaction_id = p.compaction_id and m.part = p.number
+      left join model_attempts m
+        on m.conversation_id = p.conversation_id and m.compaction_id = p.compaction_id and m.part = p.number
       where p.compaction_id = c.id and p.kind <> 'flush') r
     where c.conversation_id = ${conversationId} and c.status = 'committed'
       ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}

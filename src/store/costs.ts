@@ -86,7 +86,8 @@ export async function readCosts(
         select count(*) as calls, coalesce(sum(m.input_tokens), 0) as input, coalesce(sum(m.cache_read_tokens), 0) as cache_read,
           coalesce(sum(m.cache_write_tokens), 0) as cache_write, coalesce(sum(m.output_tokens), 0) as output,
           coalesce(sum(m.cost), 0) as cost, count(*) filter (where m.cost is null) as unknown
-        from model_attempts m where m.turn_id = t.id and m.is_paid) rest
+        from model_attempts m
+        where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.is_paid) rest
       where t.timeline = 'deleted' and t.ended_at >= ${from} and t.model_calls > rest.calls ${only}
     ), named as (
       select *, 'turn ' || turn as turn_name, 'turn ' || turn || coalesce(', step ' || step, '') as step_name from calls

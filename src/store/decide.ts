@@ -101,7 +101,8 @@ async function findCall(sql: Transaction, decision: DecisionToMake): Promise<Cal
   const rows = await sql<CallRow[]>`
     select d.turn_id, ${turnNumber(sql)} as turn_number, t.outcome, d.call_number, d.call_index, d.kind, d.agent, d.tool, d.rules,
       c.arguments, d.state, d.scope, d.content, d.decision_id, d.expires_at, d.expires_at <= holdfast_now() as overdue
-    from decisions d join turns t on t.id = d.turn_id join tool_calls c using (turn_id, call_number, call_index)
+    from decisions d join tool_calls c using (conversation_id, turn_id, call_number, call_index)
+      join turns t on t.id = d.turn_id
     where d.conversation_id = ${conversationId} and (d.decision_id = ${decisionId} or ${
       call === undefined
         ? sql`(d.state = 'waiting' and d.kind = ${kind})`

@@ -72,7 +72,8 @@ export async function listWaitingDecisions(sql: Queries, conversationId: string)
   >`
     select d.turn_id, ${turnNumber(sql)} as turn_number, d.call_number, d.call_index, d.kind, d.tool, d.rules, c.arguments,
       d.requested_at, d.expires_at
-    from decisions d join tool_calls c using (turn_id, call_number, call_index) join turns t on t.id = d.turn_id
+    from decisions d join tool_calls c using (conversation_id, turn_id, call_number, call_index)
+      join turns t on t.id = d.turn_id
     where d.conversation_id = ${conversationId} and d.state = 'waiting'
     order by d.call_number, d.call_index`;
   return rows.map((row) => ({

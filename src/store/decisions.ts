@@ -71,7 +71,7 @@ async function ask(
       ${standing === null ? null : 'call'}, ${standing?.content ?? null}::text::json,
       case when ${standing !== null} then holdfast_now() end
     from tool_calls c
-    where c.turn_id = ${turn.turnId} and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state <> 'finished'
+    where c.conversation_id = ${turn.conversationId} and c.turn_id = ${turn.turnId} and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state <> 'finished'
       and c.given_back = c.attempt
     on conflict do nothing`;
   if (count === 0) return;

@@ -205,7 +205,8 @@ export async function appendNoteBefore(
 
 async function findNote(writer: TurnWriter, note: NoteRequest): Promise<string | null> {
   const [existing] = await writer.sql<{ id: string }[]>`
-    select id from entries where turn_id = ${note.turn.turnId} and note_key = ${keyOf(writer, note)}`;
+    select id from entries
+    where conversation_id = ${note.turn.conversationId} and turn_id = ${note.turn.turnId} and note_key = ${keyOf(writer, note)}`;
   return existing?.id ?? null;
 }
 

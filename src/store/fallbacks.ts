@@ -40,12 +40,14 @@ export async function fallBack(
       }[]
     >`
       select t.fallbacks, t.left_call as left, m.attempt as newest, m.failure_evidence as reason,
-        exists (select from model_attempts l where l.purpose = 'step' and l.turn_id = t.id and l.call_number > ${callNumber}
-          and (l.registered_by).run_id = ${leftBy?.runId ?? null}) as later
+        exists (select from model_attempts l
+          where l.conversation_id = t.conversation_id and l.turn_id = t.id and l.purpose = 'step' and l.call_number > ${callNumber}
+            and (l.registered_by).run_id = ${leftBy?.runId ?? null}) as later
       from turns t
       left join lateral (
         select attempt, failure_evidence from model_attempts
-        where purpose = 'step' and turn_id = t.id and call_number = ${callNumber} order by attempt desc limit 1) m on true
+        where conversation_id = t.conversation_id and turn_id = t.id and purpose = 'step' and call_number = ${callNumber}
+        order by attempt desc limit 1) m on true
       where t.id = ${turn.turnId}`;
     if (row === undefined || row.fallbacks.at(-1)?.callNumber === callNumber) return;
     const isReplaced = attempt !== null && (row.newest !== attempt || row.left >= callNumber);
@@ -77,8 +79,9 @@ export async function readSilence(
 ): Promise<number> {
   const [row] = await sql<{ milliseconds: number | null }[]>`
     select (extract(epoch from holdfast_now() - min(started_at)) * 1000)::float8 as milliseconds from model_attempts
-    where purpose = 'step' and turn_id = ${turn.turnId} and model = ${model} and state = 'failed'
+    where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and purpose = 'step' and model = ${model} and state = 'failed'
       and failure_kind not in ('lost', 'aborted', 'superseded') and call_number > (
-      select coalesce(max(call_number), 0) from model_attempts where turn_id = ${turn.turnId} and entry_id is not null)`;
+      select coalesce(max(call_number), 0) from model_attempts
+      where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and entry_id is not null)`;
   return row?.milliseconds ?? 0;
 }

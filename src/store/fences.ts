@@ -23,17 +23,17 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
   const rows = await sql<{ place: number; epoch: number; replaced: boolean }[]>`
     select w.place, c.epoch, case w.kind
         when 'tool_call' then exists (select 1 from tool_calls t
-          where t.turn_id = w.id and t.call_number = w.number and t.call_index = w.index and t.attempt > w.attempt)
+          where t.conversation_id = w.conversation_id and t.turn_id = w.id and t.call_number = w.number and t.call_index = w.index and t.attempt > w.attempt)
         when 'model_call' then exists (select 1 from model_attempts m
-          where m.turn_id = w.id and m.call_number = w.number and m.purpose = 'step'
+          where m.conversation_id = w.conversation_id and m.turn_id = w.id and m.call_number = w.number and m.purpose = 'step'
             and (m.attempt > w.attempt or (m.attempt = w.attempt and m.state = 'failed')))
         when 'waiting_call' then exists (select 1 from provider_calls q
           where q.call_key = w.call_key and (q.asked_by).run_id = w.run_id
             and (q.asked_by).activity_id = w.activity_id and (q.asked_by).attempt > w.attempt)
         when 'branch_summary' then exists (select 1 from model_attempts m
-          where m.turn_id = w.id and m.call_number = 0 and m.purpose = 'branch_summary' and m.attempt > w.attempt)
+          where m.conversation_id = w.conversation_id and m.turn_id = w.id and m.call_number = 0 and m.purpose = 'branch_summary' and m.attempt > w.attempt)
         else exists (select 1 from model_attempts m
-          where m.compaction_id = w.id and m.part = w.number and m.attempt > w.attempt)
+          where m.conversation_id = w.conversation_id and m.compaction_id = w.id and m.part = w.number and m.attempt > w.attempt)
       end as replaced
     from unnest(
       ${works.map((_, place) => place)}::int[], ${works.map(({ turn }) => turn.conversationId)}::uuid[],

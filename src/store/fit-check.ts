@@ -77,13 +77,13 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
     join agent_snapshots s on s.hash = t.snapshot_hash
     cross join lateral (select model_in_force(t) as model) f
-    left join entries h on h.id = c.head_entry_id
+    left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
     left join model_facts k on k.model = t.model
       and k.server = coalesce(coalesce(t.model_limits, f.model -> 'modelLimits') ->> 'server', '')
     left join compactions p on p.conversation_id = c.id and p.status = 'planned'
-    left join entries u on u.id = c.usage_entry_id
+    left join entries u on u.conversation_id = c.id and u.id = c.usage_entry_id
     left join model_attempts m
-      on m.turn_id = u.turn_id and m.call_number = u.call_number and m.entry_id = u.id
+      on m.conversation_id = c.id and m.turn_id = u.turn_id and m.call_number = u.call_number and m.entry_id = u.id
         -- Another model's count says nothing about this one's.
         and m.model = t.model
     where c.id = ${turn.conversationId}`;

@@ -71,7 +71,7 @@ export async function listModelCalls(
       cost::float8 as cost, stop_reason, failure_kind, failure_evidence, failure_status, failure_message, duration_milliseconds,
       started_at, ended_at
     from model_attempts
-    where purpose = 'step' and turn_id in (
+    where conversation_id = ${conversationId} and purpose = 'step' and turn_id in (
       select id from turns t where t.conversation_id = ${conversationId} ${turnId === undefined ? sql`` : sql`and t.id = ${turnId}`})
     order by started_at, call_number, attempt limit ${limit ?? 1_000}`;
   return rows.map(toModelCallRow);

@@ -109,11 +109,12 @@ async function countFailures(
       (count(*) filter (where m.call_number = this.call_number and m.failure_kind in ('retryable', 'permanent')))::int as failures,
       (count(*) filter (where m.call_number = this.call_number and m.failure_evidence = ${EMPTY_ANSWER}))::int as "emptyAnswers",
       (count(*) filter (where m.failure_kind = 'rate_limited' and m.model = this.model))::int as "rateLimits"
-    from model_attempts this join model_attempts m on m.turn_id = this.turn_id and m.purpose = 'step'
-    where this.turn_id = ${turn.turnId} and this.call_number = ${callNumber} and this.attempt = ${attempt}
+    from model_attempts this join model_attempts m
+      on m.conversation_id = this.conversation_id and m.turn_id = this.turn_id and m.purpose = 'step'
+    where this.conversation_id = ${turn.conversationId} and this.turn_id = ${turn.turnId} and this.call_number = ${callNumber} and this.attempt = ${attempt}
       and this.purpose = 'step' and m.call_number > (
         select coalesce(max(call_number), 0) from model_attempts
-        where turn_id = ${turn.turnId} and entry_id is not null and call_number < ${callNumber})`;
+        where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and entry_id is not null and call_number < ${callNumber})`;
   return row ?? { failures: 0, emptyAnswers: 0, rateLimits: 0 };
 }
 

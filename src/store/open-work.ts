@@ -32,7 +32,7 @@ export async function closeToolCalls(
   const calls = await sql<OpenCallRow[]>`
     select turn_id, call_number, call_index, name,
       case when given_back = attempt then 'requested' else state end as state, claimed_at, partial_output, partial_bytes, partial_at
-    from tool_calls where state <> 'finished'
+    from tool_calls where conversation_id = ${turn.conversationId} and state <> 'finished'
       and turn_id in (select t.id from turns t where t.conversation_id = ${turn.conversationId} and t.outcome is null)
     order by turn_id, call_number, call_index`;
   for (const call of calls) {
@@ -55,7 +55,7 @@ export async function closeToolCalls(
         finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch},
         claimed_at = case when given_back < attempt then claimed_at end,
         partial_output = null, partial_bytes = null, partial_at = null
-      where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+      where conversation_id = ${turn.conversationId} and turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
     if (state === 'requested' && outcome === 'not_run') await uncountToolCall(sql, turn);
     await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId: entry.id }, turnId);
   }

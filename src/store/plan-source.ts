@@ -42,7 +42,7 @@ export async function readCurrentPoint(
   >`
     select c.epoch, c.branch, c.head_entry_id, e.sequence as head_sequence, c.compactions,
       c.compactions_over
-    from conversations c join entries e on e.id = c.head_entry_id where c.id = ${conversationId}`;
+    from conversations c join entries e on e.conversation_id = c.id and e.id = c.head_entry_id where c.id = ${conversationId}`;
   if (row === undefined) return null;
   return {
     conversationId,

@@ -42,7 +42,8 @@ export async function readCallsOf(
   const point = await endOf(sql, range);
   if (point === null) return [];
   return sql<{ name: string; arguments: string }[]>`
-    select t.name, t.arguments from tool_calls t join entries e on e.id = t.entry_id
+    select t.name, t.arguments from tool_calls t join entries e
+      on e.conversation_id = t.conversation_id and e.id = t.entry_id
     where ${onPath(sql, point)} and e.sequence between ${range.fromSequence} and ${range.toSequence}
       and t.name = any(${[...names]}) order by e.sequence, t.call_index`;
 }
@@ -60,8 +61,8 @@ export async function readResultsOf(
   >`
     select t.name as tool, t.arguments, t.outcome, r.id as entry_id, r.measurements
     from tool_calls t
-    join entries e on e.id = t.entry_id
-    join entries r on r.id = t.result_entry_id
+    join entries e on e.conversation_id = t.conversation_id and e.id = t.entry_id
+    join entries r on r.conversation_id = t.conversation_id and r.id = t.result_entry_id
     where ${onPath(sql, point)} and e.sequence between ${range.fromSequence} and ${range.toSequence}
       and t.name <> all(${[...which.not]})
     order by e.sequence desc, t.call_index desc limit ${which.newest}`;

@@ -110,15 +110,15 @@ interface ReadRow extends PartialColumns {
 /** @throws StoreError `tool_call_not_found` */
 export async function readToolCall(
   sql: Queries,
-  call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
+  call: Omit<ToolCallReference, 'turn'> & Omit<TurnReference, 'epoch'>,
 ): Promise<ToolCallRow> {
-  const { turnId, callNumber, callIndex } = call;
+  const { conversationId, turnId, callNumber, callIndex } = call;
   const [row] = await sql<ReadRow[]>`
     select entry_id, name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
       claim_attempt, claim_id, given_back, claimed_at, finished_at,
       result_entry_id, fingerprint, partial_output, partial_bytes, partial_at
     from tool_calls
-    where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+    where conversation_id = ${conversationId} and turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
   if (row === undefined) {
     throw new StoreError('tool_call_not_found', `turn ${turnId} made no tool call ${callNumber}.${callIndex}`);
   }

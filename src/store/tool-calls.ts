@@ -88,7 +88,7 @@ export async function claimToolCall(
 ): Promise<ToolClaim> {
   const { turn } = claim;
   return writeAsTurn(sql, turn, async (writer): Promise<ToolClaim> => {
-    const reference = { ...claim, turnId: turn.turnId };
+    const reference = { ...claim, ...turn };
     const [row, decision] = await Promise.all([
       readToolCall(writer.sql, reference),
       readDecision(writer.sql, reference),
@@ -137,11 +137,11 @@ export async function giveBackToolCall(sql: Database, claim: ToolCallReference &
   const { turn, callNumber, callIndex } = claim;
   try {
     return await writeAsTurn(sql, turn, async (writer) => {
-      const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+      const row = await readToolCall(writer.sql, { ...claim, ...turn });
       if (row.state !== 'claimed' || !isHeldBy(row, claim) || row.givenBack !== row.attempt - 1) return false;
       await writer.sql`
         update tool_calls set given_back = attempt, epoch = ${turn.epoch}
-        where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+        where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
       return true;
     });
   } catch (error) {
@@ -171,7 +171,7 @@ export async function reclaimToolCall(
 ): Promise<{ readonly attempt: number }> {
   const { turn, callNumber, callIndex, previousAttempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
-    const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+    const row = await readToolCall(writer.sql, { ...claim, ...turn });
     const attempt = previousAttempt + 1;
     if (row.state === 'claimed' && row.attempt === attempt && isHeldBy(row, claim)) return { attempt };
     if (row.state !== 'claimed' || row.attempt !== previousAttempt) {
@@ -196,7 +196,7 @@ async function writeClaim(
     update tool_calls set state = 'claimed', attempt = ${attempt}, worker_identity = ${workerIdentity},
       claim_run_id = ${runId}, claim_attempt = ${activityAttempt}, claim_id = ${claimId},
       claimed_at = holdfast_now(), epoch = ${turn.epoch}, partial_output = null, partial_bytes = null, partial_at = null
-    where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+    where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
   if (attempt > 1) await event('tool_call_reclaimed', { callNumber, callIndex, name, attempt, workerIdentity });
 }
 
@@ -214,7 +214,7 @@ export async function keepPartialOutput(
     const { count } = await writer.sql`
       update tool_calls set partial_output = ${jsonText(text)}::text::json, partial_bytes = ${bytes},
         partial_at = holdfast_now(), epoch = ${turn.epoch}
-      where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
+      where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
         and attempt = ${attempt} and state = 'claimed'`;
     return count > 0;
   });
@@ -232,7 +232,7 @@ export async function writeAsToolCall<Result>(
 ): Promise<Result> {
   const { turn, callNumber, callIndex, attempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
-    const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+    const row = await readToolCall(writer.sql, { ...claim, ...turn });
     if (row.state === 'claimed' && row.attempt === attempt) return work(writer.sql, row);
     throw new StoreError(
       'superseded_attempt',

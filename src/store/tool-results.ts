@@ -37,7 +37,7 @@ export async function storeToolResult(sql: Database, result: ToolResultToStore):
   return writeEvents(sql, turn.conversationId, async ({ sql: open, writer }): Promise<StoredToolResult> => {
     const [conversation] = await open<{ epoch: number }[]>`
       select epoch from conversations where id = ${turn.conversationId} for no key update`;
-    const row = await readToolCall(open, { ...result, turnId: turn.turnId });
+    const row = await readToolCall(open, { ...result, ...turn });
     const finishedByThis =
       row.state === 'finished' && row.attempt === finishingAttempt(result) && result.afterItsEnd !== true;
     if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
@@ -81,7 +81,7 @@ async function appendResult(writer: Writer, result: ToolResultToStore, { name }:
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
         fingerprint = ${fingerprint}, attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch},
         partial_output = null, partial_bytes = null, partial_at = null
-      where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`,
+      where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`,
     event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt }),
     plan !== undefined && appendPlan(writer, plan),
   ]);
@@ -98,7 +98,7 @@ async function keepLateResult({ sql, turn, event }: Writer, result: ToolResultTo
     update tool_calls set epoch = ${turn.epoch}, late_results = late_results || row(${attempt}::int, ${workerIdentity}::text,
       ${outcome}::text, ${jsonText(result.content)}::text::json, ${result.original?.contentId ?? null}::uuid,
       holdfast_now())::late_tool_result
-    where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
+    where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
       and not exists (select from unnest(late_results) l where l.attempt = ${attempt})`;
   if (count > 0) await event('tool_result_late', { callNumber, callIndex, attempt, outcome, workerIdentity });
 }

@@ -156,7 +156,7 @@ async function readRest(sql: Queries, turnId: string): Promise<number> {
     join turns before on before.conversation_id = t.conversation_id and before.epoch < t.epoch
     join lateral (
       select ended_at from model_attempts
-      where turn_id = before.id and entry_id is not null order by call_number desc limit 1) as m on true
+      where conversation_id = t.conversation_id and turn_id = before.id and entry_id is not null order by call_number desc limit 1) as m on true
     where t.id = ${turnId}
     order by before.epoch desc limit 1`;
   return Math.max(0, row?.seconds ?? 0);

@@ -124,13 +124,16 @@ function turnColumns(sql: Queries) {
     t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, u.model_calls, u.input_tokens, u.cache_read_tokens,
     u.cache_write_tokens, u.output_tokens, u.cost, u.calls_of_unknown_cost,
     exists (
-      select from entries e where e.turn_id = t.id and e.call_number is null and e.kind = 'user') as took_messages,
+      select from entries e
+      where e.conversation_id = t.conversation_id and e.turn_id = t.id and e.call_number is null and e.kind = 'user') as took_messages,
     t.outcome is null and ${waitsForProvider(sql)} as waits_for_rate_limit,
     (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
       from decisions d where d.turn_id = t.id and d.state = 'waiting') as waits_for_people,
     u.steps,
-    (select count(*) from model_attempts m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
-    (select m.failure_message from model_attempts m where m.turn_id = t.id and m.failure_message is not null
+    (select count(*) from model_attempts m
+      where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
+    (select m.failure_message from model_attempts m
+      where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.failure_message is not null
       order by m.call_number desc, m.attempt desc limit 1) as vendor_message,
     (select count(*) from compactions c where c.turn_id = t.id and c.status = 'committed')::int as compactions`;
 }

@@ -62,7 +62,7 @@ async function turnCalling(tool: ToolDefinition): Promise<TurnReference> {
 const runAs = (tool: ToolDefinition, turn: TurnReference, attempt: number) =>
   runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt }));
 
-const outcomeOf = async ({ turnId }: TurnReference) => (await readToolCall(sql, { turnId, ...CALL })).outcome;
+const outcomeOf = async (turn: TurnReference) => (await readToolCall(sql, { ...turn, ...CALL })).outcome;
 
 async function results({ conversationId }: TurnReference): Promise<string[]> {
   const entries = await listEntries(sql, { conversationId, kinds: ['tool_result'] });

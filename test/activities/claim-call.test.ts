@@ -91,7 +91,7 @@ async function results({ conversationId }: TurnReference): Promise<string[]> {
   return entries.map(({ content }) => textOf(content));
 }
 
-const callOf = ({ turnId }: TurnReference) => readToolCall(store.sql, { turnId, ...CALL });
+const callOf = (turn: TurnReference) => readToolCall(store.sql, { ...turn, ...CALL });
 
 async function claims(turn: TurnReference): Promise<number> {
   return (await callOf(turn)).attempt;

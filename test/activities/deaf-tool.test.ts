@@ -98,10 +98,7 @@ test('a tool that ignores a stop and ends before its call is closed has its resu
   abort.abort(new Error('stopped'));
   await expect(running).rejects.toThrow('tool call aborted');
   deaf.end('sent 5 euros');
-  await waitUntil(
-    'it is stored',
-    async () => (await readToolCall(sql, { turnId: turn.turnId, ...CALL })).state === 'finished',
-  );
+  await waitUntil('it is stored', async () => (await readToolCall(sql, { ...turn, ...CALL })).state === 'finished');
   await stop(turn);
   expect(await results(turn)).toEqual(['sent 5 euros']);
   expect(await lateResults(turn)).toEqual([]);

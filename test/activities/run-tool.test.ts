@@ -84,7 +84,7 @@ test('what a call had written is told when its outcome is unknown; the worker it
   const turn = await turnCalling(tool);
   const frozen = runTool(activityDependencies(sql, { tools: [tool], worker: 'slow' }), { turn, ...CALL }, execution());
   const failed = expect(frozen).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
-  const row = () => readToolCall(sql, { turnId: turn.turnId, ...CALL });
+  const row = () => readToolCall(sql, { ...turn, ...CALL });
   await waitUntil('the output is noted', async () => (await row()).partialOutput !== null);
   await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
   await failed;
@@ -103,7 +103,7 @@ test('a zombie that takes a call over from the attempt that Temporal counts on d
   const turn = await turnCalling(tool);
   const living = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
   const failed = expect(living).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
-  const row = () => readToolCall(sql, { turnId: turn.turnId, ...CALL });
+  const row = () => readToolCall(sql, { ...turn, ...CALL });
   await waitUntil('the call is claimed', async () => (await row()).state === 'claimed');
   await reclaimToolCall(sql, { turn, ...CALL, ...claimer('zombie'), previousAttempt: 1 });
   await failed;
@@ -198,7 +198,7 @@ test('a worker of another version that lacks the tool leaves the call to others,
   const other = activityDependencies(sql);
   const attempt = (number: number) => runTool(other, { turn, ...CALL }, execution({ attempt: number }));
   await expect(attempt(1)).rejects.toMatchObject({ type: 'ToolMissing', nonRetryable: false });
-  expect(await readToolCall(sql, { turnId: turn.turnId, ...CALL })).toMatchObject({ state: 'requested', attempt: 0 });
+  expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ state: 'requested', attempt: 0 });
   await claimToolCall(sql, { turn, ...CALL, ...claimer('newer') });
   await attempt(9);
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);

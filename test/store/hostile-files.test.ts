@@ -112,6 +112,20 @@ describe('a file takes nothing but what it may hold', () => {
   });
 });
 
+it("an entry with the id of another conversation's is refused", async () => {
+  const [theirs] = await sql<{ id: string }[]>`
+    select id from entries where conversation_id = ${await richConversation(sql)} and sequence = 1`;
+  const conversationId = await richConversation(sql);
+  const [own] = await sql<{ id: string }[]>`
+    select id from entries where conversation_id = ${conversationId} and sequence = 1`;
+  const lines = await fileOf(sql, conversationId);
+  const made = changed(lines, (line) => line.replaceAll(own?.id ?? '', theirs?.id ?? ''));
+  await expect(importLines(sql, made)).rejects.toMatchObject({
+    code: 'conversation_file_invalid',
+    message: expect.stringContaining("the id of another conversation's"),
+  });
+});
+
 it("an original of another conversation's is refused", async () => {
   const [theirs] = await sql<{ id: string }[]>`
     select id from contents where conversation_id = ${await richConversation(sql)} limit 1`;

@@ -60,7 +60,7 @@ describe('storeAnswer', () => {
     const stored = await storeAnswer(sql, answerWith(turn, 1, registered, content));
     const entry = await getEntry(sql, stored.entryId);
     expect(entry).toMatchObject({ kind: 'assistant', parentId: registered.headEntryId, toolCallCount: 2, content });
-    expect(await readToolCall(sql, { turnId: turn.turnId, callNumber: 1, callIndex: 1 })).toMatchObject({
+    expect(await readToolCall(sql, { ...turn, callNumber: 1, callIndex: 1 })).toMatchObject({
       name: 'write_file',
       arguments: '{"cut',
       state: 'requested',
@@ -143,7 +143,7 @@ describe('storeAnswer', () => {
     const registered = await register(sql, turn, 1);
     const stored = await storeAnswer(sql, answerWith(turn, 1, registered, [call]));
     expect(stored.content).toEqual([call]);
-    expect(await readToolCall(sql, { turnId: turn.turnId, callNumber: 1, callIndex: 0 })).toMatchObject({
+    expect(await readToolCall(sql, { ...turn, callNumber: 1, callIndex: 0 })).toMatchObject({
       name: 'bad\uFFFDname\uFFFD',
       arguments: '{"a":"\0\uDFFF"}',
     });

@@ -120,6 +120,7 @@ export class FileImporter {
     }
     for (const compaction of this.compactions) await this.tellCompaction(compaction);
     await this.recorder.end();
+    await this.requireOwnEntries();
     await sql`
       update conversations set branch = ${state.branch}, head_entry_id = ${state.head_entry_id}, compactions = ${this.compactions.length},
         compactions_over = ${state.compactions_over}, compaction_id = ${state.compaction_id},
@@ -131,6 +132,14 @@ export class FileImporter {
     await markImported(sql, conversationId);
     await sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
     return { conversationId, turns: turns.size, entries, memories: await this.countMemories() };
+  }
+
+  /** People open an entry by its id alone, and the fences look at one conversation. */
+  private async requireOwnEntries(): Promise<void> {
+    const taken = await this.sql`
+      select from entries e join entries o on o.id = e.id and o.conversation_id <> e.conversation_id
+      where e.conversation_id = ${this.conversationId} limit 1`;
+    if (taken.length > 0) throw new RecordingError("an entry has the id of another conversation's");
   }
 
   private async addPiece(row: RowOf<'content_pieces'>, line: number): Promise<void> {

@@ -168,7 +168,7 @@ async function indexEntries(
   const rows = await open<EntryRow[]>`
     select e.id, e.kind, e.sequence, e.tool_name, e.content, e.original_id, e.created_at, c.arguments from entries e
     left join tool_calls c on e.kind = 'tool_result'
-      and c.turn_id = e.turn_id and c.call_number = e.call_number and c.call_index = e.call_index
+      and c.conversation_id = e.conversation_id and c.turn_id = e.turn_id and c.call_number = e.call_number and c.call_index = e.call_index
     where e.conversation_id = ${conversationId} and e.sequence > ${after} order by e.sequence limit ${most}`;
   let characters = 0;
   for (const row of rows) {
