@@ -327,6 +327,8 @@ comment on function delete_old_timeline is
 revoke all on function delete_old_timeline from public;
 
 do $$
+declare
+  changing record;
 begin
   -- Where roles cannot be created, one login owns and does everything (docs/operations.md).
   if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
@@ -336,9 +338,18 @@ begin
   -- Never changed, never deleted but with their conversation.
   grant insert on branches, content_pieces, entries, events, packed_outlines, branch_summaries, compaction_operations
     to holdfast_app;
-  -- They have a state.
-  grant insert, update on conversations, turns, decisions, model_attempts, tool_calls, compactions, compaction_parts
-    to holdfast_app;
+  -- They have a state. Whose a row is, and what a model asked for, stays as it was written.
+  for changing in
+    select a.attrelid::regclass as name, string_agg(quote_ident(a.attname), ', ') as columns
+    from pg_attribute a
+    where a.attrelid in ('conversations'::regclass, 'turns'::regclass, 'decisions'::regclass,
+        'model_attempts'::regclass, 'tool_calls'::regclass, 'compactions'::regclass, 'compaction_parts'::regclass)
+      and a.attnum > 0 and a.attgenerated = '' and not a.attname = any (array['id', 'conversation_id', 'tenant',
+        'start_key', 'turn_id', 'snapshot_hash', 'call_number', 'call_index', 'arguments'])
+    group by 1
+  loop
+    execute format('grant insert, update (%s) on %s to holdfast_app', changing.columns, changing.name);
+  end loop;
   grant update on deployment to holdfast_app;
   grant insert, update on retention_looks to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.

@@ -70,7 +70,7 @@ test('costs are added up by group, with calls that were paid and not kept, and a
     { name: 'reader', calls: 3, cost: null, knownCost: 0.75 },
   ]);
   expect(await readCosts(sql, { by: 'model', since: null })).toMatchObject([{ name: 'sim/sim-32k', calls: 3 }]);
-  await sql`update conversations set tenant = 'acme' where id = ${known.conversationId}`;
+  await store.owner`update conversations set tenant = 'acme' where id = ${known.conversationId}`;
   expect(await readCosts(sql, { by: 'agent', since: null, tenant: 'acme' })).toMatchObject([{ calls: 2 }]);
   expect(await readCosts(sql, { by: 'agent', since: null, tenant: 'default' })).toMatchObject([{ calls: 1 }]);
   await answered(known, 2, 0.125);

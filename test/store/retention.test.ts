@@ -31,9 +31,10 @@ import {
 } from './support/store-builders.ts';
 
 let sql: Database;
+let owner: Database;
 let url: string;
 useTestStore((store) => {
-  ({ sql, url } = store);
+  ({ sql, owner, url } = store);
 });
 
 /** Rules of the workers of the queue that the builders' conversations are of. */
@@ -177,7 +178,7 @@ describe('retention', () => {
     expect(await applyRetention(sql, ofQueue({ agent: 'shared', days: 7, megabytes: null }), never)).toBe(1);
     expect(await Promise.all([own, ofQueueB].map(exists))).toEqual([false, true]);
     const large = [await idle('shared', 2, 700_000), await idle('shared', 1, 700_000)];
-    await sql`update conversations set tenant = 'another' where id = ${large[0] ?? ''}`;
+    await owner`update conversations set tenant = 'another' where id = ${large[0] ?? ''}`;
     await sql`update conversations set task_queue = 'agent-turn' where id = ${ofQueueB}`;
     expect(await applyRetention(sql, ofQueue({ agent: 'shared', days: null, megabytes: 1 }), never)).toBe(0);
   });

@@ -19,6 +19,15 @@ it('the application runs as a role that owns nothing and may do nothing beside i
   expect(owners?.owners).toEqual(['holdfast_owner']);
 });
 
+it('whose a row is, and what a model asked for, the application cannot change', async () => {
+  const found = await sql`
+    select relname || '.' || attname as name from pg_attribute a join pg_class c on c.oid = attrelid
+    where relnamespace = 'holdfast'::regnamespace and has_column_privilege(c.oid, attnum, 'update')
+      and (relname, attname::text) in (('conversations', 'tenant'), ('turns', 'snapshot_hash'), ('tool_calls', 'arguments'),
+        ('decisions', 'conversation_id'), ('compactions', 'turn_id'))`;
+  expect(found).toEqual([]);
+});
+
 it('what was logged the application can neither change nor delete', async () => {
   const rows = await sql<{ name: string; updates: boolean; deletes: boolean }[]>`
     select relname as name, has_any_column_privilege(oid, 'update') as updates, has_table_privilege(oid, 'delete, truncate') as deletes

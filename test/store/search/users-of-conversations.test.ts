@@ -7,8 +7,9 @@ import { searchMemory } from '../../../src/store/search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
 interface Told {
@@ -124,7 +125,7 @@ it('a search of an agent finds the conversations of one tenant and no others', a
       [at],
       () => 'user',
     );
-    await sql`update conversations set agent = ${agent}, tenant = ${tenant} where id = ${conversationId}`;
+    await owner`update conversations set agent = ${agent}, tenant = ${tenant} where id = ${conversationId}`;
   }
   const texts = async (tenant?: string): Promise<string[]> =>
     (await searchMemory(sql, { agent, query: 'numbat', ...(tenant !== undefined && { tenant }) })).map(
