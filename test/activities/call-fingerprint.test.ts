@@ -95,9 +95,9 @@ test('calls that nobody decided on in time have the same result, whatever time i
   const tool = toolThat();
   const turn = await turnCalling(tool, 3);
   const decided = async (callIndex: number, state: string, text: string | null) => sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, state,
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rules, state,
       scope, content, decided_at, expires_at)
-    values (${turn.turnId}, 1, ${callIndex}, ${turn.conversationId}, ${turn.epoch}, 'approval', 'default', 'act', 'act', '{act}',
+    values (${turn.turnId}, 1, ${callIndex}, ${turn.conversationId}, ${turn.epoch}, 'approval', 'default', 'act', '{act}',
       ${state}, ${state === 'denied' ? 'call' : null}, ${text === null ? null : JSON.stringify(text)}::text::json, now(), now() + make_interval(days => ${callIndex}))`;
   await decided(0, 'expired', null);
   await decided(1, 'expired', null);

@@ -52,9 +52,9 @@ async function appendResult(sql: Database): Promise<void> {
 /** A person was asked about a call that succeeded. */
 export async function askAbout(sql: Database, state: 'waiting' | 'approved' | 'denied' | 'expired'): Promise<void> {
   await sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, state, scope, requested_at,
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rules, state, scope, requested_at,
       expires_at, decided_at)
-    select turn_id, call_number, call_index, conversation_id, epoch, 'approval', 'agent', name, 'rule', '{rule}', ${state},
+    select turn_id, call_number, call_index, conversation_id, epoch, 'approval', 'agent', name, '{rule}', ${state},
       ${state === 'approved' || state === 'denied' ? 'call' : null}, finished_at, finished_at,
       ${state === 'waiting' ? null : sql`finished_at`}
     from tool_calls where call_number = 2 and outcome = 'succeeded'`;
