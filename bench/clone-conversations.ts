@@ -28,6 +28,9 @@ const UNIQUE_TEXTS: ReadonlySet<string> = new Set([
   'follows_id',
 ]);
 
+/** In a key without nulls: there is no such row. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
 /** Copies that one statement writes. */
 const BATCH = 50;
 
@@ -80,6 +83,6 @@ async function columnsOf(sql: Database, table: string): Promise<readonly Column[
 
 /** The same id becomes the same other id in every table, so that the rows of a copy find one another. */
 function copied({ name, type }: Column): string {
-  if (type === 'uuid') return `md5(s."${name}"::text || '-' || n)::uuid`;
+  if (type === 'uuid') return `coalesce(md5(nullif(s."${name}", '${NO_ID}')::text || '-' || n)::uuid, s."${name}")`;
   return UNIQUE_TEXTS.has(name) ? `s."${name}" || '-' || n` : `s."${name}"`;
 }

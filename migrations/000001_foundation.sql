@@ -48,7 +48,7 @@ comment on column measurements.image_patches is 'Sum over images of ceil(width /
 comment on column measurements.document_pages is 'Pages of documents.';
 comment on column measurements.frames is 'Messages, tool calls and tool results: each costs a few tokens of framing.';
 
--- A null field would spread through all later sums: a column also needs `check (… is not null)`, which looks into the fields.
+-- A null field would spread through all later sums: `check (… is not null)` on a column looks into the fields.
 create function no_measurements() returns measurements language sql immutable parallel safe
 return row(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)::measurements;
 comment on function no_measurements is 'Measurements of nothing.';

@@ -136,22 +136,23 @@ comment on column events.epoch is 'Epoch of the writer.';
 comment on column events.data is 'Ids, names, counts and flags.';
 comment on column events.created_at is 'When it happened.';
 
+-- Without padding: columns of one width stand together. What the end of a try changes stands last.
 create table model_attempts (
   turn_id uuid not null,
-  purpose text not null check (purpose in ('step', 'summary_part', 'branch_summary')),
-  call_number integer not null check (call_number >= 0),
-  compaction_id uuid,
-  part integer,
-  attempt integer not null check (attempt > 0),
+  compaction_id uuid not null default '00000000-0000-0000-0000-000000000000',
   conversation_id uuid not null,
-  epoch integer not null,
-  model text not null,
   head_entry_id uuid,
-  compactions integer,
-  view_fingerprint text,
-  renderer_version integer,
-  estimated_tokens integer not null,
   started_at timestamptz not null default holdfast_now(),
+  call_number integer not null check (call_number >= 0),
+  part integer not null default 0 check (part >= 0),
+  attempt integer not null check (attempt > 0),
+  epoch integer not null,
+  estimated_tokens integer not null,
+  compactions integer,
+  renderer_version integer,
+  purpose text not null check (purpose in ('step', 'summary_part', 'branch_summary')),
+  model text not null,
+  view_fingerprint text,
   registered_by activity_attempt,
   state text not null default 'registered' check (state in ('registered', 'answered', 'failed')),
   entry_id uuid,
@@ -170,22 +171,23 @@ create table model_attempts (
   failure_message json,
   is_paid boolean not null
     generated always as (ended_at is not null and (input_tokens is not null or cost is distinct from 0)) stored,
+  primary key (turn_id, call_number, compaction_id, part, attempt, conversation_id),
   check ((purpose = 'step') = (view_fingerprint is not null)),
-  check ((purpose = 'summary_part') = (compaction_id is not null) and (compaction_id is null) = (part is null)),
+  check ((purpose = 'summary_part') = (part > 0)),
+  check ((part > 0) = (compaction_id <> '00000000-0000-0000-0000-000000000000')),
+  check (case purpose when 'step' then call_number > 0 when 'branch_summary' then call_number = 0 else true end),
   check (num_nulls(head_entry_id, compactions, view_fingerprint, renderer_version) in (0, 4)),
   check ((state = 'registered') = (ended_at is null)),
   check ((state = 'failed') = (failure_kind is not null)),
   check ((entry_id is null) or (purpose = 'step' and state = 'answered'))
 ) with (fillfactor = 80);
-create unique index model_attempts_once on model_attempts
-  (turn_id, call_number, attempt, purpose, coalesce(compaction_id::text, ''), coalesce(part, 0), conversation_id);
-create index model_attempts_of_part on model_attempts (compaction_id, part) where compaction_id is not null;
+create index model_attempts_of_part on model_attempts (compaction_id, part) where purpose = 'summary_part';
 create index model_attempts_by_time on model_attempts (started_at);
 comment on table model_attempts
   is 'Every try of a paid call, registered before the model is asked: a call paid twice shows.';
 comment on column model_attempts.purpose is 'The step''s own call, a part of a compaction''s summary, or a branch summary.';
-comment on column model_attempts.compaction_id is 'summary_part only: the compaction.';
-comment on column model_attempts.part is 'summary_part only: number of the part.';
+comment on column model_attempts.compaction_id is 'summary_part: the compaction; else zero, for a key without nulls.';
+comment on column model_attempts.part is 'summary_part: number of the part, from 1; else 0.';
 comment on column model_attempts.is_paid is 'It has ended and something was charged, or nobody knows how much.';
 comment on column model_attempts.turn_id is 'The turn.';
 comment on column model_attempts.call_number is 'Model call of the turn, or the one that a summary is written before; 0: none.';
@@ -368,7 +370,8 @@ create function recount_totals(conversation uuid) returns void language sql begi
       where m.conversation_id = conversation and m.turn_id = t.id and m.entry_id is not null),
     tool_calls = (
       select count(*) from tool_calls k
-      where k.conversation_id = conversation and k.turn_id = t.id and (k.claimed_at is not null or k.state <> 'finished'))
+      where k.conversation_id = conversation and k.turn_id = t.id
+        and (k.claimed_at is not null or k.state <> 'finished'))
   where t.conversation_id = conversation;
   update conversations c set
     (steps, tool_calls, worked_seconds) = (

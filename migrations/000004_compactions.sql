@@ -55,7 +55,8 @@ create table compactions (
   check (read_through_sequence >= covered_through_sequence),
   check ((status <> 'committed') or (tokens_after < tokens_before)),
   check ((status <> 'committed') or (((covered_through_sequence is null) = (summary is null)) and ((summary is null)
-    or ((summary_measurements is not null) and (read_through_sequence is not null) and (length(btrim((summary)::text, ' "')) > 0)))))
+    or ((summary_measurements is not null) and (read_through_sequence is not null)
+      and (length(btrim((summary)::text, ' "')) > 0)))))
 );
 create index compactions_by_turn on compactions (turn_id, call_number);
 create index compactions_by_previous on compactions (previous_id) where previous_id is not null;

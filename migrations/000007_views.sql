@@ -99,7 +99,7 @@ create function paid_for_compactions(
 language sql stable begin atomic
   select count(*)::integer, coalesce(sum(m.input_tokens), 0)::bigint, coalesce(sum(m.output_tokens), 0)::bigint,
     case when count(*) = count(m.cost) then coalesce(sum(m.cost), 0) end
-  from model_attempts m where m.compaction_id = any(of_compactions) and m.is_paid;
+  from model_attempts m where m.purpose = 'summary_part' and m.compaction_id = any(of_compactions) and m.is_paid;
 end;
 comment on function paid_for_compactions is 'What the summarizing calls of compactions came to, tries paid in vain included.';
 

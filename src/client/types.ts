@@ -170,7 +170,7 @@ export interface PastCall {
 export interface PastView {
   readonly call: PastCall;
   readonly view: View;
-  /** SHA-256 of the rebuilt view; equal to `sentFingerprint` when it is the one that was sent, byte for byte. */
+  /** Half of the SHA-256 of the rebuilt view; equal to `sentFingerprint` when it is the one that was sent, byte for byte. */
   readonly fingerprint: string;
   readonly sentFingerprint: string;
   /** Version of the code that rendered this view, and of the one that rendered what was sent: other versions may differ. */

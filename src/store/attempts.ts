@@ -18,6 +18,9 @@ export type PaidCall = { readonly turn: TurnReference } & (
   | { readonly purpose: 'branch_summary' }
 );
 
+/** In the key of the ledger, whose columns are never null. */
+const NO_COMPACTION = '00000000-0000-0000-0000-000000000000';
+
 export function stepOf({ turn, callNumber }: ModelCallReference): PaidCall {
   return { turn, purpose: 'step', callNumber };
 }
@@ -30,7 +33,7 @@ export function ofCall(sql: Queries, call: PaidCall): Fragment {
     case 'step':
       return sql`${ofConversation} and m.turn_id = ${turnId} and m.call_number = ${call.callNumber} and m.purpose = 'step'`;
     case 'summary_part':
-      return sql`${ofConversation} and m.compaction_id = ${call.compactionId} and m.part = ${call.part}`;
+      return sql`${ofConversation} and m.purpose = 'summary_part' and m.compaction_id = ${call.compactionId} and m.part = ${call.part}`;
     case 'branch_summary':
       return sql`${ofConversation} and m.turn_id = ${turnId} and m.call_number = 0 and m.purpose = 'branch_summary'`;
   }
@@ -125,7 +128,7 @@ export async function insertAttempt(
   { by, model, estimatedTokens, view }: NewAttempt,
 ): Promise<void> {
   const { turn, purpose } = call;
-  const { compactionId = null, part = null } = purpose === 'summary_part' ? call : {};
+  const { compactionId, part } = purpose === 'summary_part' ? call : { compactionId: NO_COMPACTION, part: 0 };
   const callNumber = purpose === 'step' ? call.callNumber : 0;
   await sql`
     insert into model_attempts (turn_id, purpose, call_number, compaction_id, part, attempt, conversation_id, epoch, model,

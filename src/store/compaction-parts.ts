@@ -93,7 +93,7 @@ export async function listParts(sql: Queries, compactionId: string): Promise<Par
     select number, wave, kind, from_sequence, to_sequence, input_estimate as input_tokens, maximum_output, state, text,
       prompt_version, (
         select count(*)::int from model_attempts m
-        where m.conversation_id = p.conversation_id and m.compaction_id = p.compaction_id and m.part = p.number and m.failure_kind in ('retryable', 'permanent')) as failures
+        where m.conversation_id = p.conversation_id and m.purpose = 'summary_part' and m.compaction_id = p.compaction_id and m.part = p.number and m.failure_kind in ('retryable', 'permanent')) as failures
     from compaction_parts p where compaction_id = ${compactionId} order by number`;
   return rows.map((row) => ({
     part: {

@@ -208,7 +208,7 @@ export async function listSummaries(
         coalesce(sum(m.cache_read_tokens), 0)::float8 as cache_read_tokens
       from compaction_parts p
       left join model_attempts m
-        on m.conversation_id = p.conversation_id and m.compaction_id = p.compaction_id and m.part = p.number
+        on m.conversation_id = p.conversation_id and m.purpose = 'summary_part' and m.compaction_id = p.compaction_id and m.part = p.number
       where p.compaction_id = c.id and p.kind <> 'flush') r
     where c.conversation_id = ${conversationId} and c.status = 'committed'
       ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}

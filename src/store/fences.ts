@@ -33,7 +33,7 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
         when 'branch_summary' then exists (select 1 from model_attempts m
           where m.conversation_id = w.conversation_id and m.turn_id = w.id and m.call_number = 0 and m.purpose = 'branch_summary' and m.attempt > w.attempt)
         else exists (select 1 from model_attempts m
-          where m.conversation_id = w.conversation_id and m.compaction_id = w.id and m.part = w.number and m.attempt > w.attempt)
+          where m.conversation_id = w.conversation_id and m.purpose = 'summary_part' and m.compaction_id = w.id and m.part = w.number and m.attempt > w.attempt)
       end as replaced
     from unnest(
       ${works.map((_, place) => place)}::int[], ${works.map(({ turn }) => turn.conversationId)}::uuid[],

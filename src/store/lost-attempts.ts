@@ -10,8 +10,9 @@ interface OpenAttempt {
   readonly turnId: string;
   readonly purpose: PaidCall['purpose'];
   readonly callNumber: number;
-  readonly compactionId: string | null;
-  readonly part: number | null;
+  /** Of a summary's part. */
+  readonly compactionId: string;
+  readonly part: number;
   readonly attempt: number;
   readonly model: string;
   readonly estimatedTokens: number;
@@ -49,8 +50,14 @@ function paidCallOf(
   turn: TurnReference,
   { purpose, callNumber, compactionId, part }: Pick<OpenAttempt, 'purpose' | 'callNumber' | 'compactionId' | 'part'>,
 ): PaidCall {
-  if (compactionId !== null && part !== null) return { turn, purpose: 'summary_part', compactionId, part };
-  return purpose === 'step' ? { turn, purpose, callNumber } : { turn, purpose: 'branch_summary' };
+  switch (purpose) {
+    case 'step':
+      return { turn, purpose, callNumber };
+    case 'summary_part':
+      return { turn, purpose, compactionId, part };
+    case 'branch_summary':
+      return { turn, purpose };
+  }
 }
 
 function pricesOf({ purpose, model, snapshot }: Pick<OpenAttempt, 'purpose' | 'model' | 'snapshot'>): ModelPrices {

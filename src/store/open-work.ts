@@ -84,7 +84,7 @@ async function uncountToolCall(sql: Transaction, { conversationId }: TurnReferen
 export async function abandonCompaction({ sql, turn, event }: Writer, failure: string): Promise<boolean> {
   await endLostAttempts(
     { sql, turn, event },
-    sql`m.compaction_id in (
+    sql`m.purpose = 'summary_part' and m.compaction_id in (
       select k.id from compactions k where k.conversation_id = ${turn.conversationId} and k.status = 'planned')`,
   );
   const rows = await sql<{ id: string; turn_id: string }[]>`

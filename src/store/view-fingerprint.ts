@@ -4,7 +4,7 @@ import type { View } from '../context/view.ts';
 import { giveWay, givingWay } from '../models/give-way.ts';
 
 /**
- * Half of the SHA-256 of a view's canonical text, in hexadecimal: equal for two views when they are equal byte for byte.
+ * Half of the SHA-256 of a view's canonical text, in base64url: equal for two views when they are equal byte for byte.
  * Piece by piece, because a view of a million tokens takes 50 ms, in which a worker would serve no other turn.
  */
 export async function viewFingerprint(view: View): Promise<string> {
@@ -15,5 +15,5 @@ export async function viewFingerprint(view: View): Promise<string> {
     hash.update(piece);
     await afterPiece();
   }
-  return hash.digest('hex').slice(0, 32);
+  return hash.digest('base64url').slice(0, 22);
 }

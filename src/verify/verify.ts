@@ -77,8 +77,8 @@ function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]
     select r."conversationId", r."turnId", ${turnNumber(sql)} as turn, r."callNumber", r.summary, r.tries
     from (
       select m.conversation_id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber",
-        case when m.purpose <> 'step' then jsonb_build_object('compactionId', m.compaction_id)
-          || case when m.part is null then '{}' else jsonb_build_object('part', m.part) end end as summary,
+        case m.purpose when 'summary_part' then jsonb_build_object('compactionId', m.compaction_id, 'part', m.part)
+          when 'branch_summary' then jsonb_build_object('compactionId', null) end as summary,
         (count(*) + goes_on.calls)::int as tries
       from model_attempts m
       -- Where a call was left without an answer, the next number asks again.
