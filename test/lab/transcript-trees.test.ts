@@ -74,6 +74,18 @@ describe('Claude Code: of a tree the newest branch is imported, and the rest cou
     expect(brief(records)).toEqual(['user: u1', 'assistant: a1', 'user: u3']);
   });
 
+  test('copies of an answer under new ids do not stand beside it', async () => {
+    const session = (copy: string) => [
+      user(`u1${copy}`, null, 1),
+      call(`c1${copy}`, `u1${copy}`, 2, 't1', 'msg 1'),
+      result(`r1${copy}`, `c1${copy}`, 3, 't1'),
+      answer(`a1${copy}`, `r1${copy}`, 4, 'msg 2'),
+    ];
+    const { records, report } = await readContent(lines(...session(''), ...session(' again')));
+    expect(brief(records)).toEqual(['user: u1 again', 'call t1', 'result t1', 'assistant: a1 again']);
+    expect(report.leftOut).toEqual({ 'line of another branch': 4 });
+  });
+
   test('calls that ran side by side keep their results, whichever of them the next line follows', async () => {
     const calls = [
       user('u1', null, 1),

@@ -101,7 +101,7 @@ export class TranscriptTree implements Arrangement {
   }
 
   private endTree(): void {
-    const branch = withParallelLines(this.newestBranch(), this.nodes);
+    const branch = this.withParallelLines(this.newestBranch());
     const isOnBranch = new Set(branch);
     const others = this.nodes.filter((node) => !isOnBranch.has(node));
     for (const node of others) if (isSaid(node) && node.place !== null) this.tally.leftOut('line of another branch');
@@ -131,6 +131,46 @@ export class TranscriptTree implements Arrangement {
     return [...branch].toReversed();
   }
 
+  /** Calls of one answer run side by side, and the next line follows whichever result came last: the others stand beside the branch. */
+  private withParallelLines(branch: readonly Node[]): Node[] {
+    const isOnBranch = new Set(branch);
+    const beside = this.nodes.filter((node) => isSaid(node) && node.place !== null && !isOnBranch.has(node));
+    const answers = new Map(branch.flatMap((node, at) => (node.answerId === undefined ? [] : [[node.answerId, at]])));
+    const calls = new Map(branch.flatMap((node, at) => node.calls.map((id) => [id, at])));
+    const added = new Map<number, Node[]>();
+    const add = (node: Node, at: number): void => void added.set(at, [...(added.get(at) ?? []), node]);
+    for (const node of beside) {
+      const at = node.answerId === undefined ? undefined : answers.get(node.answerId);
+      if (at === undefined || !this.hangsOn(isOnBranch, node)) continue;
+      add(node, at);
+      for (const id of node.calls) calls.set(id, at);
+    }
+    for (const node of branch) for (const id of node.results) calls.delete(id);
+    // The newest result of a call counts.
+    for (const node of beside.toReversed()) {
+      const answered = node.results.find((id) => calls.has(id));
+      const at = answered === undefined ? undefined : calls.get(answered);
+      if (at === undefined) continue;
+      add(node, at);
+      for (const id of node.results) calls.delete(id);
+    }
+    return branch.flatMap((node, at) => [
+      node,
+      ...(added.get(at) ?? []).toSorted((left, right) => left.position - right.position),
+    ]);
+  }
+
+  /** Whether a piece of an answer follows the branch by nothing but that answer and results: one that was copied with its session does not. */
+  private hangsOn(branch: ReadonlySet<Node>, piece: Node): boolean {
+    const seen = new Set<Node>([piece]);
+    for (let each = this.parentOf(piece); each !== null && !seen.has(each); each = this.parentOf(each)) {
+      if (branch.has(each)) return true;
+      if (each.answerId !== piece.answerId && each.results.length === 0) return false;
+      seen.add(each);
+    }
+    return false;
+  }
+
   /** A line whose parent is not in the file follows the line before it. */
   private parentOf(node: Node): Node | null {
     const { parentId } = node;
@@ -146,33 +186,4 @@ function linkIn(damaged: string, name: string): string | undefined {
 
 function isSaid({ isPart, isAside }: Node): boolean {
   return isPart && !isAside;
-}
-
-/** Calls of one answer run side by side, and the next line follows whichever result came last: the others stand beside the branch. */
-function withParallelLines(branch: readonly Node[], nodes: readonly Node[]): Node[] {
-  const isOnBranch = new Set(branch);
-  const beside = nodes.filter((node) => isSaid(node) && node.place !== null && !isOnBranch.has(node));
-  const answers = new Map(branch.flatMap((node, at) => (node.answerId === undefined ? [] : [[node.answerId, at]])));
-  const calls = new Map(branch.flatMap((node, at) => node.calls.map((id) => [id, at])));
-  const added = new Map<number, Node[]>();
-  const add = (node: Node, at: number): void => void added.set(at, [...(added.get(at) ?? []), node]);
-  for (const node of beside) {
-    const at = node.answerId === undefined ? undefined : answers.get(node.answerId);
-    if (at === undefined) continue;
-    add(node, at);
-    for (const id of node.calls) calls.set(id, at);
-  }
-  for (const node of branch) for (const id of node.results) calls.delete(id);
-  // The newest result of a call counts.
-  for (const node of beside.toReversed()) {
-    const answered = node.results.find((id) => calls.has(id));
-    const at = answered === undefined ? undefined : calls.get(answered);
-    if (at === undefined) continue;
-    add(node, at);
-    for (const id of node.results) calls.delete(id);
-  }
-  return branch.flatMap((node, at) => [
-    node,
-    ...(added.get(at) ?? []).toSorted((left, right) => left.position - right.position),
-  ]);
 }
