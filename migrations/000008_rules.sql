@@ -326,15 +326,20 @@ comment on function delete_old_timeline is
 
 revoke all on function delete_old_timeline from public;
 
-do $$
+create function grant_rights() returns void language plpgsql as $$
 declare
   changing record;
 begin
-  -- Where roles cannot be created, one login owns and does everything (docs/operations.md).
+  -- Where roles cannot be created, one login owns and does everything (docs/database.md).
   if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
   grant usage on schema holdfast to holdfast_app;
   grant execute on function delete_conversation, delete_old_timeline to holdfast_app;
-  grant select on all tables in schema holdfast to holdfast_app;
+  -- Not on what others created in the schema.
+  execute (
+    select format('grant select on %s to holdfast_app', string_agg(c.oid::regclass::text, ', '))
+    from pg_class c
+    where c.relnamespace = 'holdfast'::regnamespace and c.relkind in ('r', 'p', 'v')
+      and pg_has_role(c.relowner, 'usage'));
   -- Never changed, never deleted but with their conversation.
   grant insert on branches, content_pieces, entries, events, packed_outlines, branch_summaries, compaction_operations
     to holdfast_app;
@@ -360,4 +365,9 @@ begin
   -- Forgotten, learned anew, or indexed again.
   grant insert, update, delete on memories, standing_decisions, passages, search_progress, term_frequencies,
     provider_calls, provider_pauses, model_facts to holdfast_app;
+  if to_regclass('embeddings') is not null then
+    grant insert, update, delete on embeddings to holdfast_app;
+  end if;
 end $$;
+comment on function grant_rights is
+  'What the application may: each `holdfast migrate` calls it, for roles created since.';

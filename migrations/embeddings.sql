@@ -14,8 +14,4 @@ comment on column embeddings.model is 'provider/model:dimensions that made it; o
 comment on column embeddings.conversation_id is 'The conversation.';
 comment on column embeddings.embedding is 'Null: the model does not take the text, which is found by its words alone.';
 
-do $$
-begin
-  if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
-  grant select, insert, update, delete on embeddings to holdfast_app;
-end $$;
+select grant_rights();

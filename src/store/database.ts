@@ -29,11 +29,26 @@ export interface DatabaseOptions {
 }
 
 /**
+ * Finds names in the schema of Holdfast and in those of the extensions that it calls. Nowhere else: a function that somebody created in
+ * `public` may fit a call better than Postgres' own, and would run with the rights of the caller.
+ * @param span until the end of the transaction, or of the connection
+ */
+export function setSearchPath(span: 'transaction' | 'connection'): string {
+  return `
+    set ${span === 'transaction' ? 'local' : 'session'} search_path = pg_catalog;
+    select set_config('search_path', concat_ws(', ', 'holdfast', (
+      select string_agg(distinct quote_ident(n.nspname), ', ') from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+      where e.extname in ('pg_trgm', 'vector') and n.nspname <> 'holdfast')), ${span === 'transaction'})`;
+}
+
+/**
  * Time limits that the server keeps for each connection. A worker that is frozen inside a transaction (SIGSTOP, a paused machine) holds
  * the lock on its conversation; the server ends the transaction after 5 s, below the 8 s that a takeover may last.
- * Extensions that were there before lie in `public`.
  */
-const CONNECTION_SETTINGS = `set search_path = holdfast, public; set idle_in_transaction_session_timeout = 5000; set lock_timeout = 15000`;
+const CONNECTION_SETTINGS = `
+  ${setSearchPath('connection')};
+  set idle_in_transaction_session_timeout = 5000;
+  set lock_timeout = 15000`;
 
 /** Seconds, at most: a second after the server is back, every connection may be. */
 const LONGEST_PAUSE = 1;

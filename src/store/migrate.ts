@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
-import { becomeOwner, createBookkeeping, refuseUnversioned, takeLock } from './migration-ledger.ts';
+import {
+  becomeOwner,
+  createBookkeeping,
+  grantRights,
+  openExtensions,
+  refuseUnversioned,
+  takeLock,
+} from './migration-ledger.ts';
 import { divideTables, requirePartitions } from './partitions.ts';
 
 export interface MigrationResult {
@@ -61,6 +68,7 @@ export async function migrate(
   await createBookkeeping(sql);
   const applied: string[] = [];
   for (const file of files) if (await applyOnce(sql, file, files, partitions)) applied.push(file.name);
+  await grantRights(sql);
   if (partitions !== undefined) await requirePartitions(sql, partitions);
   return { applied, newer: compareSchema(await readApplied(sql), files).newer };
 }
@@ -109,6 +117,7 @@ export async function migrateEmbeddings(
       );
     }
     await transaction`create extension if not exists vector with schema holdfast`;
+    await openExtensions(transaction);
     await becomeOwner(transaction);
     await transaction.unsafe(text);
     await transaction.unsafe(`

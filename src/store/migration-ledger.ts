@@ -1,23 +1,47 @@
+import { setSearchPath } from './database.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
+
+/** Schemas of needed extensions, with a role that may not use them. */
+const CLOSED_SCHEMAS = `
+  select distinct n.nspname as schema, r.rolname as role
+  from pg_extension e
+  join pg_namespace n on n.oid = e.extnamespace and n.nspname <> 'holdfast'
+  join pg_roles r on r.rolname in ('holdfast_owner', 'holdfast_app') and not has_schema_privilege(r.oid, n.oid, 'usage')
+  where e.extname in ('pg_trgm', 'vector')`;
 
 /** Any number, the same in all versions: two migrators wait for each other. */
 const MIGRATION_LOCK = 4_702_361_985;
 
-/** Waits as long as another migrator needs, whatever time limits the connection has, as the login and not as the role that it runs as. */
+/**
+ * Waits as long as another migrator needs, whatever time limits the connection has, as the login and not as the role that it runs as.
+ * An administrator's rights call nothing that others created.
+ */
 export async function takeLock(transaction: Transaction): Promise<void> {
   await transaction`set local role none`;
-  await transaction`set local search_path = holdfast, public`;
+  await transaction`set local search_path = pg_catalog`;
   await transaction`set local lock_timeout = 0`;
   await transaction`set local statement_timeout = 0`;
   await transaction`select pg_advisory_xact_lock(${String(MIGRATION_LOCK)}::bigint)`;
 }
 
-/** What the owner creates is the owner's; where there is no such role, the login's. */
+/** What is created next is the ledger's owner's, and finds names as a connection of the application does. */
 export async function becomeOwner(transaction: Transaction): Promise<void> {
-  const owner = await transaction`
-    select from pg_roles where rolname = 'holdfast_owner' and pg_has_role(oid, 'member')`;
-  if (owner.length > 0) await transaction`set local role holdfast_owner`;
+  const [ledger] = await transaction<{ owner: string }[]>`
+    select pg_get_userbyid(relowner) as owner from pg_class
+    where oid = to_regclass('holdfast.migrations') and pg_has_role(relowner, 'member')`;
+  if (ledger !== undefined) await transaction`set local role ${transaction(ledger.owner)}`;
+  await transaction.unsafe(setSearchPath('transaction'));
+}
+
+/** Also to roles that were created after the tables. Of a login that is not the owner it changes nothing. */
+export async function grantRights(sql: Database): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await takeLock(transaction);
+    await becomeOwner(transaction);
+    await transaction`
+      select grant_rights() from pg_class where oid = 'holdfast.migrations'::regclass and pg_has_role(relowner, 'usage')`;
+  });
 }
 
 /**
@@ -74,6 +98,7 @@ export async function createBookkeeping(sql: Database): Promise<void> {
         end if;
       end $$;`);
     await requireTrigrams(transaction);
+    await openExtensions(transaction);
   });
 }
 
@@ -84,6 +109,32 @@ async function requireTrigrams(sql: Queries): Promise<void> {
   throw new StoreError(
     'database_unsupported',
     'this database has no extension pg_trgm, and this login may not create it: an administrator runs `create extension pg_trgm with schema holdfast`, then migrate again',
+  );
+}
+
+/**
+ * Lets the roles use the schemas in which the extensions lie; Postgres leaves a schema that a role may not use out of its path in silence.
+ * @throws StoreError `database_unsupported` when this login may not
+ */
+export async function openExtensions(transaction: Transaction): Promise<void> {
+  await transaction.unsafe(`
+    do $$
+    declare
+      closed record;
+    begin
+      for closed in ${CLOSED_SCHEMAS} loop
+        begin
+          execute format('grant usage on schema %I to %I', closed.schema, closed.role);
+        exception when insufficient_privilege then null;
+        end;
+      end loop;
+    end $$;`);
+  const closed = await transaction.unsafe<{ schema: string; role: string }[]>(CLOSED_SCHEMAS);
+  if (closed.length === 0) return;
+  const grants = closed.map(({ schema, role }) => `\`grant usage on schema ${schema} to ${role}\``);
+  throw new StoreError(
+    'database_unsupported',
+    `the schema of an extension is closed to the roles of Holdfast, and this login may not open it: an administrator runs ${grants.join(' and ')}, then migrate again`,
   );
 }
 

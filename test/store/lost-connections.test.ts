@@ -19,7 +19,9 @@ beforeAll(async () => {
   server = await startTestPostgres();
   await acceptTls(server);
   admin = connectDatabase({ url: server.url('postgres'), maximumConnections: 1 });
-  await admin`create table pairs (transaction int not null, place int not null)`;
+  await admin.unsafe(
+    'create schema holdfast; create table holdfast.pairs (transaction int not null, place int not null)',
+  );
 });
 
 afterAll(async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
@@ -21,10 +22,10 @@ let directory: string;
 let name: string;
 let pools: Database[];
 
-function connect(maximumConnections = 1): Database {
+function connect(maximumConnections = 1, parameters = ''): Database {
   const url = new URL(inject('databaseUrl'));
   url.pathname = `/${name}`;
-  const sql = connectDatabase({ url: url.href, maximumConnections });
+  const sql = connectDatabase({ url: `${url.href}${parameters}`, maximumConnections });
   pools.push(sql);
   return sql;
 }
@@ -77,6 +78,21 @@ describe('migrate', () => {
     const sql = connect();
     await migrate(sql);
     await requireCurrentSchema(sql);
+  });
+
+  it('calls an extension wherever it lies, and nothing that somebody created in public', async () => {
+    const sql = connect();
+    const planted = "language plpgsql as $$ begin raise exception 'planted'; end $$";
+    await sql.unsafe(`
+      create schema extensions;
+      create extension pg_trgm schema extensions;
+      create function public.pg_has_role(name, text, text) returns boolean ${planted};
+      create function public.hashtextextended(text, integer) returns bigint ${planted}`);
+    await writeFile(join(directory, FUTURE), `select hashtextextended('a', 0), similarity('heron', 'herons');`);
+    await migrate(sql, directory);
+    const [row] = await connect(1, AS_APPLICATION)`
+      select hashtextextended('a', 0)::text as hash, 'heron' % 'herons' as similar`;
+    expect(row).toMatchObject({ hash: expect.stringMatching(/\d/u), similar: true });
   });
 
   it('leaves nothing of a file that fails, and goes on from there when it is mended', async () => {

@@ -2,7 +2,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
-import { connectDatabase } from '../../src/store/database.ts';
+import { connectDatabase, setSearchPath } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate, migrateEmbeddings } from '../../src/store/migrate.ts';
 
@@ -17,10 +17,12 @@ export async function startVectorDatabase(
   // It is one session, however many connect.
   const url = `postgres://postgres:postgres@${server.getServerConn()}/postgres`;
   const sql = connectDatabase({ url, maximumConnections: 1 });
+  // As managed servers have it, in a schema of its own.
+  await sql.unsafe('create schema extensions; create extension vector schema extensions');
   await migrate(sql);
   await migrateEmbeddings(sql, dimensions);
   // It passes no settings of a connection on.
-  await sql`set search_path = holdfast, public`;
+  await sql.unsafe(setSearchPath('connection'));
   return {
     sql,
     async close() {
