@@ -3,6 +3,7 @@ import { readBranchTasks } from '../../src/store/branch-tasks.ts';
 import { changeBranch, readBranchCommand, refuseBranchCommand } from '../../src/store/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
+import { countInbox } from '../../src/store/inbox.ts';
 import type { EndTurnRequest } from '../../src/store/end-turn.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { declineCompaction } from '../../src/store/inbox.ts';
@@ -28,7 +29,11 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-const end = (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => endedAs(sql, turn, ended);
+/** How the turn ended, and what waits for the next one. */
+const end = async (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => ({
+  ...(await endedAs(sql, turn, ended)),
+  waiting: await countInbox(sql, turn.conversationId),
+});
 
 /** A turn that is to fork before everything that was said. */
 async function forkingTurn(): Promise<TurnReference> {

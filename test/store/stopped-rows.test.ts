@@ -3,6 +3,7 @@ import type { Database } from '../../src/store/database.ts';
 import type { EndTurnRequest } from '../../src/store/end-turn.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { newId } from '../../src/store/ids.ts';
+import { countInbox } from '../../src/store/inbox.ts';
 import { acceptOnNewBranch } from '../../src/store/messages.ts';
 import type { MessageInput } from '../../src/store/messages.ts';
 import { changeBranch, readBranchCommand } from '../../src/store/change-branch.ts';
@@ -28,7 +29,11 @@ useTestStore((store) => {
   ({ sql, owner } = store);
 });
 
-const end = (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => endedAs(sql, turn, ended);
+/** How the turn ended, and what waits for the next one. */
+const end = async (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => ({
+  ...(await endedAs(sql, turn, ended)),
+  waiting: await countInbox(sql, turn.conversationId),
+});
 
 const sendStop = (conversationId: string) => send(sql, { conversationId, kind: 'stop' });
 const askCompaction = (conversationId: string) => send(sql, { conversationId, kind: 'compact' });
