@@ -91,7 +91,7 @@ async function countToolCalls(sql: Database, turnId: string) {
     left join entries e on e.turn_id = t.turn_id and e.call_number = t.call_number and e.call_index = t.call_index
       and e.kind = 'tool_result'
     where t.turn_id = ${turnId}
-    group by t.turn_id, t.call_number, t.call_index`;
+    group by t.conversation_id, t.turn_id, t.call_number, t.call_index`;
   const reads = rows.filter(({ name, outcome }) => name === 'read_file' && outcome === 'succeeded');
   const pages = reads.map((row) => String(row.arguments));
   return {
