@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, type Stats } from 'node:fs';
+import { resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { createProviderKey, KEY_REFRESH_MILLISECONDS, type KeySource } from '../models/provider-key.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
@@ -67,12 +67,17 @@ export function keyOf(
   return { key: createProviderKey({ provider, source, onKey, ...refresh }) };
 }
 
-/** Absolute paths of the files that hold keys, and of what a key command may run or read. @param directory that relative paths begin at */
+/** Absolute paths of the files that hold keys, and of those that a key command names. @param directory that relative paths begin at */
 export function keyFiles(providers: Readonly<Record<string, KeyOptions>>, directory: string): readonly string[] {
-  return Object.values(providers)
-    .flatMap(({ apiKeyFile, apiKeyCommand = '' }) => [apiKeyFile ?? [], apiKeyCommand.split(/[\s'"=;&|<>()]+/u)].flat())
-    .filter((file) => file !== '')
-    .map((file) => resolve(directory, file));
+  const files = Object.values(providers).flatMap(({ apiKeyFile }) => apiKeyFile ?? []);
+  const words = Object.values(providers).flatMap(({ apiKeyCommand = '' }) => apiKeyCommand.split(/[\s'"=;&|<>()]+/u));
+  const named = words.map((word) => resolve(directory, word));
+  // With a folder, such as `.`, all that an agent works with could be closed.
+  return [...files.map((file) => resolve(directory, file)), ...named.filter((path) => !isFolder(path))];
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(`${path}${sep}.`);
 }
 
 /**

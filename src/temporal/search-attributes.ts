@@ -7,8 +7,8 @@ const KEYWORD = 2;
 
 /** Codes of gRPC: the role may not do it, or the service is not served there, as in Temporal Cloud. */
 const REFUSED: ReadonlySet<number> = new Set([7, 12]);
-/** ALREADY_EXISTS: another worker started at the same time. */
-const CREATED_MEANWHILE: ReadonlySet<number> = new Set([6]);
+/** The same, and ALREADY_EXISTS: another worker created it meanwhile, or there is one of another type. */
+const NOT_CREATED: ReadonlySet<number> = new Set([6, 7, 12]);
 
 type OperatorConnection = Pick<Connection, 'operatorService'>;
 
@@ -57,11 +57,12 @@ export async function createSearchAttributes(
     const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
-    if (hasCode(error, CREATED_MEANWHILE)) return [];
-    if (!hasCode(error, REFUSED)) throw error;
-    const commands = commandsFor(namespace, missing).map((command) => `  ${command}`);
+    if (!hasCode(error, NOT_CREATED)) throw error;
+    const left = (await missingSearchAttributes(connection, namespace)) ?? [];
+    if (left.length === 0) return [];
+    const commands = commandsFor(namespace, left).map((command) => `  ${command}`);
     throw new SearchAttributesError(
-      `The namespace "${namespace}" lacks the search attributes ${missing.join(', ')}, and this worker may not create them:\n${commands.join('\n')}`,
+      `The namespace "${namespace}" lacks the search attributes ${left.join(', ')} of type Keyword, and this worker cannot create them:\n${commands.join('\n')}`,
       { cause: error },
     );
   }

@@ -29,6 +29,16 @@ async function problems(text: string, mode: number, owner?: number): Promise<rea
 }
 
 describe('a command that prints a key', () => {
+  test('and the client key of the database: file tools keep away from the files that they name, and from no folder', async () => {
+    const directory = await temporaryDirectory();
+    const command = 'cd / && cd . && sh ./key.sh';
+    await writeFile(join(directory, 'holdfast.yaml'), COMMAND.replace('echo key', command));
+    const environment = { DATABASE_URL: 'postgres://a@b/c?sslkey=client.key', PGSSLKEY: 'own.key' };
+    const { protectedPaths } = loadConfiguration({ directory, environment });
+    for (const name of ['key.sh', 'client.key', 'own.key']) expect(protectedPaths).toContain(join(directory, name));
+    for (const folder of [directory, '/']) expect(protectedPaths).not.toContain(folder);
+  });
+
   test('is taken from a file that nobody else may write', async () => {
     expect(await problems(COMMAND, 0o644)).toEqual([]);
   });

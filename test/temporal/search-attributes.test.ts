@@ -8,18 +8,19 @@ import {
 
 const KEYWORD = 2;
 
-/** An operator service with these attributes that refuses to add others. */
-function refusing(customAttributes: Record<string, number>) {
+/** An operator service with these attributes that adds none, by a code of gRPC. */
+function refusing(customAttributes: Record<string, number>, code: number) {
   const operatorService = {
     listSearchAttributes: () => Promise.resolve({ customAttributes }),
     addSearchAttributes: () =>
-      Promise.reject(Object.assign(new Error('denied'), { code: 7, details: 'denied', metadata: {} })),
+      Promise.reject(Object.assign(new Error('denied'), { code, details: 'denied', metadata: {} })),
   };
   return { operatorService } as unknown as Connection;
 }
 
-test('what a worker may not create is named, with the commands for whoever may', async () => {
-  const connection = refusing({ HoldfastConversation: KEYWORD, HoldfastAgent: KEYWORD, HoldfastModel: 1 });
+// PERMISSION_DENIED; ALREADY_EXISTS, as one of another type does.
+test.each([7, 6])('what a worker cannot create (%i) is named, with the commands for whoever can', async (code) => {
+  const connection = refusing({ HoldfastConversation: KEYWORD, HoldfastAgent: KEYWORD, HoldfastModel: 1 }, code);
   expect(await missingSearchAttributes(connection, 'mail')).toEqual(['HoldfastModel', 'HoldfastTurnState']);
   const refusal = await createSearchAttributes(connection, 'mail').catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(SearchAttributesError);

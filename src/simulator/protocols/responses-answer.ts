@@ -28,6 +28,7 @@ export const responsesRenderer: ProtocolRenderer = {
       code: status === 429 ? 'rate_limit_exceeded' : 'server_error',
       message,
       param: null,
+      sequence_number: 0,
     },
     tokens: 0,
   }),
