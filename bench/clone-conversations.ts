@@ -1,4 +1,4 @@
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 
 /** What a conversation is made of, owners before what they own. The index of search is none of it: no step looks there. */
 export const CLONED_TABLES = [

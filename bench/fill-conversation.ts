@@ -1,7 +1,7 @@
-import type { Database, Transaction } from '../src/store/database.ts';
-import { newId } from '../src/store/ids.ts';
-import { insertMemory } from '../src/store/memories.ts';
-import { BLOCK_ENTRIES } from '../src/store/unpack-outlines.ts';
+import type { Database, Transaction } from '../src/store/database/database.ts';
+import { newId } from '../src/store/database/ids.ts';
+import { insertMemory } from '../src/store/memory/memories.ts';
+import { BLOCK_ENTRIES } from '../src/store/log/unpack-outlines.ts';
 import type { TurnReference } from '../src/turn/turn-reference.ts';
 import { CLONED_TABLES } from './clone-conversations.ts';
 

@@ -1,14 +1,14 @@
 import type { SessionTreeEntry } from '@earendil-works/pi-agent-core';
-import type { ContentPart } from '../src/context/content.ts';
-import type { EntryOutline } from '../src/context/entry.ts';
-import { estimateTokens, NO_CALIBRATION } from '../src/context/estimate.ts';
-import { measureContent } from '../src/context/measure.ts';
-import type { Database } from '../src/store/database.ts';
-import { toOutline } from '../src/store/entry-rows.ts';
-import type { OutlineColumns } from '../src/store/entry-rows.ts';
-import { newId } from '../src/store/ids.ts';
-import { measurementsText } from '../src/store/measurement-columns.ts';
-import { addMeasurements, NO_MEASUREMENTS } from '../src/context/measurement-arithmetic.ts';
+import type { ContentPart } from '../src/context/log/content.ts';
+import type { EntryOutline } from '../src/context/log/entry.ts';
+import { estimateTokens, NO_CALIBRATION } from '../src/context/log/estimate.ts';
+import { measureContent } from '../src/context/log/measure.ts';
+import type { Database } from '../src/store/database/database.ts';
+import { toOutline } from '../src/store/log/entry-rows.ts';
+import type { OutlineColumns } from '../src/store/log/entry-rows.ts';
+import { newId } from '../src/store/database/ids.ts';
+import { measurementsText } from '../src/store/log/measurement-columns.ts';
+import { addMeasurements, NO_MEASUREMENTS } from '../src/context/log/measurement-arithmetic.ts';
 import type { TurnReference } from '../src/turn/turn-reference.ts';
 import { insertOwners } from './fill-conversation.ts';
 

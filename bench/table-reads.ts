@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 
 /** What was done with a table while something ran. */
 export interface TableReads {

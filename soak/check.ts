@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import type { Database, Fragment } from '../src/store/database.ts';
+import type { Database, Fragment } from '../src/store/database/database.ts';
 import type { CheckedInvariant } from '../src/verify/invariant.ts';
 import { parseJournal } from '../src/verify/journal.ts';
 import { verifyJournal } from '../src/verify/journal-invariants.ts';

@@ -5,7 +5,7 @@ import type { HoldfastClient } from '../src/client/types.ts';
 import { filesOf } from '../src/demo/job.ts';
 import type { Job } from '../src/demo/job.ts';
 import { taskText } from '../src/demo/task-text.ts';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import { inventJob } from './job.ts';
 import { DAEMON_COMMAND } from './left.ts';
 import type { SoakOptions } from './options.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import { turnWorkflowId } from '../src/turn/workflow-id.ts';
 
 /** An activity that Temporal believes to run. */

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { CRASH_POINTS, pointsNamed } from '../src/activities/crash-points.ts';
+import { CRASH_POINTS, pointsNamed } from '../src/activities/runtime/crash-points.ts';
 import { UsageError } from '../src/cli/usage-error.ts';
 import { KINDS } from './strikes.ts';
 import type { StrikeWeights } from './strikes.ts';

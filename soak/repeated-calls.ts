@@ -1,4 +1,4 @@
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import type { RepeatedCall } from '../src/verify/verify.ts';
 import { strikesOn, strikesOnWork } from './exposure.ts';
 import type { Exposure } from './exposure.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkReport } from '../src/demo/check-report.ts';
 import { REPORT_PATH } from '../src/demo/task-text.ts';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import type { SoakConversation } from './conversations.ts';
 import type { Violation } from './violation.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '../src/client/create-client.ts';
 import { instructionsText } from '../src/demo/task-text.ts';
-import { connectDatabase } from '../src/store/database.ts';
+import { connectDatabase } from '../src/store/database/database.ts';
 import { connectClient } from '../src/temporal/connect.ts';
 import { temporaryDirectory } from '../test/support/servers.ts';
 import { checkSoak } from './check.ts';

@@ -10,8 +10,8 @@ import type { LocalPostgres } from '../src/local/postgres.ts';
 import { holdfastCommand, startProgram } from '../src/local/services.ts';
 import { startTemporalServer } from '../src/local/temporal-server.ts';
 import { waitUntilReady } from '../src/local/wait-until-ready.ts';
-import { connectDatabase } from '../src/store/database.ts';
-import { migrate } from '../src/store/migrate.ts';
+import { connectDatabase } from '../src/store/database/database.ts';
+import { migrate } from '../src/store/database/migrate.ts';
 import { followLog } from '../src/local/log-tail.ts';
 
 const DATABASE = 'holdfast';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import { turnWorkflowId } from '../src/turn/workflow-id.ts';
 import { persist } from './persist.ts';
 import { readPending, STARTED } from './open-work.ts';

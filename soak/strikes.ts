@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Client } from '@temporalio/client';
 import type { GuardedProcess } from '../src/local/guarded-process.ts';
 import { signalProcess } from '../src/local/process-signals.ts';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import { exposureOf } from './exposure.ts';
 import type { Exposure, Look } from './exposure.ts';
 import { readOpenActivities, readOpenSummaries } from './open-work.ts';

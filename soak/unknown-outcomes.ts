@@ -1,4 +1,4 @@
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import { strikesOnClaim } from './exposure.ts';
 import type { Claim, Exposure } from './exposure.ts';
 import type { Violation } from './violation.ts';

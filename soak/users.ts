@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../src/client/types.ts';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 import type { Conversations } from './conversations.ts';
 import { persist } from './persist.ts';
 import type { Random } from './random.ts';

@@ -51,15 +51,15 @@ export type {
   CompactionDecision,
   CompactionPreparation,
   HookLimits,
-} from './context/compaction-hook.ts';
-export type { ContentPart } from './context/content.ts';
-export type { CompactionPolicy } from './context/policy.ts';
-export type { CostGroup, CostRow } from './store/costs.ts';
+} from './context/policy/compaction-hook.ts';
+export type { ContentPart } from './context/log/content.ts';
+export type { CompactionPolicy } from './context/policy/policy.ts';
+export type { CostGroup, CostRow } from './store/conversations/costs.ts';
 export { StackError } from './local/stack-error.ts';
 export type { StackErrorCode } from './local/stack-error.ts';
-export { StoreError } from './store/errors.ts';
-export type { LearnedWindow, ServedModel } from './store/model-facts.ts';
-export type { ProviderPause } from './store/provider-pauses.ts';
+export { StoreError } from './store/database/errors.ts';
+export type { LearnedWindow, ServedModel } from './store/providers/model-facts.ts';
+export type { ProviderPause } from './store/providers/provider-pauses.ts';
 export { defineTool } from './tools/define-tool.ts';
 export { ToolDefinitionError, ToolError } from './tools/errors.ts';
 export type { ToolContext, ToolDefinition, ToolEffect, ToolResult } from './tools/tool.ts';

@@ -3,8 +3,8 @@ import { fillConversation } from '../fill-conversation.ts';
 import type { Figure } from '../figures.ts';
 import { runTurn } from '../measured-turn.ts';
 import { median, summarize } from '../statistics.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 
 const APPENDS = 200;

@@ -1,5 +1,5 @@
-import { countNextRequest } from '../../src/activities/plan-pass.ts';
-import { readFit } from '../../src/activities/read-fit.ts';
+import { countNextRequest } from '../../src/activities/compaction/plan-pass.ts';
+import { readFit } from '../../src/activities/compaction/read-fit.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 
 export interface Reads {
   readonly bytes: number;

@@ -1,5 +1,5 @@
-import type { Database } from '../../src/store/database.ts';
-import { indexConversation, searchMemory } from '../../src/store/search.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';
 import type { Figure } from '../figures.ts';
 import { dialogue } from '../memory/dialogues/dialogue.ts';
 import type { Dialogue } from '../memory/dialogues/dialogue.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openLiveText } from '../../src/activities/live-text.ts';
-import { connectDatabase } from '../../src/store/database.ts';
+import { openLiveText } from '../../src/activities/runtime/live-text.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
 import { summarize } from '../statistics.ts';

@@ -1,7 +1,7 @@
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { indexConversation, searchMemory } from '../../src/store/search.ts';
-import type { FoundPassage, MemoryQuery } from '../../src/store/search.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';
+import type { FoundPassage, MemoryQuery } from '../../src/store/memory/recall-search.ts';
 import type { Figure } from '../figures.ts';
 import { loadEntries } from '../memory/load-entries.ts';
 import type { LoadedKind } from '../memory/load-entries.ts';

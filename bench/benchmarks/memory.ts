@@ -1,6 +1,6 @@
 import { PRESETS } from '../../src/config/presets.ts';
 import type { FidelityFigures } from '../../src/lab/fidelity/measure-fidelity.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import type { Figure } from '../figures.ts';
 import { measureFidelityOfPresets } from '../memory/fidelity-of-presets.ts';
 import { writeFidelityTable } from '../memory/fidelity-table.ts';

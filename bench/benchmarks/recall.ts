@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Database } from '../../src/store/database.ts';
-import { indexConversation, searchMemory } from '../../src/store/search.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';
 import type { Figure } from '../figures.ts';
 import { loadEntries } from '../memory/load-entries.ts';
 import { exactly } from '../statistics.ts';

@@ -1,6 +1,6 @@
-import { calibrate, observationOf } from '../../src/context/calibrate.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import type { Calibration } from '../../src/context/plan.ts';
+import { calibrate, observationOf } from '../../src/context/log/calibrate.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import type { Calibration } from '../../src/context/plan/plan.ts';
 import type { RecordedCall } from './recorded-sessions.ts';
 
 /** Calls that a model is calibrated with before its estimates are judged. */

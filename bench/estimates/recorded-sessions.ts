@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { ContentPart } from '../../src/context/content.ts';
-import { measureContent } from '../../src/context/measure.ts';
-import { addMeasurements, NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import type { Measurements } from '../../src/context/measurements.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import { measureContent } from '../../src/context/log/measure.ts';
+import { addMeasurements, NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import type { Measurements } from '../../src/context/log/measurements.ts';
 import { at, isList, listAt, numberAt, textAt } from './json.ts';
 import type { Json } from './json.ts';
 

@@ -1,5 +1,5 @@
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
 
 /** Rows of one statement. */
 const ROWS = 5_000;

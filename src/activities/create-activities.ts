@@ -1,16 +1,16 @@
-import { activity } from './activity-shell.ts';
-import type { Execution } from './activity-shell.ts';
-import { beginTurn, continueTurn } from './begin-turn.ts';
-import { callModel } from './call-model.ts';
-import { changeBranch } from './change-branch.ts';
-import { commitCompaction } from './commit-compaction.ts';
-import { compactContext } from './compact-context.ts';
-import type { ActivityDependencies } from './dependencies.ts';
-import { endTurn } from './end-turn.ts';
-import { lookAtInbox, takeMessages } from './inbox.ts';
-import { requestDecisions } from './request-decisions.ts';
-import { runTool } from './run-tool.ts';
-import { summarize } from './summarize.ts';
+import { activity } from './runtime/activity-shell.ts';
+import type { Execution } from './runtime/activity-shell.ts';
+import { beginTurn, continueTurn } from './turn/begin-turn.ts';
+import { callModel } from './model/call-model.ts';
+import { changeBranch } from './turn/change-branch.ts';
+import { commitCompaction } from './compaction/commit-compaction.ts';
+import { compactContext } from './compaction/compact-context.ts';
+import type { ActivityDependencies } from './runtime/dependencies.ts';
+import { endTurn } from './turn/end-turn.ts';
+import { lookAtInbox, takeMessages } from './turn/inbox.ts';
+import { requestDecisions } from './tool/request-decisions.ts';
+import { runTool } from './tool/run-tool.ts';
+import { summarize } from './compaction/summarize.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { imageSize } from 'image-size';
-import { attachedText } from '../context/attached-text.ts';
-import type { ContentPart } from '../context/content.ts';
+import { attachedText } from '../context/log/attached-text.ts';
+import type { ContentPart } from '../context/log/content.ts';
 import type { MessageContent } from '../client/types.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { definedOf } from '../context/defined-of.ts';
-import type { CostGroup } from '../store/costs.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
+import type { CostGroup } from '../store/conversations/costs.ts';
 import { withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
 import { holdfastCommand, tenantOption, withConnections } from './holdfast-command.ts';

@@ -29,9 +29,9 @@ async function adopt(flags: DatabaseFlags): Promise<void> {
   const { databaseUrl, temporalAddress: address } = await findConnections(flags);
   const [{ connectDatabase }, { requireCurrentSchema }, { adoptNamespace, readNamespace }, temporal] =
     await Promise.all([
-      import('../store/database.ts'),
-      import('../store/migrate.ts'),
-      import('../store/temporal-namespace.ts'),
+      import('../store/database/database.ts'),
+      import('../store/database/migrate.ts'),
+      import('../store/database/temporal-namespace.ts'),
       import('../temporal/connect.ts'),
     ]);
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-db', maximumConnections: 1 });

@@ -6,8 +6,8 @@ import { StackError } from '../local/stack-error.ts';
 import { SearchAttributesError } from '../temporal/search-attributes.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { LabError } from '../lab/lab-error.ts';
-import { StoreError } from '../store/errors.ts';
-import type { StoreErrorCode } from '../store/errors.ts';
+import { StoreError } from '../store/database/errors.ts';
+import type { StoreErrorCode } from '../store/database/errors.ts';
 import type { ExitReason } from './exit-codes.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -29,8 +29,8 @@ async function readConfiguration(): Promise<Examined> {
       import('../config/named-servers.ts'),
       import('../config/check-tool-count.ts'),
       import('../config/check-approvals.ts'),
-      import('../tools/built-in-tools.ts'),
-      import('../tools/registry.ts'),
+      import('../tools/builtin/built-in-tools.ts'),
+      import('../tools/runtime/registry.ts'),
     ]);
   try {
     const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });

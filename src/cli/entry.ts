@@ -10,7 +10,7 @@ import { entryListLines } from './render/entry-list.ts';
 import { safeText } from './render/safe-text.ts';
 import { lateResultLines } from './render/entry-list.ts';
 import { describeContent } from './render/entry-words.ts';
-import { isId } from '../store/ids.ts';
+import { isId } from '../store/database/ids.ts';
 import { UsageError } from './usage-error.ts';
 
 /** `holdfast entry`: one entry with its whole original. */

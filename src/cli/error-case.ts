@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { FinishedCall } from '../models/errors/assess-call.ts';
 import type { RawError } from '../models/errors/signals.ts';
-import { isRecord, parseJson } from '../models/json.ts';
+import { isRecord, parseJson } from '../models/protocols/json.ts';
 import type { RequestSize } from '../models/model-client.ts';
-import { stopReasonNamed } from '../models/stop-reason.ts';
+import { stopReasonNamed } from '../models/protocols/stop-reason.ts';
 
 /** One line of `explain-error --jsonl`, or what is wrong with it. Never throws. */
 export function readErrorCase(

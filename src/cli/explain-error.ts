@@ -3,7 +3,7 @@ import { assessCall } from '../models/errors/assess-call.ts';
 import { assessError } from '../models/errors/classify.ts';
 import type { ErrorAssessment, Repair } from '../models/errors/assessment.ts';
 import type { RequestSize } from '../models/model-client.ts';
-import { parseJson } from '../models/json.ts';
+import { parseJson } from '../models/protocols/json.ts';
 import { count } from './count-option.ts';
 import { errorOf, readErrorCase } from './error-case.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';

@@ -1,5 +1,5 @@
 import type { Conversation, HoldfastClient } from '../client/types.ts';
-import { isId } from '../store/ids.ts';
+import { isId } from '../store/database/ids.ts';
 import { safeLine } from './render/safe-text.ts';
 import { truncate } from './render/text-width.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,5 +1,5 @@
 import type { HoldfastClient } from '../client/types.ts';
-import { isId } from '../store/ids.ts';
+import { isId } from '../store/database/ids.ts';
 import { UsageError } from './usage-error.ts';
 
 /** How an option or argument names an entry. */

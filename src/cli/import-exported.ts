@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { LONGEST_LINE_BYTES, readLines } from '../lab/read/read-lines.ts';
-import { isConversationFile } from '../store/conversation-file/read-file.ts';
-import { StoreError } from '../store/errors.ts';
+import { isConversationFile } from '../store/transfer/read-file.ts';
+import { StoreError } from '../store/database/errors.ts';
 import { withReader } from './connect.ts';
 import { shortId } from './find-conversation.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { definedOf } from '../context/defined-of.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from './connect.ts';
 import { shortId } from './find-conversation.ts';
@@ -49,8 +49,8 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
   const [{ importSessions }, { loadConfiguration }, { connectDatabase }, { requireCurrentSchema }] = await Promise.all([
     import('../lab/import-sessions.ts'),
     import('../config/load-configuration.ts'),
-    import('../store/database.ts'),
-    import('../store/migrate.ts'),
+    import('../store/database/database.ts'),
+    import('../store/database/migrate.ts'),
   ]);
   const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
   const database = connectDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-import' });

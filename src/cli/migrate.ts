@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { MigrationResult } from '../store/migrate.ts';
+import type { MigrationResult } from '../store/database/migrate.ts';
 import { findDatabaseUrl } from './connect.ts';
 import { databaseUrlOption, holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
@@ -69,8 +69,8 @@ async function applyMigrations(flags: MigrateFlags): Promise<void> {
   const output = openOutput();
   const url = await findDatabaseUrl(flags);
   const [{ connectDatabase }, { migrate, migrateEmbeddings }] = await Promise.all([
-    import('../store/database.ts'),
-    import('../store/migrate.ts'),
+    import('../store/database/database.ts'),
+    import('../store/database/migrate.ts'),
   ]);
   const database = connectDatabase({ url, applicationName: 'holdfast-migrate', maximumConnections: 1 });
   try {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Configuration } from '../config/configuration.ts';
-import type { ModelFacts } from '../models/catalogue.ts';
-import { parseModelName } from '../models/model-name.ts';
-import type { LearnedWindow, ServedModel } from '../store/model-facts.ts';
-import type { ProviderPause } from '../store/provider-pauses.ts';
+import type { ModelFacts } from '../models/catalogue/catalogue.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
+import type { LearnedWindow, ServedModel } from '../store/providers/model-facts.ts';
+import type { ProviderPause } from '../store/providers/provider-pauses.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
@@ -56,7 +56,7 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
   const [{ loadConfiguration }, { factsOf, serverOf }, { BUILT_IN_MODELS }] = await Promise.all([
     import('../config/load-configuration.ts'),
     import('../config/configuration.ts'),
-    import('../models/built-in-models.ts'),
+    import('../models/catalogue/built-in-models.ts'),
   ]);
   const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
   const remark = (text: string): void => output.remark(text);

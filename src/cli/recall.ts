@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { definedOf } from '../context/defined-of.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import type { MemorySearch } from '../client/memory-types.ts';
 import { withReader } from './connect.ts';
 import { count } from './count-option.ts';

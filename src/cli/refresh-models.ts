@@ -1,11 +1,11 @@
 import { serverOf } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { vendorMessageOf } from '../models/errors/signals.ts';
-import { numberOf, property } from '../models/json.ts';
-import { parseModelName } from '../models/model-name.ts';
+import { numberOf, property } from '../models/protocols/json.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
-import { askServedLimits } from '../models/served-limits.ts';
-import type { ServedLimits } from '../models/served-limits.ts';
+import { askServedLimits } from '../models/catalogue/served-limits.ts';
+import type { ServedLimits } from '../models/catalogue/served-limits.ts';
 import type { HoldfastClient } from '../client/types.ts';
 import { safeLine } from './render/safe-text.ts';
 

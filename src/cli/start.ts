@@ -89,7 +89,7 @@ async function checkChoice(configuration: Configuration, flags: StartFlags): Pro
       import('../config/configuration.ts'),
       import('../config/check-workspaces.ts'),
       import('../config/errors.ts'),
-      import('../models/model-name.ts'),
+      import('../models/catalogue/model-name.ts'),
     ]);
   const { agent = 'default', model = null, preset = null } = flags;
   const chosen = selectAgent(configuration, agent, { model, preset });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import type { CheckedInvariant, VerifyScope } from '../verify/invariant.ts';
 import type { Journal } from '../verify/journal.ts';
 import type { JournalVerification } from '../verify/journal-invariants.ts';
@@ -64,8 +64,8 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
     reference === undefined ? null : await withReader(flags, (client) => findConversation(client, reference));
   const connections = await findConnections(flags, { temporal: flags.histories === true });
   const [{ connectDatabase }, { requireCurrentSchema }, { verify }] = await Promise.all([
-    import('../store/database.ts'),
-    import('../store/migrate.ts'),
+    import('../store/database/database.ts'),
+    import('../store/database/migrate.ts'),
     import('../verify/verify.ts'),
   ]);
   const database = connectDatabase({ url: connections.databaseUrl, applicationName: 'holdfast-verify' });

@@ -1,9 +1,9 @@
-import { exportConversation } from '../store/conversation-file/export-conversation.ts';
-import { importExportedConversation } from '../store/conversation-file/import-exported.ts';
-import type { ImportExportedRequest } from '../store/conversation-file/file-importer.ts';
-import type { Database } from '../store/database.ts';
-import { deleteConversation } from '../store/delete-conversation.ts';
-import { countEntries, findEntryId, listEntriesAround } from '../store/entries.ts';
+import { exportConversation } from '../store/transfer/export-conversation.ts';
+import { importExportedConversation } from '../store/transfer/import-exported.ts';
+import type { ImportExportedRequest } from '../store/transfer/file-importer.ts';
+import type { Database } from '../store/database/database.ts';
+import { deleteConversation } from '../store/conversations/delete-conversation.ts';
+import { countEntries, findEntryId, listEntriesAround } from '../store/log/entries.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import type { ConversationArchive, ImportConversationOptions } from './archive-types.ts';
 import { requireConversation } from './conversation.ts';

@@ -1,8 +1,8 @@
-import type { ContentPart } from '../context/content.ts';
-import type { BranchRow } from '../store/branches.ts';
+import type { ContentPart } from '../context/log/content.ts';
+import type { BranchRow } from '../store/conversations/branches.ts';
 import type { SentMessage } from './types.ts';
 
-export type { BranchRow as Branch } from '../store/branches.ts';
+export type { BranchRow as Branch } from '../store/conversations/branches.ts';
 
 /**
  * Branches of a conversation's entry tree. A change of branch is a turn with no step; on a conversation that is at work

@@ -1,6 +1,6 @@
-import type { ContentPart } from '../context/content.ts';
-import { listBranches, readActiveBranch, readSaidMessage } from '../store/branches.ts';
-import type { Database } from '../store/database.ts';
+import type { ContentPart } from '../context/log/content.ts';
+import { listBranches, readActiveBranch, readSaidMessage } from '../store/conversations/branches.ts';
+import type { Database } from '../store/database/database.ts';
 import type { BranchCommands } from './branch-types.ts';
 import { guarded } from './errors.ts';
 import { inOtherWords, messageParts } from './message-parts.ts';

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { isId } from '../store/ids.ts';
+import { isId } from '../store/database/ids.ts';
 import { HoldfastClientError } from './errors.ts';
 
 const text = z.string({ error: 'must be a text' });

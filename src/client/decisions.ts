@@ -1,14 +1,14 @@
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import {
   decide,
   decideCoveredCalls,
   endStandingDecision,
   hasOverdueDecisions,
   listStandingDecisions,
-} from '../store/decisions.ts';
-import type { DecisionToMake } from '../store/decisions.ts';
-import { notifyWatchers } from '../store/event-writer.ts';
-import { newId } from '../store/ids.ts';
+} from '../store/messages/decisions.ts';
+import type { DecisionToMake } from '../store/messages/decisions.ts';
+import { notifyWatchers } from '../store/log/event-writer.ts';
+import { newId } from '../store/database/ids.ts';
 import { readCallName, writeCallName } from '../turn/call-name.ts';
 import type { CallName } from '../turn/call-name.ts';
 import type { Doorbell } from './doorbell.ts';

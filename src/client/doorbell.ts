@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { Database } from '../store/database.ts';
-import { isRungFor, noteArrival } from '../store/rings.ts';
-import type { RungMessage } from '../store/rings.ts';
+import type { Database } from '../store/database/database.ts';
+import { isRungFor, noteArrival } from '../store/messages/rings.ts';
+import type { RungMessage } from '../store/messages/rings.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 
 /** Milliseconds that a closing client waits for rings under way; a row that was not rung for is found by upkeep. */

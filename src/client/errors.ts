@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { StoreError, outageOf } from '../store/errors.ts';
-import type { Outage } from '../store/errors.ts';
+import { StoreError, outageOf } from '../store/database/errors.ts';
+import type { Outage } from '../store/database/errors.ts';
 
 /** Stable codes of what the client refuses. */
 export type ClientErrorCode =

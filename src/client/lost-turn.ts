@@ -1,6 +1,6 @@
-import type { Database } from '../store/database.ts';
-import { StoreError } from '../store/errors.ts';
-import type { MessageInput } from '../store/messages.ts';
+import type { Database } from '../store/database/database.ts';
+import { StoreError } from '../store/database/errors.ts';
+import type { MessageInput } from '../store/messages/messages.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { describeConversation } from './conversation.ts';
 import type { RungTemporal } from './doorbell.ts';

@@ -1,5 +1,5 @@
-import { attachedFile, attachedText } from '../context/attached-text.ts';
-import { isReadAsText, type ContentPart, type FilePart } from '../context/content.ts';
+import { attachedFile, attachedText } from '../context/log/attached-text.ts';
+import { isReadAsText, type ContentPart, type FilePart } from '../context/log/content.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { MessageContent } from './types.ts';
 

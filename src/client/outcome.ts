@@ -1,10 +1,10 @@
-import { textOf } from '../context/content.ts';
-import type { Database } from '../store/database.ts';
-import { EVENTS_CHANNEL } from '../store/events.ts';
-import type { Listeners } from '../store/listen.ts';
-import { readFinalAnswer } from '../store/entries.ts';
-import { readTurnForMessage } from '../store/turns.ts';
-import type { TurnRow } from '../store/turns.ts';
+import { textOf } from '../context/log/content.ts';
+import type { Database } from '../store/database/database.ts';
+import { EVENTS_CHANNEL } from '../store/log/events.ts';
+import type { Listeners } from '../store/database/listen.ts';
+import { readFinalAnswer } from '../store/log/entries.ts';
+import { readTurnForMessage } from '../store/turns/turns.ts';
+import type { TurnRow } from '../store/turns/turns.ts';
 import { requireConversation, summarizeTurn } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { EndedTurn } from './turn-summary.ts';

@@ -1,9 +1,9 @@
-import { RENDERER_VERSION, projectView } from '../context/project-view.ts';
-import type { Database } from '../store/database.ts';
-import { findModelCall, findModelCalls } from '../store/find-model-call.ts';
-import type { FoundModelCall } from '../store/find-model-call.ts';
-import { readProjectionSourceOfCall } from '../store/view.ts';
-import { viewFingerprint } from '../store/view-fingerprint.ts';
+import { RENDERER_VERSION, projectView } from '../context/view/project-view.ts';
+import type { Database } from '../store/database/database.ts';
+import { findModelCall, findModelCalls } from '../store/attempts/find-model-call.ts';
+import type { FoundModelCall } from '../store/attempts/find-model-call.ts';
+import { readProjectionSourceOfCall } from '../store/log/view.ts';
+import { viewFingerprint } from '../store/log/view-fingerprint.ts';
 import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import { pageOf } from './page.ts';

@@ -1,4 +1,4 @@
-import type { ProviderPause } from '../store/provider-pauses.ts';
+import type { ProviderPause } from '../store/providers/provider-pauses.ts';
 
 /** The methods of `HoldfastClient` that tell how providers are asked. */
 export interface ProviderMethods {

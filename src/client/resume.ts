@@ -1,10 +1,10 @@
-import { endOfTask, nothingOpen, turnRuns } from '../store/accept-resume.ts';
-import type { JudgedResume } from '../store/accept-resume.ts';
-import { requireBranchKept } from '../store/branch-commands.ts';
-import { readActiveTask } from '../store/branch-tasks.ts';
-import type { Database } from '../store/database.ts';
-import { isMessageKnown } from '../store/messages.ts';
-import { readEndedTurn } from '../store/turn-limits.ts';
+import { endOfTask, nothingOpen, turnRuns } from '../store/messages/accept-resume.ts';
+import type { JudgedResume } from '../store/messages/accept-resume.ts';
+import { requireBranchKept } from '../store/conversations/branch-commands.ts';
+import { readActiveTask } from '../store/conversations/branch-tasks.ts';
+import type { Database } from '../store/database/database.ts';
+import { isMessageKnown } from '../store/messages/messages.ts';
+import { readEndedTurn } from '../store/turns/turn-limits.ts';
 import { COUNTED_OF_CONVERSATION, isDivisible, missingRaises } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { describeConversation } from './conversation.ts';

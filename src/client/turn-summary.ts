@@ -1,4 +1,4 @@
-import type { WindowBreakdown } from '../context/plan.ts';
+import type { WindowBreakdown } from '../context/plan/plan.ts';
 import type { GivenUpModel } from '../turn/fallback.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 

@@ -1,4 +1,4 @@
-import type { LiveText } from '../store/live-text-channel.ts';
+import type { LiveText } from '../store/log/live-text-channel.ts';
 /** One row of the timeline. `data` holds ids, names and counts. */
 export interface TimelineEvent {
   readonly sequence: number;
@@ -8,7 +8,7 @@ export interface TimelineEvent {
   readonly createdAt: string;
 }
 
-export type { LiveText as LiveTextUpdate } from '../store/live-text-channel.ts';
+export type { LiveText as LiveTextUpdate } from '../store/log/live-text-channel.ts';
 
 export type WatchUpdate =
   | { readonly type: 'event'; readonly event: TimelineEvent }

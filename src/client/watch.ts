@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { definedOf } from '../context/defined-of.ts';
-import type { Database } from '../store/database.ts';
-import { EVENTS_CHANNEL, listEvents } from '../store/events.ts';
-import type { EventRow } from '../store/events.ts';
-import type { Listeners } from '../store/listen.ts';
-import { liveTextChannel } from '../store/live-text-channel.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
+import type { Database } from '../store/database/database.ts';
+import { EVENTS_CHANNEL, listEvents } from '../store/log/events.ts';
+import type { EventRow } from '../store/log/events.ts';
+import type { Listeners } from '../store/database/listen.ts';
+import { liveTextChannel } from '../store/log/live-text-channel.ts';
 import { requireConversation } from './conversation.ts';
 import { clientError } from './errors.ts';
 import type { TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';

@@ -1,10 +1,10 @@
-import { measureContent } from '../context/measure.ts';
-import type { Database } from '../store/database.ts';
-import { newId } from '../store/ids.ts';
-import { acceptMessage, acceptOnNewBranch } from '../store/messages.ts';
-import type { AcceptedMessage, MessageInput } from '../store/messages.ts';
-import { startConversation } from '../store/start-conversation.ts';
-import type { StartInput } from '../store/start-conversation.ts';
+import { measureContent } from '../context/log/measure.ts';
+import type { Database } from '../store/database/database.ts';
+import { newId } from '../store/database/ids.ts';
+import { acceptMessage, acceptOnNewBranch } from '../store/messages/messages.ts';
+import type { AcceptedMessage, MessageInput } from '../store/messages/messages.ts';
+import { startConversation } from '../store/conversations/start-conversation.ts';
+import type { StartInput } from '../store/conversations/start-conversation.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { guarded } from './errors.ts';
 import { pastLostTurn } from './lost-turn.ts';

@@ -1,9 +1,9 @@
 /** What no schema can say: names that must exist, options that need each other, numbers that contradict each other. */
-import { policyForModel } from '../context/policy-for-model.ts';
-import { policyProblems } from '../context/policy-problems.ts';
-import { modelFacts } from '../models/catalogue.ts';
-import { parseModelName } from '../models/model-name.ts';
-import { nearestName } from '../tools/nearest-name.ts';
+import { policyForModel } from '../context/policy/policy-for-model.ts';
+import { policyProblems } from '../context/policy/policy-problems.ts';
+import { modelFacts } from '../models/catalogue/catalogue.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
+import { nearestName } from '../tools/runtime/nearest-name.ts';
 import { requestProblems } from './check-request-options.ts';
 import { modelOverrides } from './configuration.ts';
 import { fallbackProblems } from './check-fallbacks.ts';

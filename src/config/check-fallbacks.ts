@@ -1,5 +1,5 @@
-import { modelFacts } from '../models/catalogue.ts';
-import { parseModelName } from '../models/model-name.ts';
+import { modelFacts } from '../models/catalogue/catalogue.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
 import { modelOverrides, providerNamed } from './configuration.ts';
 import type { Configuration } from './configuration.ts';
 import type { FoundProblem } from './describe-option-problem.ts';

@@ -1,5 +1,5 @@
 import type { ProtocolName } from '../models/provider.ts';
-import { definedOf } from '../context/defined-of.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { RequestSettings } from './call-options.ts';

@@ -1,7 +1,7 @@
 import type { Configuration } from './configuration.ts';
 import { invalidConfiguration, type ConfigurationProblem } from './errors.ts';
-import { parseModelName } from '../models/model-name.ts';
-import { RUN_COMMAND } from '../tools/names.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
+import { RUN_COMMAND } from '../tools/runtime/names.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 
 /** "A max of 128 functions are supported" (OpenAI's reference of `tools`; Azure serves the same API). */

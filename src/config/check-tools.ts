@@ -1,5 +1,5 @@
-import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
-import { nearestName } from '../tools/nearest-name.ts';
+import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/runtime/names.ts';
+import { nearestName } from '../tools/runtime/nearest-name.ts';
 import type { Configuration } from './configuration.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import { invalidConfiguration, type ConfigurationProblem } from './errors.ts';

@@ -1,7 +1,7 @@
-import { definedOf } from '../context/defined-of.ts';
-import { modelFacts, type ListedLimits, type ModelFacts, type ModelOverride } from '../models/catalogue.ts';
-import { parseModelName } from '../models/model-name.ts';
-import { nearestName } from '../tools/nearest-name.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
+import { modelFacts, type ListedLimits, type ModelFacts, type ModelOverride } from '../models/catalogue/catalogue.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
+import { nearestName } from '../tools/runtime/nearest-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import type { AgentDefinition, DefinedAgent } from './definitions.ts';
 import { ConfigurationError, type ConfigurationProblem } from './errors.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
-import { ASK_USER, BUILT_IN_TOOL_NAMES, MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
+import { ASK_USER, BUILT_IN_TOOL_NAMES, MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/runtime/names.ts';
 
 /** What every agent starts from; the agent `default` is just this. */
 export const DEFAULT_AGENT = {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { CompactionPolicy } from '../context/policy.ts';
-import { RUN_COMMAND } from '../tools/names.ts';
+import type { CompactionPolicy } from '../context/policy/policy.ts';
+import { RUN_COMMAND } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import type { ApprovalRule } from '../turn/approval-rules.ts';

@@ -1,8 +1,8 @@
-import type { CompactionPolicy } from '../context/policy.ts';
+import type { CompactionPolicy } from '../context/policy/policy.ts';
 import type { ApprovalSettings } from '../turn/approval-rules.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
 import type { SpendingLimits } from '../turn/spending.ts';
-import type { Skill } from '../context/view.ts';
+import type { Skill } from '../context/view/view.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 
 /** Hard limits of one turn; a turn over one ends as `budget_exhausted`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearestName } from '../tools/nearest-name.ts';
+import { nearestName } from '../tools/runtime/nearest-name.ts';
 import type { ConfigurationProblem } from './errors.ts';
 import { configurationOptions } from './options.ts';
 

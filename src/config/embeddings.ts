@@ -1,6 +1,6 @@
 import { createEmbeddingClient } from '../models/embedder.ts';
 import type { EmbeddingClient } from '../models/embedder.ts';
-import { parseModelName } from '../models/model-name.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
 import { providerNamed } from './configuration.ts';
 import type { Configuration } from './configuration.ts';
 import { ConfigurationError } from './errors.ts';

@@ -1,7 +1,7 @@
 import { existsSync, type Stats } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { z } from 'zod';
-import { createProviderKey, KEY_REFRESH_MILLISECONDS, type KeySource } from '../models/provider-key.ts';
+import { createProviderKey, KEY_REFRESH_MILLISECONDS, type KeySource } from '../models/catalogue/provider-key.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { CompactionPolicy } from '../context/policy.ts';
+import type { CompactionPolicy } from '../context/policy/policy.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import type { Configuration } from './configuration.ts';
 import { problemsIn, readConfigurationSource, requireNone, type ConfigurationSource } from './configuration-source.ts';

@@ -1,4 +1,4 @@
-import { definedOf } from '../context/defined-of.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import { problemsIn, readConfigurationSource, requireNone } from './configuration-source.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';

@@ -1,6 +1,6 @@
 /** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
 import { z } from 'zod';
-import { COMMAND_VARIABLES } from '../tools/child-environment.ts';
+import { COMMAND_VARIABLES } from '../tools/process/child-environment.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import { keyOptions, variableName } from './key-options.ts';
 import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';

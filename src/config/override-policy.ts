@@ -1,6 +1,6 @@
 /** How options under `policy` are put over a preset. */
 import type { z } from 'zod';
-import { definedOf } from '../context/defined-of.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import type {
   CharacterCounting,
   CompactionPolicy,
@@ -9,8 +9,8 @@ import type {
   RequestStubs,
   TokenAmount,
   TranscriptLimits,
-} from '../context/policy.ts';
-import { SHARED_PREFIX_PROMPT } from '../context/prompts/working-summary.ts';
+} from '../context/policy/policy.ts';
+import { SHARED_PREFIX_PROMPT } from '../context/policy/prompts/working-summary.ts';
 import type { flush, PolicyOptions } from './policy-options.ts';
 import type { capToolResults, clearToolResults, clip, stripImages } from './reducer-options.ts';
 

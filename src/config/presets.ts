@@ -1,6 +1,6 @@
-import type { CompactionPolicy } from '../context/policy.ts';
-import { BUILT_IN_PRESETS } from '../context/presets/index.ts';
-import { nearestName } from '../tools/nearest-name.ts';
+import type { CompactionPolicy } from '../context/policy/policy.ts';
+import { BUILT_IN_PRESETS } from '../context/policy/presets/index.ts';
+import { nearestName } from '../tools/runtime/nearest-name.ts';
 import { ConfigurationError } from './errors.ts';
 
 /** Compaction policies by name. */

@@ -1,5 +1,5 @@
 import type { ProtocolName, ProviderDefinition } from '../models/provider.ts';
-import { definedOf } from '../context/defined-of.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import { given, type Environment } from './environment.ts';
 import { hostingOf } from './hosting.ts';
 import { keyOf, type KeySurroundings } from './key-options.ts';

@@ -1,11 +1,11 @@
-import type { CompactionPolicy } from '../context/policy.ts';
-import { MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
+import type { CompactionPolicy } from '../context/policy/policy.ts';
+import { MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/runtime/names.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import type { ApprovalRule, ApprovalSettings } from '../turn/approval-rules.ts';
 import { COUNTED, COUNTED_OF_CONVERSATION, DEFAULT_NOTE_AT } from '../turn/spending.ts';
 import type { ConversationCounts, CountedOfConversation, SpendingLimits } from '../turn/spending.ts';
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
-import { definedOf } from '../context/defined-of.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import type { AgentDefinition, AgentMemory, TurnLimits } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { overridePolicy } from './override-policy.ts';

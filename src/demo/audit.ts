@@ -1,10 +1,10 @@
-import { estimateTokens } from '../context/estimate.ts';
-import { addMeasurements } from '../context/measurement-arithmetic.ts';
-import { readCalibration } from '../store/calibrations.ts';
-import type { Database } from '../store/database.ts';
-import { parseMeasurements } from '../store/measurement-columns.ts';
-import { readSnapshot } from '../store/turns.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
+import { estimateTokens } from '../context/log/estimate.ts';
+import { addMeasurements } from '../context/log/measurement-arithmetic.ts';
+import { readCalibration } from '../store/providers/calibrations.ts';
+import type { Database } from '../store/database/database.ts';
+import { parseMeasurements } from '../store/log/measurement-columns.ts';
+import { readSnapshot } from '../store/turns/turns.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../tools/runtime/names.ts';
 import { pathArgument } from './progress.ts';
 
 /** What Postgres holds of the conversation, counted by queries of the demo's own. */

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { UsageError } from '../cli/usage-error.ts';
 import type { ConfigurationOptions } from '../config/options.ts';
-import { resultLimitFor } from '../tools/result-limit.ts';
+import { resultLimitFor } from '../tools/runtime/result-limit.ts';
 import { filesOf } from './job.ts';
 import type { Job, JobFile } from './job.ts';
 import type { DemoOptions } from './options.ts';

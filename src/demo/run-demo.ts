@@ -6,7 +6,7 @@ import type { Output } from '../cli/output.ts';
 import { createClient } from '../client/create-client.ts';
 import type { HoldfastClient } from '../client/types.ts';
 import type { LocalStack } from '../local/stack.ts';
-import { connectDatabase } from '../store/database.ts';
+import { connectDatabase } from '../store/database/database.ts';
 import { connectClient } from '../temporal/connect.ts';
 import { auditLog } from './audit.ts';
 import { checkReport } from './check-report.ts';

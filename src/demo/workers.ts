@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CrashPoint } from '../activities/crash-points.ts';
+import type { CrashPoint } from '../activities/runtime/crash-points.ts';
 import type { Connections } from '../local/stack-file.ts';
 import type { RunningService } from '../local/supervise.ts';
 import { startWorkerProcess } from '../local/worker-process.ts';

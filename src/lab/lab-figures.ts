@@ -1,4 +1,4 @@
-import type { Budget } from '../context/plan.ts';
+import type { Budget } from '../context/plan/plan.ts';
 import type { FactFigures, FactPlace } from './facts/fact-survival.ts';
 import { largestRequest } from './replay/replay-session.ts';
 import type { Replay } from './replay/replay-session.ts';

@@ -1,4 +1,4 @@
-import type { ContentPart } from '../context/content.ts';
+import type { ContentPart } from '../context/log/content.ts';
 import type { Arrangement } from './read/places.ts';
 
 /** Tokens that the recording agent's provider reported for one answer. `input` counts everything read, cached or not. */

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import { connectDatabase } from '../store/database.ts';
-import { migrate } from '../store/migrate.ts';
-import { adoptNamespace } from '../store/temporal-namespace.ts';
+import { connectDatabase } from '../store/database/database.ts';
+import { migrate } from '../store/database/migrate.ts';
+import { adoptNamespace } from '../store/database/temporal-namespace.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import type { PortPlan, StackPorts } from './choose-ports.ts';
 import { explainFullDisk } from './full-disk.ts';

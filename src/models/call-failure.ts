@@ -1,9 +1,9 @@
-import { StreamFailure } from './answer-collector.ts';
+import { StreamFailure } from './protocols/answer-collector.ts';
 import { classifyError } from './errors/verdict.ts';
 import { vendorMessageOf } from './errors/signals.ts';
-import { property } from './json.ts';
+import { property } from './protocols/json.ts';
 import { ModelCallError, type ErrorVerdict, type RequestSize } from './model-client.ts';
-import { SlowServerError } from './transport.ts';
+import { SlowServerError } from './protocols/transport.ts';
 
 /** Internal: the connection worked, but what came over it is not a whole answer. */
 export class BrokenAnswerError extends Error {

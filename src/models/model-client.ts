@@ -1,6 +1,6 @@
-import type { ContentPart } from '../context/content.ts';
-import type { MediaLimits } from '../context/plan.ts';
-import type { View } from '../context/view.ts';
+import type { ContentPart } from '../context/log/content.ts';
+import type { MediaLimits } from '../context/plan/plan.ts';
+import type { View } from '../context/view/view.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 
 /** One call of a model, the same for every protocol. */

@@ -1,8 +1,8 @@
 import type { ProtocolName, ProviderDefinition } from './provider.ts';
-import { createAnthropicClient } from './anthropic-messages.ts';
-import { createChatClient } from './chat-completions.ts';
+import { createAnthropicClient } from './protocols/anthropic/client.ts';
+import { createChatClient } from './protocols/chat/client.ts';
 import type { ModelClient } from './model-client.ts';
-import { createResponsesClient } from './responses.ts';
+import { createResponsesClient } from './protocols/responses/client.ts';
 
 const CREATE: Readonly<Record<ProtocolName, (provider: ProviderDefinition) => ModelClient>> = {
   anthropic: createAnthropicClient,

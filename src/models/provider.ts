@@ -1,4 +1,4 @@
-import type { ProviderKey } from './provider-key.ts';
+import type { ProviderKey } from './catalogue/provider-key.ts';
 
 /** The API that a provider speaks. */
 export type ProtocolName = 'anthropic' | 'chat' | 'responses';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ContentPart } from '../context/content.ts';
+import type { ContentPart } from '../context/log/content.ts';
 
 /**
  * What running a tool twice does: `none` reads only, `idempotent` may be repeated with the same

@@ -1,6 +1,6 @@
-import type { CompactionPolicy } from '../context/policy.ts';
-import type { ModelLimits } from '../context/plan.ts';
-import type { AgentView } from '../context/view.ts';
+import type { CompactionPolicy } from '../context/policy/policy.ts';
+import type { ModelLimits } from '../context/plan/plan.ts';
+import type { AgentView } from '../context/view/view.ts';
 import type { FallbackModel } from './fallback.ts';
 import type { ApprovalSettings } from './approval-rules.ts';
 import type { LoopLimits } from './loop-guard.ts';

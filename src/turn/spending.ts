@@ -1,4 +1,4 @@
-import { LINES } from '../context/frames.ts';
+import { LINES } from '../context/log/frames.ts';
 
 /** What a limit can be set for. Times in seconds, cost in dollars. */
 export const COUNTED = ['steps', 'toolCalls', 'inputTokens', 'outputTokens', 'cost', 'wallTime'] as const;

@@ -1,4 +1,4 @@
-import type { Database, Fragment } from '../store/database.ts';
+import type { Database, Fragment } from '../store/database/database.ts';
 
 /** A place where what must always hold does not. Names ids and numbers, never text of a message. */
 export interface Breach {

@@ -1,4 +1,4 @@
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import { inScope } from './invariant.ts';
 import type { Breach, CheckedInvariant, VerifyScope } from './invariant.ts';
 import type { Journal } from './journal.ts';

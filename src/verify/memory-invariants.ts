@@ -1,4 +1,4 @@
-import { sourceExists } from '../store/memories.ts';
+import { sourceExists } from '../store/memory/memories.ts';
 import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import { isOpenStatus } from '../temporal/newest-run.ts';
 import { PAYLOAD_LIMIT_BYTES } from '../temporal/payload-guard.cjs';
 import { inScope } from './invariant.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../store/database.ts';
-import { turnNumber } from '../store/turn-number.ts';
+import type { Database } from '../store/database/database.ts';
+import { turnNumber } from '../store/turns/turn-number.ts';
 import { COMPACTION_INVARIANTS } from './compaction-invariants.ts';
 import { inScope } from './invariant.ts';
 import type { CheckedInvariant, Invariant, VerifyScope } from './invariant.ts';

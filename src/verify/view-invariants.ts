@@ -1,9 +1,9 @@
-import { PinnedTextMissing, projectChecked } from '../context/check-pinned.ts';
-import { RENDERER_VERSION } from '../context/project-view.ts';
-import type { Database } from '../store/database.ts';
-import { StoreError } from '../store/errors.ts';
-import { readProjectionSourceOfCall } from '../store/view.ts';
-import { viewFingerprint } from '../store/view-fingerprint.ts';
+import { PinnedTextMissing, projectChecked } from '../context/plan/check-pinned.ts';
+import { RENDERER_VERSION } from '../context/view/project-view.ts';
+import type { Database } from '../store/database/database.ts';
+import { StoreError } from '../store/database/errors.ts';
+import { readProjectionSourceOfCall } from '../store/log/view.ts';
+import { viewFingerprint } from '../store/log/view-fingerprint.ts';
 import { inScope } from './invariant.ts';
 import type { Breach, Invariant, VerifyScope } from './invariant.ts';
 

@@ -1,15 +1,15 @@
-import type { ActivityDependencies } from '../activities/dependencies.ts';
+import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
 import { knownOptions } from '../config/check-request-options.ts';
 import { factsOf, providerNamed, selectAgent } from '../config/configuration.ts';
 import type { AgentChoice, Configuration } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';
 import { ConfigurationError } from '../config/errors.ts';
-import { definedOf } from '../context/defined-of.ts';
-import { policyForModel } from '../context/policy-for-model.ts';
-import type { ListedLimits, ModelFacts } from '../models/catalogue.ts';
-import { parseModelName } from '../models/model-name.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
+import { policyForModel } from '../context/policy/policy-for-model.ts';
+import type { ListedLimits, ModelFacts } from '../models/catalogue/catalogue.ts';
+import { parseModelName } from '../models/catalogue/model-name.ts';
 import { describeDevice } from './describe-device.ts';
-import type { ToolRegistry } from '../tools/registry.ts';
+import type { ToolRegistry } from '../tools/runtime/registry.ts';
 import type { AgentSnapshot, AssumedWindow, TurnRefusal } from '../turn/agent-snapshot.ts';
 import type { FallbackModel } from '../turn/fallback.ts';
 

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { describeError } from '../activities/activity-error.ts';
+import { describeError } from '../activities/runtime/activity-error.ts';
 
 /** The check of the container image calls a worker dead whose file is older than 30 seconds. */
 const INTERVAL_MILLISECONDS = 5_000;

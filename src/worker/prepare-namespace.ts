@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { Database } from '../store/database.ts';
-import { claimNamespace } from '../store/temporal-namespace.ts';
+import type { Database } from '../store/database/database.ts';
+import { claimNamespace } from '../store/database/temporal-namespace.ts';
 import { describeNamespace } from '../temporal/connect.ts';
 import { createSearchAttributes } from '../temporal/search-attributes.ts';
 

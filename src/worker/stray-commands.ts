@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { describeError } from '../activities/activity-error.ts';
-import type { Database } from '../store/database.ts';
-import { findFinishedCalls } from '../store/tool-call-keys.ts';
-import { findMarkedCalls, killMarkedProcesses } from '../tools/end-processes.ts';
+import { describeError } from '../activities/runtime/activity-error.ts';
+import type { Database } from '../store/database/database.ts';
+import { findFinishedCalls } from '../store/attempts/tool-call-keys.ts';
+import { findMarkedCalls, killMarkedProcesses } from '../tools/process/end-processes.ts';
 
 /** Milliseconds between two looks at the machine's processes. */
 const INTERVAL_MILLISECONDS = 10_000;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describeError } from '../activities/activity-error.ts';
-import type { Database } from '../store/database.ts';
+import { describeError } from '../activities/runtime/activity-error.ts';
+import type { Database } from '../store/database/database.ts';
 import { lookAfterConversations } from './upkeep.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
-import { describeError } from '../activities/activity-error.ts';
-import { closeToolCall } from '../activities/close-tool-call.ts';
-import type { Database } from '../store/database.ts';
-import { decideCoveredCalls } from '../store/decisions.ts';
-import { isOutage } from '../store/errors.ts';
-import { deleteExpiredMemories } from '../store/expired-memories.ts';
-import { applyRetention, deleteOldTimelines, takeUpRetention } from '../store/retention.ts';
-import type { RetentionRule } from '../store/retention.ts';
-import { addMissingTerms } from '../store/missing-terms.ts';
-import { indexConversation } from '../store/search.ts';
+import { describeError } from '../activities/runtime/activity-error.ts';
+import { closeToolCall } from '../activities/turn/close-tool-call.ts';
+import type { Database } from '../store/database/database.ts';
+import { decideCoveredCalls } from '../store/messages/decisions.ts';
+import { isOutage } from '../store/database/errors.ts';
+import { deleteExpiredMemories } from '../store/memory/expired-memories.ts';
+import { applyRetention, deleteOldTimelines, takeUpRetention } from '../store/upkeep/retention.ts';
+import type { RetentionRule } from '../store/upkeep/retention.ts';
+import { addMissingTerms } from '../store/memory/missing-terms.ts';
+import { indexConversation } from '../store/memory/recall-search.ts';
 import type { TextEmbedder } from '../store/search/embedder.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
 import {
@@ -18,7 +18,7 @@ import {
   markInterrupted,
   noteLooks,
   noteRing,
-} from '../store/upkeep.ts';
+} from '../store/upkeep/upkeep.ts';
 import { atMost } from '../turn/at-most.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 

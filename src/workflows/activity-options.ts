@@ -24,7 +24,7 @@ const DATABASE_OPTIONS: ActivityOptions = {
  * Calls of a model, summaries among them. Attempts have no limit here: they count deaths of workers as well as failures of
  * the model, and only the latter may end a call, so those are counted in Postgres. They also say how long to wait:
  * 1, 2, 4, 8, 16 s (`retryDelayMilliseconds`, seeds/wolffish.md).
- * 35 minutes: a client ends its call after 30 itself (`src/models/sdk-options.ts`), and says why; Temporal's timeout
+ * 35 minutes: a client ends its call after 30 itself (`src/models/protocols/sdk-options.ts`), and says why; Temporal's timeout
  * would only say that time is over.
  */
 const MODEL_OPTIONS: ActivityOptions = {

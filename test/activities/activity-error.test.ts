@@ -5,8 +5,8 @@ import {
   failureForHistory,
   retryableFailure,
   withRetryDelay,
-} from '../../src/activities/activity-error.ts';
-import { StoreError } from '../../src/store/errors.ts';
+} from '../../src/activities/runtime/activity-error.ts';
+import { StoreError } from '../../src/store/database/errors.ts';
 
 test('an error that is not ours keeps name and code; its message, which may quote a row, stays out of the history', () => {
   const error = Object.assign(new TypeError('Failing row contains (planted)'), { code: '23505' });

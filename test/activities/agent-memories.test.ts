@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { relevantMemories } from '../../src/activities/agent-memories.ts';
-import { budgetFor } from '../../src/context/budget.ts';
-import { textOf } from '../../src/context/content.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
-import { measureText } from '../../src/context/measure.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { lockMemories } from '../../src/store/memories.ts';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
+import { relevantMemories } from '../../src/activities/turn/agent-memories.ts';
+import { budgetFor } from '../../src/context/policy/budget.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { lockMemories } from '../../src/store/memory/memories.ts';
+import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   SNAPSHOT,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { failureForHistory } from '../../src/activities/activity-error.ts';
-import { beginTurn } from '../../src/activities/begin-turn.ts';
-import type { Database } from '../../src/store/database.ts';
-import { countInbox } from '../../src/store/inbox.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import { failureForHistory } from '../../src/activities/runtime/activity-error.ts';
+import { beginTurn } from '../../src/activities/turn/begin-turn.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { countInbox } from '../../src/store/messages/inbox.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import { said, send, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 

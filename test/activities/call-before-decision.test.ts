@@ -1,20 +1,25 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
-import { closeToolCall } from '../../src/activities/close-tool-call.ts';
-import { requestDecisions } from '../../src/activities/request-decisions.ts';
-import { runTool } from '../../src/activities/run-tool.ts';
-import { textOf } from '../../src/context/content.ts';
-import type { Database } from '../../src/store/database.ts';
-import { decide, readDecision } from '../../src/store/decisions.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { listEntries } from '../../src/store/entries.ts';
-import { newId } from '../../src/store/ids.ts';
-import { storeAnswer } from '../../src/store/model-calls.ts';
-import { claimToolCall, listLateToolResults, readToolCall, storeToolResult } from '../../src/store/tool-calls.ts';
-import { askUser } from '../../src/tools/ask-user.ts';
+import { closeToolCall } from '../../src/activities/turn/close-tool-call.ts';
+import { requestDecisions } from '../../src/activities/tool/request-decisions.ts';
+import { runTool } from '../../src/activities/tool/run-tool.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { decide, readDecision } from '../../src/store/messages/decisions.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
+import {
+  claimToolCall,
+  listLateToolResults,
+  readToolCall,
+  storeToolResult,
+} from '../../src/store/attempts/tool-calls.ts';
+import { askUser } from '../../src/tools/builtin/ask-user.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   answerWith,

@@ -1,17 +1,17 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { callModel } from '../../src/activities/call-model.ts';
-import type { ProviderGate } from '../../src/activities/provider-gate.ts';
-import { waitAfterRefusal } from '../../src/activities/refusal-wait.ts';
+import { callModel } from '../../src/activities/model/call-model.ts';
+import type { ProviderGate } from '../../src/activities/runtime/provider-gate.ts';
+import { waitAfterRefusal } from '../../src/activities/runtime/refusal-wait.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { newId } from '../../src/store/ids.ts';
-import { fallBack, readSilence } from '../../src/store/fallbacks.ts';
-import { findReplaced } from '../../src/store/fences.ts';
-import { recordModelFailure, storeAnswer } from '../../src/store/model-calls.ts';
-import { askForPlace, providerKeyOf } from '../../src/store/provider-queue.ts';
-import { leaveCall } from '../../src/store/leave-call.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { fallBack, readSilence } from '../../src/store/turns/fallbacks.ts';
+import { findReplaced } from '../../src/store/turns/fences.ts';
+import { recordModelFailure, storeAnswer } from '../../src/store/attempts/model-calls.ts';
+import { askForPlace, providerKeyOf } from '../../src/store/providers/provider-queue.ts';
+import { leaveCall } from '../../src/store/attempts/leave-call.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import {
   SNAPSHOT,

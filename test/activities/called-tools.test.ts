@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
-import { callModel } from '../../src/activities/call-model.ts';
+import { callModel } from '../../src/activities/model/call-model.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
 import { headOf, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 

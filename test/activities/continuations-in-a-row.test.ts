@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { compactContext } from '../../src/activities/compact-context.ts';
-import { getCompaction } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { appendNote } from '../../src/store/entries.ts';
-import { readShownNotes } from '../../src/store/notes.ts';
+import { compactContext } from '../../src/activities/compaction/compact-context.ts';
+import { getCompaction } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { appendNote } from '../../src/store/log/entries.ts';
+import { readShownNotes } from '../../src/store/log/notes.ts';
 import { prose } from '../context/builders.ts';
 import { answer, finishToolCall, startTurn, text, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';

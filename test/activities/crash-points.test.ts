@@ -5,9 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { ACTIVITIES_OF_CRASH_POINTS, parseCrashPoints, pointsNamed } from '../../src/activities/crash-points.ts';
+import {
+  ACTIVITIES_OF_CRASH_POINTS,
+  parseCrashPoints,
+  pointsNamed,
+} from '../../src/activities/runtime/crash-points.ts';
 import { createActivities } from '../../src/activities/create-activities.ts';
-import { connectDatabase } from '../../src/store/database.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 
 test('without a setting every point is passed', () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { endTurn } from '../../src/activities/end-turn.ts';
-import { readFit } from '../../src/activities/read-fit.ts';
-import { estimateTokens } from '../../src/context/estimate.ts';
-import { addMeasurements } from '../../src/context/measurement-arithmetic.ts';
-import { commitCompaction } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEvents } from '../../src/store/events.ts';
+import { endTurn } from '../../src/activities/turn/end-turn.ts';
+import { readFit } from '../../src/activities/compaction/read-fit.ts';
+import { estimateTokens } from '../../src/context/log/estimate.ts';
+import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
+import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
 import { commitRequest, plan, turnWithSteps } from '../store/support/compaction-builders.ts';

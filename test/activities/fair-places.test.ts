@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { callModel } from '../../src/activities/call-model.ts';
-import { createProviderGate } from '../../src/activities/provider-gate.ts';
-import type { ProviderGate } from '../../src/activities/provider-gate.ts';
+import { callModel } from '../../src/activities/model/call-model.ts';
+import { createProviderGate } from '../../src/activities/runtime/provider-gate.ts';
+import type { ProviderGate } from '../../src/activities/runtime/provider-gate.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { headOf, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { callModel } from '../../src/activities/call-model.ts';
-import type { Database } from '../../src/store/database.ts';
+import { callModel } from '../../src/activities/model/call-model.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { headOf, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { withMemories } from '../../src/activities/agent-memories.ts';
-import { textOf } from '../../src/context/content.ts';
-import type { ContentPart } from '../../src/context/content.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
+import { withMemories } from '../../src/activities/turn/agent-memories.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { SNAPSHOT, register, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';

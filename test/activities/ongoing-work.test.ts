@@ -2,7 +2,7 @@ import { Context, asyncLocalStorage } from '@temporalio/activity';
 import type { Info } from '@temporalio/activity';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { activity } from '../../src/activities/activity-shell.ts';
+import { activity } from '../../src/activities/runtime/activity-shell.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 /** What Temporal hands to an activity, as far as the shell reads it. */

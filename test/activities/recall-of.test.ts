@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { recallOf } from '../../src/activities/recall-of.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory } from '../../src/store/memories.ts';
+import { recallOf } from '../../src/activities/tool/recall-of.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory } from '../../src/store/memory/memories.ts';
 import type { ToolMemory } from '../../src/tools/tool.ts';
 import {
   SNAPSHOT,

@@ -1,10 +1,10 @@
 import { CancelledFailure } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { listModelCalls } from '../../src/store/model-calls.ts';
-import { readPause } from '../../src/store/provider-pauses.ts';
-import { providerKeyOf } from '../../src/store/provider-queue.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
+import { readPause } from '../../src/store/providers/provider-pauses.ts';
+import { providerKeyOf } from '../../src/store/providers/provider-queue.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createProviderGate } from '../../src/activities/provider-gate.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { askForPlace, providerKeyOf } from '../../src/store/provider-queue.ts';
+import { createProviderGate } from '../../src/activities/runtime/provider-gate.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { askForPlace, providerKeyOf } from '../../src/store/providers/provider-queue.ts';
 import { useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { execution } from './support/activity-dependencies.ts';

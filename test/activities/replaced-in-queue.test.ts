@@ -1,15 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { callModel } from '../../src/activities/call-model.ts';
-import type { GateCall, ProviderGate } from '../../src/activities/provider-gate.ts';
-import { queueKeyOf } from '../../src/activities/pass-gate.ts';
-import { summarize } from '../../src/activities/summarize.ts';
+import { callModel } from '../../src/activities/model/call-model.ts';
+import type { GateCall, ProviderGate } from '../../src/activities/runtime/provider-gate.ts';
+import { queueKeyOf } from '../../src/activities/runtime/pass-gate.ts';
+import { summarize } from '../../src/activities/compaction/summarize.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { storeAnswer } from '../../src/store/model-calls.ts';
-import { askForPlace, providerKeyOf } from '../../src/store/provider-queue.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
+import { askForPlace, providerKeyOf } from '../../src/store/providers/provider-queue.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import { plan } from '../store/support/compaction-builders.ts';
 import {
   FIRST_ATTEMPT,

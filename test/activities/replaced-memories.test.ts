@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { reclaimToolCall } from '../../src/store/tool-calls.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { reclaimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { claimer, useTestStore } from '../store/support/store-builders.ts';
 import { startRememberer } from './support/rememberer.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { callModel } from '../../src/activities/call-model.ts';
-import { commitCompaction } from '../../src/activities/commit-compaction.ts';
-import { compactContext } from '../../src/activities/compact-context.ts';
-import { storePartText } from '../../src/store/compaction-parts.ts';
-import type { Database } from '../../src/store/database.ts';
-import { appendNote, listEntries } from '../../src/store/entries.ts';
+import { callModel } from '../../src/activities/model/call-model.ts';
+import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
+import { compactContext } from '../../src/activities/compaction/compact-context.ts';
+import { storePartText } from '../../src/store/compactions/compaction-parts.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { appendNote, listEntries } from '../../src/store/log/entries.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
 import { plan, planWithCut, turnWithSteps } from '../store/support/compaction-builders.ts';
 import { headOf, text, useTestStore } from '../store/support/store-builders.ts';

@@ -1,19 +1,24 @@
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { expect, onTestFinished, test } from 'vitest';
-import { requestDecisions } from '../../src/activities/request-decisions.ts';
-import { runTool } from '../../src/activities/run-tool.ts';
-import { textOf } from '../../src/context/content.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
-import { StoreError } from '../../src/store/errors.ts';
-import { storeAnswer } from '../../src/store/model-calls.ts';
-import { claimToolCall, listLateToolResults, readToolCall, reclaimToolCall } from '../../src/store/tool-calls.ts';
-import { idempotencyKeyOf } from '../../src/store/tool-call-keys.ts';
+import { requestDecisions } from '../../src/activities/tool/request-decisions.ts';
+import { runTool } from '../../src/activities/tool/run-tool.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import { StoreError } from '../../src/store/database/errors.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
+import {
+  claimToolCall,
+  listLateToolResults,
+  readToolCall,
+  reclaimToolCall,
+} from '../../src/store/attempts/tool-calls.ts';
+import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-keys.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
-import { findMarkedProcesses } from '../../src/tools/end-processes.ts';
-import { toolSchema } from '../../src/tools/tool-schema.ts';
+import { findMarkedProcesses } from '../../src/tools/process/end-processes.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
 import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../../src/turn/limits.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, useTestStore, register, startTurn, toolCall, claimer } from '../store/support/store-builders.ts';

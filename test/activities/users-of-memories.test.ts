@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { relevantMemories, scopesOf, toolMemories } from '../../src/activities/agent-memories.ts';
-import { recallOf } from '../../src/activities/recall-of.ts';
-import { textOf } from '../../src/context/content.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory, listMemories } from '../../src/store/memories.ts';
+import { relevantMemories, scopesOf, toolMemories } from '../../src/activities/turn/agent-memories.ts';
+import { recallOf } from '../../src/activities/tool/recall-of.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory, listMemories } from '../../src/store/memory/memories.ts';
 import type { ToolMemories } from '../../src/tools/tool.ts';
 import { makeConversation } from '../store/support/make-conversation.ts';
 import {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { estimatesBench } from '../../bench/estimates/estimates-bench.ts';
 import { growthErrors } from '../../bench/estimates/growth-errors.ts';
 import { readRecordedCalls } from '../../bench/estimates/recorded-sessions.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { median } from '../../bench/statistics.ts';
 import { prose } from '../context/builders.ts';
 

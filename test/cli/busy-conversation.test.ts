@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
 import { end, go } from '../store/support/branch-builders.ts';
 import { continueConversation, send, startTurn, step, useTestStore } from '../store/support/store-builders.ts';
 import { runInProcess } from './run-in-process.ts';

@@ -5,7 +5,7 @@ import { describeError, errorLines } from '../../src/cli/describe-error.ts';
 import { HoldfastClientError } from '../../src/client/errors.ts';
 import { ConfigurationError } from '../../src/config/errors.ts';
 import { StackError } from '../../src/local/stack-error.ts';
-import { StoreError } from '../../src/store/errors.ts';
+import { StoreError } from '../../src/store/database/errors.ts';
 
 function helpOf(command: Command): string {
   let help = '';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { newId } from '../../src/store/ids.ts';
-import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { end } from '../store/support/branch-builders.ts';
 import { waitForWaiters } from '../store/support/lock-waits.ts';
 import { conversationOf, useTestStore } from '../store/support/store-builders.ts';

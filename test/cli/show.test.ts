@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
 import { end, go } from '../store/support/branch-builders.ts';
 import { conversationOf, continueConversation, send, text, useTestStore } from '../store/support/store-builders.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
 import { parseOutput } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 

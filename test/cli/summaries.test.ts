@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { newId } from '../../src/store/ids.ts';
-import { commitCompaction } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { end, go } from '../store/support/branch-builders.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';

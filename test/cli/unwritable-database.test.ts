@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
-import { connectDatabase } from '../../src/store/database.ts';
-import type { Database } from '../../src/store/database.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { diskFull } from '../support/disk-full.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
 import { verificationLines } from '../../src/cli/render/verification-lines.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { end } from '../store/support/branch-builders.ts';
 import {
   answer,

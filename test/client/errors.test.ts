@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HoldfastClientError, clientError } from '../../src/client/errors.ts';
-import { outageOf } from '../../src/store/errors.ts';
+import { outageOf } from '../../src/store/database/errors.ts';
 
 const failure = (code: string) => Object.assign(new Error('it says something'), { code });
 

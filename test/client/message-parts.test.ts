@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inOtherWords, messageParts } from '../../src/client/message-parts.ts';
-import type { ContentPart } from '../../src/context/content.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
 
 function file(mediaType: string, bytes: Buffer): ContentPart {
   return { type: 'file', mediaType, name: 'notes', data: bytes.toString('base64'), pages: 1 };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { HoldfastClient, ListedEntry } from '../../src/client/types.ts';
-import { commitCompaction } from '../../src/store/compactions.ts';
-import { newId } from '../../src/store/ids.ts';
+import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import type { CliResult } from '../cli/cli-result.ts';
 import { SUMMARY, commitRequest, plan, planWithCut, turnWithSteps } from '../store/support/compaction-builders.ts';

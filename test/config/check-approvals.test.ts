@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { approvalRuleProblems, requireApprovalRules } from '../../src/config/check-approvals.ts';
 import { ConfigurationError } from '../../src/config/errors.ts';
-import { createBuiltInTools } from '../../src/tools/built-in-tools.ts';
+import { createBuiltInTools } from '../../src/tools/builtin/built-in-tools.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { createToolRegistry } from '../../src/tools/registry.ts';
+import { createToolRegistry } from '../../src/tools/runtime/registry.ts';
 import { load } from './support/written-configuration.ts';
 
 const tool = (name: string, input: z.ZodObject) =>

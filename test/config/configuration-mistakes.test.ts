@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { load, problemsOf, temporaryDirectory } from './support/written-configuration.ts';
 

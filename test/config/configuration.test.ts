@@ -6,7 +6,7 @@ import { factsOf, providerNamed, selectAgent, withAgents } from '../../src/confi
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { embedderOf } from '../../src/config/embeddings.ts';
 import { loadConfiguration, type LoadOptions } from '../../src/config/load-configuration.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 
 const OTHER = { ...DEFAULT_POLICY, name: 'other', minimumGain: 0.3 };
 

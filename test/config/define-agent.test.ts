@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { load } from './support/written-configuration.ts';
 

@@ -6,8 +6,8 @@ import { withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { EXAMPLE } from '../../src/config/reference.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { BUILT_IN_TOOL_NAMES } from '../../src/tools/names.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { BUILT_IN_TOOL_NAMES } from '../../src/tools/runtime/names.ts';
 import { load, problemsOf, temporaryDirectory } from './support/written-configuration.ts';
 
 describe('without a file', () => {

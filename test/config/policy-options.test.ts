@@ -1,8 +1,8 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { overridePolicy } from '../../src/config/override-policy.ts';
 import { policyOptions, type PolicyOptions } from '../../src/config/policy-options.ts';
-import type { CompactionPolicy, Reducer } from '../../src/context/policy.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import type { CompactionPolicy, Reducer } from '../../src/context/policy/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 
 const reducerOf = (policy: CompactionPolicy, kind: Reducer['kind']) =>
   policy.reduce.find((reducer) => reducer.kind === kind);

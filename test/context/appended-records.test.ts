@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { checkSummary } from '../../src/context/check-summary.ts';
-import { LINES } from '../../src/context/frames.ts';
-import { appendMissing, missingFromSummary } from '../../src/context/must-keep.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { quoteUserMessages } from '../../src/context/summary-quotes.ts';
-import { renderSections } from '../../src/context/summary-sections.ts';
+import { checkSummary } from '../../src/context/summary/check-summary.ts';
+import { LINES } from '../../src/context/log/frames.ts';
+import { appendMissing, missingFromSummary } from '../../src/context/summary/must-keep.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { quoteUserMessages } from '../../src/context/summary/summary-quotes.ts';
+import { renderSections } from '../../src/context/summary/summary-sections.ts';
 import { LogBuilder } from './builders.ts';
 
 describe('what the program appends to a summary', () => {

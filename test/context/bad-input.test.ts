@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { budgetFor } from '../../src/context/budget.ts';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
-import type { PlanInput, PlanResult } from '../../src/context/plan.ts';
-import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
+import { budgetFor } from '../../src/context/policy/budget.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
+import type { PlanInput, PlanResult } from '../../src/context/plan/plan.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
 import { Conversation, image, prose, text } from './builders.ts';
 
 const LIMITS = { window: 32_768, maximumOutput: 8_192 };

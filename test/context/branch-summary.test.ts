@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_CHOSEN, branchSummaryView, chooseBranchItems } from '../../src/context/branch-summary.ts';
-import type { BranchItem } from '../../src/context/branch-summary.ts';
-import { textOf } from '../../src/context/content.ts';
-import type { EntryKind } from '../../src/context/entry.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
-import { measureContent, measureText } from '../../src/context/measure.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { NOTHING_CHOSEN, branchSummaryView, chooseBranchItems } from '../../src/context/summary/branch-summary.ts';
+import type { BranchItem } from '../../src/context/summary/branch-summary.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import type { EntryKind } from '../../src/context/log/entry.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { measureContent, measureText } from '../../src/context/log/measure.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 
 let sequence = 0;
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { overridePolicy } from '../../src/config/override-policy.ts';
 import { policyOptions } from '../../src/config/policy-options.ts';
-import { budgetFor } from '../../src/context/budget.ts';
-import type { CompactionPolicy } from '../../src/context/policy.ts';
-import { policyProblems } from '../../src/context/policy-problems.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
+import { budgetFor } from '../../src/context/policy/budget.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
+import { policyProblems } from '../../src/context/policy/policy-problems.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
 
 const policy = (change: Partial<CompactionPolicy>): CompactionPolicy => ({ ...DEFAULT_POLICY, ...change });
 

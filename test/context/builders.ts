@@ -1,10 +1,10 @@
-import { budgetFor } from '../../src/context/budget.ts';
-import type { ContentPart } from '../../src/context/content.ts';
-import { definedOf } from '../../src/context/defined-of.ts';
-import type { Entry, EntryOutline, NoteSlot } from '../../src/context/entry.ts';
-import { NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { fixedMeasurements } from '../../src/context/fixed-measurements.ts';
-import { measureContent } from '../../src/context/measure.ts';
+import { budgetFor } from '../../src/context/policy/budget.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import { definedOf } from '../../src/context/policy/defined-of.ts';
+import type { Entry, EntryOutline, NoteSlot } from '../../src/context/log/entry.ts';
+import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { fixedMeasurements } from '../../src/context/log/fixed-measurements.ts';
+import { measureContent } from '../../src/context/log/measure.ts';
 import type {
   Calibration,
   CompactionPlan,
@@ -12,13 +12,13 @@ import type {
   Operation,
   PlanInput,
   SummaryInForce,
-} from '../../src/context/plan.ts';
-import type { CompactionPolicy } from '../../src/context/policy.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { projectView } from '../../src/context/project-view.ts';
-import { continuationContent, continuationWords } from '../../src/context/continuation.ts';
-import { measureSummary, presentationOf } from '../../src/context/summary-message.ts';
-import type { AgentView, View } from '../../src/context/view.ts';
+} from '../../src/context/plan/plan.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { projectView } from '../../src/context/view/project-view.ts';
+import { continuationContent, continuationWords } from '../../src/context/view/continuation.ts';
+import { measureSummary, presentationOf } from '../../src/context/summary/summary-message.ts';
+import type { AgentView, View } from '../../src/context/view/view.ts';
 
 export function text(value: string): ContentPart[] {
   return [{ type: 'text', text: value }];

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calibrate, observationOf } from '../../src/context/calibrate.ts';
-import { estimateTokens, FRAME_TOKENS, NO_CALIBRATION, rawTokens } from '../../src/context/estimate.ts';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import type { Measurements } from '../../src/context/measurements.ts';
-import type { Calibration } from '../../src/context/plan.ts';
+import { calibrate, observationOf } from '../../src/context/log/calibrate.ts';
+import { estimateTokens, FRAME_TOKENS, NO_CALIBRATION, rawTokens } from '../../src/context/log/estimate.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import type { Measurements } from '../../src/context/log/measurements.ts';
+import type { Calibration } from '../../src/context/plan/plan.ts';
 
 /** Letters of so many uncalibrated tokens, in so many frames. */
 function content(tokens: number, frames = 3): Measurements {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { measureView } from '../../src/context/measure-view.ts';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
-import type { CompactionPlan, ModelLimits } from '../../src/context/plan.ts';
-import type { CompactionPolicy } from '../../src/context/policy.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { measureView } from '../../src/context/view/measure-view.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
+import type { CompactionPlan, ModelLimits } from '../../src/context/plan/plan.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { Conversation, prose } from './builders.ts';
 import { happen, happenings, limits } from './random-conversations.ts';
 import type { Happening } from './random-conversations.ts';

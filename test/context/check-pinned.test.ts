@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { failureForHistory } from '../../src/activities/activity-error.ts';
-import { missingPinned, PinnedTextMissing, projectChecked } from '../../src/context/check-pinned.ts';
-import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
-import { projectView } from '../../src/context/project-view.ts';
+import { failureForHistory } from '../../src/activities/runtime/activity-error.ts';
+import { missingPinned, PinnedTextMissing, projectChecked } from '../../src/context/plan/check-pinned.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
+import { projectView } from '../../src/context/view/project-view.ts';
 import { AGENT, Conversation, LogBuilder, prose } from './builders.ts';
 import { planOf } from './planning.ts';
 

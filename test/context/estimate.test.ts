@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { measureContent, measureText } from '../../src/context/measure.ts';
-import { addMeasurements } from '../../src/context/measurement-arithmetic.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { measureContent, measureText } from '../../src/context/log/measure.ts';
+import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
 import { image, text } from './builders.ts';
 import { INVENTED_TEXTS } from './invented-texts.ts';
 
@@ -32,8 +32,8 @@ const MAIL =
 const samples: Readonly<Record<string, string>> = {
   prose: readFileSync('node_modules/fast-check/README.md', 'utf8'),
   markdown: readFileSync('node_modules/hono/README.md', 'utf8'),
-  code: readFileSync('src/context/measure.ts', 'utf8'),
-  'more code': readFileSync('src/context/plan.ts', 'utf8'),
+  code: readFileSync('src/context/log/measure.ts', 'utf8'),
+  'more code': readFileSync('src/context/plan/plan.ts', 'utf8'),
   'JSON manifest': readFileSync('package.json', 'utf8'),
   'JSON lockfile': readFileSync('package-lock.json', 'utf8').slice(0, 60_000),
   Chinese: CHINESE,

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkSummary } from '../../src/context/check-summary.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { extractiveSummary } from '../../src/context/extractive-summary.ts';
-import { measureText } from '../../src/context/measure.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { checkSummary } from '../../src/context/summary/check-summary.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { extractiveSummary } from '../../src/context/summary/extractive-summary.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { LogBuilder, prose } from './builders.ts';
 
 function log(files: number): LogBuilder {

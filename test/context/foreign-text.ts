@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { FRAME_NAMES, LINES, tagsOf } from '../../src/context/frames.ts';
+import { FRAME_NAMES, LINES, tagsOf } from '../../src/context/log/frames.ts';
 
 const MARKS = [
   ...FRAME_NAMES.flatMap((name) => {

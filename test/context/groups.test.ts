@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { groupEntries } from '../../src/context/groups.ts';
+import { groupEntries } from '../../src/context/log/groups.ts';
 import { LogBuilder, outline } from './builders.ts';
 
 function shapes(log: LogBuilder): string[] {

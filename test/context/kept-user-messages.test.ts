@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
-import { keptUserMessages } from '../../src/context/kept-user-messages.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { keptUserMessages } from '../../src/context/plan/kept-user-messages.ts';
 import { Conversation, prose } from './builders.ts';
 import { NO_REDUCERS, planOf } from './planning.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { estimateTokens } from '../../src/context/estimate.ts';
-import { measureText } from '../../src/context/measure.ts';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
-import { OPENCODE_POLICY } from '../../src/context/presets/opencode.ts';
+import { estimateTokens } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
+import { OPENCODE_POLICY } from '../../src/context/policy/presets/opencode.ts';
 import { Conversation, prose } from './builders.ts';
 import { planOf, reading } from './planning.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { continuationText } from '../../src/context/continuation.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { fixedMeasurements } from '../../src/context/fixed-measurements.ts';
-import { judgeCompaction } from '../../src/context/judge-compaction.ts';
-import { breakdownWindow, measureView } from '../../src/context/measure-view.ts';
-import { clearOperation } from '../../src/context/operations.ts';
+import { continuationText } from '../../src/context/view/continuation.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { fixedMeasurements } from '../../src/context/log/fixed-measurements.ts';
+import { judgeCompaction } from '../../src/context/plan/judge-compaction.ts';
+import { breakdownWindow, measureView } from '../../src/context/view/measure-view.ts';
+import { clearOperation } from '../../src/context/log/operations.ts';
 import { AGENT, Conversation, prose } from './builders.ts';
 import { measuredFromText } from './view-checks.ts';
 

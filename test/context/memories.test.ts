@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { memoriesNote, memoriesShownIn, quotedOfToolsIn } from '../../src/context/choose-memories.ts';
-import type { Memory } from '../../src/context/choose-memories.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
-import { measureText } from '../../src/context/measure.ts';
-import { readOrigin } from '../../src/context/memory-origin.ts';
-import { finishGivingWay } from '../../src/models/give-way.ts';
+import { memoriesNote, memoriesShownIn, quotedOfToolsIn } from '../../src/context/memory/choose-memories.ts';
+import type { Memory } from '../../src/context/memory/choose-memories.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import { readOrigin } from '../../src/context/memory/memory-origin.ts';
+import { finishGivingWay } from '../../src/models/protocols/give-way.ts';
 
 let count = 0;
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { Conversation, prose } from './builders.ts';
 import { planOf } from './planning.ts';

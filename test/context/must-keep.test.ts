@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { measureText } from '../../src/context/measure.ts';
-import { appendMissing, missingFromSummary } from '../../src/context/must-keep.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import { appendMissing, missingFromSummary } from '../../src/context/summary/must-keep.ts';
 import { LogBuilder, prose } from './builders.ts';
 
 function log(): LogBuilder {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEEPEST_JSON, isNestedTooDeep, jsonOf, parseNestedJson } from '../../src/context/nested-json.ts';
+import { DEEPEST_JSON, isNestedTooDeep, jsonOf, parseNestedJson } from '../../src/context/log/nested-json.ts';
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 

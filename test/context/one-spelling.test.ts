@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inOneSpelling, placesOf, spellingOf } from '../../src/context/one-spelling.ts';
+import { inOneSpelling, placesOf, spellingOf } from '../../src/context/log/one-spelling.ts';
 
 /** What stands in the text where the form is found. */
 const found = (text: string, form: string): string[] =>

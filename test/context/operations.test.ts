@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clipContent } from '../../src/context/clip.ts';
-import type { ContentPart } from '../../src/context/content.ts';
-import { textOf } from '../../src/context/content.ts';
-import type { Entry } from '../../src/context/entry.ts';
-import { NO_CALIBRATION, estimateTokens, rawTokens } from '../../src/context/estimate.ts';
-import { measureContent } from '../../src/context/measure.ts';
-import { applyOperation, clearOperation, clipOperation, stripOperation } from '../../src/context/operations.ts';
-import { formatCount } from '../../src/context/placeholders.ts';
+import { clipContent } from '../../src/context/plan/clip.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import type { Entry } from '../../src/context/log/entry.ts';
+import { NO_CALIBRATION, estimateTokens, rawTokens } from '../../src/context/log/estimate.ts';
+import { measureContent } from '../../src/context/log/measure.ts';
+import { applyOperation, clearOperation, clipOperation, stripOperation } from '../../src/context/log/operations.ts';
+import { formatCount } from '../../src/context/view/placeholders.ts';
 import { nestedJson } from '../support/nested.ts';
 import { image, LogBuilder, outline, prose, text } from './builders.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { CompactionPolicy } from '../../src/context/policy.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { planCompaction, weakerForm } from '../../src/context/plan-compaction.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { planCompaction, weakerForm } from '../../src/context/plan/plan-compaction.ts';
 import { Conversation, image, prose } from './builders.ts';
 import { NO_REDUCERS, planOf, reading, withPolicy } from './planning.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { Conversation, image, prose, viewText } from './builders.ts';
 import { NO_REDUCERS, planOf, reading } from './planning.ts';
 

@@ -1,7 +1,7 @@
-import type { CompactionPlan, PlanInput } from '../../src/context/plan.ts';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
-import type { CompactionPolicy } from '../../src/context/policy.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import type { CompactionPlan, PlanInput } from '../../src/context/plan/plan.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { Conversation, prose } from './builders.ts';
 
 export function planOf(conversation: Conversation, change: Partial<PlanInput> = {}): CompactionPlan {

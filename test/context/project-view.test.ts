@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { measureContent } from '../../src/context/measure.ts';
-import { clearOperation, clipOperation } from '../../src/context/operations.ts';
-import type { SummaryInForce } from '../../src/context/plan.ts';
-import { canonicalView, projectView } from '../../src/context/project-view.ts';
-import { OPENCODE_POLICY } from '../../src/context/presets/opencode.ts';
-import { sortedKeys } from '../../src/context/system-text.ts';
-import { isSummaryMessage, presentationOf, summaryContent } from '../../src/context/summary-message.ts';
-import type { ProjectionInput, View } from '../../src/context/view.ts';
+import { measureContent } from '../../src/context/log/measure.ts';
+import { clearOperation, clipOperation } from '../../src/context/log/operations.ts';
+import type { SummaryInForce } from '../../src/context/plan/plan.ts';
+import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
+import { OPENCODE_POLICY } from '../../src/context/policy/presets/opencode.ts';
+import { sortedKeys } from '../../src/context/view/system-text.ts';
+import { isSummaryMessage, presentationOf, summaryContent } from '../../src/context/summary/summary-message.ts';
+import type { ProjectionInput, View } from '../../src/context/view/view.ts';
 import { AGENT, LogBuilder, prose, text, viewText } from './builders.ts';
 import { expectPaired } from './view-checks.ts';
 

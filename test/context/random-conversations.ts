@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { Conversation, prose } from './builders.ts';
-import type { ModelLimits, PlanInput } from '../../src/context/plan.ts';
+import type { ModelLimits, PlanInput } from '../../src/context/plan/plan.ts';
 
 /** One thing that happens to a conversation. Sizes in characters. */
 export type Happening =

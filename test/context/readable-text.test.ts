@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReadableTextReader, readableText } from '../../src/context/readable-text.ts';
+import { ReadableTextReader, readableText } from '../../src/context/log/readable-text.ts';
 
 /** As the file would have it. */
 const raw = String.raw;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PRESETS, presetNamed } from '../../src/config/presets.ts';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../../src/tools/names.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../../src/tools/runtime/names.ts';
 import { Conversation, prose, viewText } from './builders.ts';
 import { planOf } from './planning.ts';
 

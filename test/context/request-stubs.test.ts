@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
-import { WOLFFISH_POLICY } from '../../src/context/presets/wolffish.ts';
-import { hasStubs } from '../../src/context/project-view.ts';
-import { clipOperation } from '../../src/context/operations.ts';
-import type { View, ViewMessage } from '../../src/context/view.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
+import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
+import { hasStubs } from '../../src/context/view/project-view.ts';
+import { clipOperation } from '../../src/context/log/operations.ts';
+import type { View, ViewMessage } from '../../src/context/view/view.ts';
 import { AGENT, Conversation, image, outline, prose, text } from './builders.ts';
 
 const PAGE = { tool: 'read_page', arguments: '{"url":"https://example.org/a"}' };

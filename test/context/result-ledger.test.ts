@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
-import { withoutFileLists } from '../../src/context/file-lists.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { measureText } from '../../src/context/measure.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { withoutFileLists } from '../../src/context/summary/file-lists.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import {
   callSubject,
   extendLedger,
@@ -11,9 +11,9 @@ import {
   ledgerSize,
   renderLedger,
   shortSubject,
-} from '../../src/context/result-ledger.ts';
-import type { LedgerResult } from '../../src/context/result-ledger.ts';
-import { wholeSummary } from '../../src/context/whole-summary.ts';
+} from '../../src/context/summary/result-ledger.ts';
+import type { LedgerResult } from '../../src/context/summary/result-ledger.ts';
+import { wholeSummary } from '../../src/context/summary/whole-summary.ts';
 import { prose } from './builders.ts';
 import { NO_REDUCERS, planOf, reading } from './planning.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { sharedSummaryView } from '../../src/context/shared-summary-request.ts';
-import type { SharedRequestInput } from '../../src/context/shared-summary-request.ts';
-import { NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { PI_POLICY } from '../../src/context/presets/pi.ts';
-import { textOf } from '../../src/context/content.ts';
+import { sharedSummaryView } from '../../src/context/summary/shared-summary-request.ts';
+import type { SharedRequestInput } from '../../src/context/summary/shared-summary-request.ts';
+import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
+import { textOf } from '../../src/context/log/content.ts';
 import { LogBuilder } from './builders.ts';
 
 const log = new LogBuilder();

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
-import type { CompactionPlan, ModelLimits } from '../../src/context/plan.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { readsPreviousSummary, summaryRequestLimit, summaryView } from '../../src/context/summary-request.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
+import type { CompactionPlan, ModelLimits } from '../../src/context/plan/plan.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { readsPreviousSummary, summaryRequestLimit, summaryView } from '../../src/context/summary/summary-request.ts';
 import { AGENT, Conversation, prose } from './builders.ts';
 import { measuredFromText } from './view-checks.ts';
 

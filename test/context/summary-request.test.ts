@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../src/context/content.ts';
-import type { Entry } from '../../src/context/entry.ts';
-import { NO_CALIBRATION } from '../../src/context/estimate.ts';
-import type { PlanPart } from '../../src/context/plan.ts';
-import type { TranscriptLimits } from '../../src/context/policy.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { summaryView } from '../../src/context/summary-request.ts';
-import type { SummaryRequestInput } from '../../src/context/summary-request.ts';
-import { transcriptText } from '../../src/context/transcript.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import type { Entry } from '../../src/context/log/entry.ts';
+import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import type { PlanPart } from '../../src/context/plan/plan.ts';
+import type { TranscriptLimits } from '../../src/context/policy/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { summaryView } from '../../src/context/summary/summary-request.ts';
+import type { SummaryRequestInput } from '../../src/context/summary/summary-request.ts';
+import { transcriptText } from '../../src/context/summary/transcript.ts';
 import { AGENT, image, LogBuilder, prose, text } from './builders.ts';
 
 const HISTORY: PlanPart = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wordsIn } from '../../src/context/unspaced-words.ts';
+import { wordsIn } from '../../src/context/log/unspaced-words.ts';
 import { wordsOf } from '../../src/store/search/words.ts';
 
 describe('words of scripts without spaces', () => {

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import type { ContentPart } from '../../src/context/content.ts';
-import { measureContent, measureText } from '../../src/context/measure.ts';
-import { sumMeasurements } from '../../src/context/measurement-arithmetic.ts';
-import type { Measurements } from '../../src/context/measurements.ts';
-import { toolText } from '../../src/context/system-text.ts';
-import type { View } from '../../src/context/view.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import { measureContent, measureText } from '../../src/context/log/measure.ts';
+import { sumMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
+import type { Measurements } from '../../src/context/log/measurements.ts';
+import { toolText } from '../../src/context/view/system-text.ts';
+import type { View } from '../../src/context/view/view.ts';
 import type { Conversation } from './builders.ts';
 
 /** R10: each tool call is followed at once by its result, in call order, and no result stands alone. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readOrigin } from '../../src/context/memory-origin.ts';
-import { saidAsWhole, sentencesOf } from '../../src/context/whole-sentences.ts';
+import { readOrigin } from '../../src/context/memory/memory-origin.ts';
+import { saidAsWhole, sentencesOf } from '../../src/context/log/whole-sentences.ts';
 
 const isWhole = (memory: string, said: string): boolean => {
   const sentences = new Set(sentencesOf(memory));

@@ -8,7 +8,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { AGENT, configurationText, modelOf, requireKey } from '../../src/demo/configuration.ts';
 import { parseOptions } from '../../src/demo/options.ts';
 import type { DemoOptions } from '../../src/demo/options.ts';
-import { BUILT_IN_TOOL_NAMES } from '../../src/tools/names.ts';
+import { BUILT_IN_TOOL_NAMES } from '../../src/tools/runtime/names.ts';
 import { JOB } from './support.ts';
 
 let directory: string;

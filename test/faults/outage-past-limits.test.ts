@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { textOf } from '../../src/context/content.ts';
-import { listLateToolResults } from '../../src/store/tool-calls.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import { listLateToolResults } from '../../src/store/attempts/tool-calls.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';

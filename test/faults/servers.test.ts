@@ -6,7 +6,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
-import { textOf } from '../../src/context/content.ts';
+import { textOf } from '../../src/context/log/content.ts';
 import { freePort } from '../../src/local/ports.ts';
 import { startPostgres } from '../../src/local/postgres.ts';
 import type { LocalPostgres } from '../../src/local/postgres.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { textOf } from '../../src/context/content.ts';
-import { newId } from '../../src/store/ids.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { verify } from '../../src/verify/verify.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';

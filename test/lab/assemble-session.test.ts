@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { earlierResult } from '../../src/context/earlier-result.ts';
+import { earlierResult } from '../../src/context/view/earlier-result.ts';
 import { NOT_RECORDED, SessionAssembler } from '../../src/lab/session/assemble-session.ts';
 import type { LogRecord } from '../../src/lab/session/assemble-session.ts';
 import type { SessionRecord } from '../../src/lab/session-record.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { EntryOutline } from '../../src/context/entry.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
+import type { EntryOutline } from '../../src/context/log/entry.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { ExpectedUserMessages } from '../../src/lab/fidelity/expected-user-messages.ts';
 import { Conversation, prose } from '../context/builders.ts';
 

@@ -5,8 +5,8 @@ import { countSurvivors, withoutSummaries } from '../../src/lab/facts/fact-survi
 import { factsIn } from '../../src/lab/facts/facts.ts';
 import type { FactKind } from '../../src/lab/facts/facts.ts';
 import { saysFact, searchedText } from '../../src/lab/facts/find-fact.ts';
-import { KEPT_HEADING } from '../../src/context/must-keep.ts';
-import type { View } from '../../src/context/view.ts';
+import { KEPT_HEADING } from '../../src/context/summary/must-keep.ts';
+import type { View } from '../../src/context/view/view.ts';
 
 const textsOf = (kind: FactKind, entry: 'user' | 'tool_result', text: string): string[] =>
   factsIn(entry, text).flatMap((fact) => (fact.kind === kind ? [fact.text] : []));

@@ -14,7 +14,7 @@ import { PLANT_KINDS, plantedSession } from '../../src/lab/fidelity/planted-sess
 import { sampleOriginals } from '../../src/lab/fidelity/sample-originals.ts';
 import { loadSessions } from '../../src/lab/session/lab-session.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
-import { connectDatabase } from '../../src/store/database.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { preset, writeSession } from './lab-harness.ts';
 

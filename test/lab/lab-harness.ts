@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import type { CompactionPolicy } from '../../src/context/policy.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { runLab } from '../../src/lab/run-lab.ts';
 import type { LabOptions, LabResult } from '../../src/lab/run-lab.ts';
 

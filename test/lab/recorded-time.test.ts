@@ -4,7 +4,7 @@ import { CLAUDE_CODE } from '../../src/lab/importers/claude-code.ts';
 import { CODEX } from '../../src/lab/importers/codex.ts';
 import { recordedTime } from '../../src/lab/importers/recorded-time.ts';
 import { ImportCounter } from '../../src/lab/read/import-report.ts';
-import { entryTime } from '../../src/store/import-conversation.ts';
+import { entryTime } from '../../src/store/transfer/import-conversation.ts';
 
 const NOON = '2025-03-04T12:00:00.000Z';
 const second = (seconds: number): string => `2025-03-04T12:00:0${seconds}Z`;

@@ -8,7 +8,7 @@ import { RecallSearch } from '../../src/lab/facts/recall-search.ts';
 import { poolFacts } from '../../src/lab/facts/fact-pool.ts';
 import { loadSessions } from '../../src/lab/session/lab-session.ts';
 import { generateSession } from '../../src/lab/generated/generate-session.ts';
-import { searchMemory } from '../../src/store/search.ts';
+import { searchMemory } from '../../src/store/memory/recall-search.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { preset, replay, writeSession } from './lab-harness.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ToolCallPart } from '../../src/context/content.ts';
-import type { ViewMessage } from '../../src/context/view.ts';
+import type { ToolCallPart } from '../../src/context/log/content.ts';
+import type { ViewMessage } from '../../src/context/view/view.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createAnthropicClient } from '../../src/models/anthropic-messages.ts';
+import { createAnthropicClient } from '../../src/models/protocols/anthropic/client.ts';
 import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { assistant, call, failureOf, listening, requestOf, results, user, viewOf } from '../support/model-builders.ts';
 

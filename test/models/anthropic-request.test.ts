@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ContentPart } from '../../src/context/content.ts';
-import type { ViewMessage } from '../../src/context/view.ts';
-import { anthropicRequest } from '../../src/models/anthropic-request.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import type { ViewMessage } from '../../src/context/view/view.ts';
+import { anthropicRequest } from '../../src/models/protocols/anthropic/request.ts';
 import { assistant, call, GROUP, PICTURE, requestOf, results, user, viewOf } from '../support/model-builders.ts';
 
 function anthropic(messages: readonly ViewMessage[]) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { answerWithRepairs, type Attempt } from '../../src/models/call-repairs.ts';
-import { OPENAI_IMAGES } from '../../src/models/fit-images.ts';
+import { answerWithRepairs, type Attempt } from '../../src/models/protocols/call-repairs.ts';
+import { OPENAI_IMAGES } from '../../src/models/protocols/fit-images.ts';
 import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';
-import type { View } from '../../src/context/view.ts';
+import type { View } from '../../src/context/view/view.ts';
 
 const IMAGE = { type: 'image', mediaType: 'image/png', data: 'aGVyb24=', width: 800, height: 600 } as const;
 const ANSWER: ModelAnswer = { content: [{ type: 'text', text: 'done' }], stopReason: 'end' };

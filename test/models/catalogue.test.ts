@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { BUILT_IN_MODELS } from '../../src/models/built-in-models.ts';
-import { modelFacts } from '../../src/models/catalogue.ts';
+import { BUILT_IN_MODELS } from '../../src/models/catalogue/built-in-models.ts';
+import { modelFacts } from '../../src/models/catalogue/catalogue.ts';
 import type { ModelPrices } from '../../src/turn/agent-snapshot.ts';
-import { costOf } from '../../src/models/cost.ts';
-import { maximumOutputFor } from '../../src/models/maximum-output.ts';
-import { parseModelName } from '../../src/models/model-name.ts';
+import { costOf } from '../../src/models/catalogue/cost.ts';
+import { maximumOutputFor } from '../../src/models/catalogue/maximum-output.ts';
+import { parseModelName } from '../../src/models/catalogue/model-name.ts';
 
 describe('names', () => {
   test('a model is split at the first slash', () => {

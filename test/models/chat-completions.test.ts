@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createChatClient } from '../../src/models/chat-completions.ts';
+import { createChatClient } from '../../src/models/protocols/chat/client.ts';
 import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 

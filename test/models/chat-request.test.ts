@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ContentPart } from '../../src/context/content.ts';
-import type { ViewMessage } from '../../src/context/view.ts';
-import { chatDialect } from '../../src/models/chat-dialect.ts';
-import { chatRequest } from '../../src/models/chat-request.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import type { ViewMessage } from '../../src/context/view/view.ts';
+import { chatDialect } from '../../src/models/protocols/chat/dialect.ts';
+import { chatRequest } from '../../src/models/protocols/chat/request.ts';
 import { assistant, call, GROUP, PICTURE, requestOf, results, user, viewOf } from '../support/model-builders.ts';
 
 const OPENAI = 'https://api.openai.com/v1';

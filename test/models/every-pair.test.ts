@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { ContentPart } from '../../src/context/content.ts';
-import type { ViewMessage } from '../../src/context/view.ts';
-import { AnthropicCollector } from '../../src/models/anthropic-answer.ts';
-import { anthropicRequest } from '../../src/models/anthropic-request.ts';
-import type { AnswerCollector } from '../../src/models/answer-collector.ts';
-import { ChatCollector } from '../../src/models/chat-answer.ts';
-import { chatDialect } from '../../src/models/chat-dialect.ts';
-import { chatRequest } from '../../src/models/chat-request.ts';
-import { ResponsesCollector } from '../../src/models/responses-answer.ts';
-import { responsesRequest } from '../../src/models/responses-request.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import type { ViewMessage } from '../../src/context/view/view.ts';
+import { AnthropicCollector } from '../../src/models/protocols/anthropic/answer.ts';
+import { anthropicRequest } from '../../src/models/protocols/anthropic/request.ts';
+import type { AnswerCollector } from '../../src/models/protocols/answer-collector.ts';
+import { ChatCollector } from '../../src/models/protocols/chat/answer.ts';
+import { chatDialect } from '../../src/models/protocols/chat/dialect.ts';
+import { chatRequest } from '../../src/models/protocols/chat/request.ts';
+import { ResponsesCollector } from '../../src/models/protocols/responses/answer.ts';
+import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
 import { PICTURE, requestOf, user, viewOf } from '../support/model-builders.ts';
 import { checkAnthropicPairing, checkChatPairing, checkResponsesPairing } from '../support/pairing-rules.ts';
 

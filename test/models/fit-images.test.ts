@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import type { ImagePart } from '../../src/context/content.ts';
-import { ANTHROPIC_IMAGES, fitImages, IMAGE_TYPES } from '../../src/models/fit-images.ts';
+import type { ImagePart } from '../../src/context/log/content.ts';
+import { ANTHROPIC_IMAGES, fitImages, IMAGE_TYPES } from '../../src/models/protocols/fit-images.ts';
 import { assistant, call, PICTURE, results, user, viewOf } from '../support/model-builders.ts';
 
 async function picture(width: number, height: number, format: 'png' | 'jpeg' | 'tiff' = 'png'): Promise<ImagePart> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { canonicalView } from '../../src/context/project-view.ts';
-import { viewFingerprint } from '../../src/store/view-fingerprint.ts';
+import { canonicalView } from '../../src/context/view/project-view.ts';
+import { viewFingerprint } from '../../src/store/log/view-fingerprint.ts';
 import { user, viewOf } from '../support/model-builders.ts';
 
 test('the fingerprint of a view is that of its canonical text, and of many megabytes it is taken in several turns of the event loop', async () => {

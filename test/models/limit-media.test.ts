@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { ImagePart } from '../../src/context/content.ts';
-import { answerWithRepairs } from '../../src/models/call-repairs.ts';
+import type { ImagePart } from '../../src/context/log/content.ts';
+import { answerWithRepairs } from '../../src/models/protocols/call-repairs.ts';
 import { classifyError } from '../../src/models/errors/verdict.ts';
-import { OPENAI_IMAGES } from '../../src/models/fit-images.ts';
-import { limitMedia, mediaToLearn } from '../../src/models/limit-media.ts';
+import { OPENAI_IMAGES } from '../../src/models/protocols/fit-images.ts';
+import { limitMedia, mediaToLearn } from '../../src/models/protocols/limit-media.ts';
 import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';
-import type { View } from '../../src/context/view.ts';
+import type { View } from '../../src/context/view/view.ts';
 import { user, viewOf } from '../support/model-builders.ts';
 
 const BYTES = 20_000;

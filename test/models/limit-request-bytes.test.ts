@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ImagePart } from '../../src/context/content.ts';
-import type { View } from '../../src/context/view.ts';
-import { answerWithRepairs } from '../../src/models/call-repairs.ts';
-import { ANTHROPIC_IMAGES, OPENAI_IMAGES } from '../../src/models/fit-images.ts';
-import { limitRequestBytes } from '../../src/models/limit-request-bytes.ts';
+import type { ImagePart } from '../../src/context/log/content.ts';
+import type { View } from '../../src/context/view/view.ts';
+import { answerWithRepairs } from '../../src/models/protocols/call-repairs.ts';
+import { ANTHROPIC_IMAGES, OPENAI_IMAGES } from '../../src/models/protocols/fit-images.ts';
+import { limitRequestBytes } from '../../src/models/protocols/limit-request-bytes.ts';
 import { assistant, call, results, user, viewOf } from '../support/model-builders.ts';
 
 const LIMIT = 100_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAnthropicClient } from '../../src/models/anthropic-messages.ts';
-import { createChatClient } from '../../src/models/chat-completions.ts';
+import { createAnthropicClient } from '../../src/models/protocols/anthropic/client.ts';
+import { createChatClient } from '../../src/models/protocols/chat/client.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 import { nestedJson } from '../support/nested.ts';

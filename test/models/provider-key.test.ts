@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createModelClients } from '../../src/models/model-clients.ts';
-import { createProviderKey } from '../../src/models/provider-key.ts';
+import { createProviderKey } from '../../src/models/catalogue/provider-key.ts';
 import type { ProtocolName } from '../../src/models/provider.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';

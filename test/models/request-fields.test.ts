@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { anthropicRequest } from '../../src/models/anthropic-request.ts';
-import { chatDialect } from '../../src/models/chat-dialect.ts';
-import { chatRequest } from '../../src/models/chat-request.ts';
-import { responsesRequest } from '../../src/models/responses-request.ts';
+import { anthropicRequest } from '../../src/models/protocols/anthropic/request.ts';
+import { chatDialect } from '../../src/models/protocols/chat/dialect.ts';
+import { chatRequest } from '../../src/models/protocols/chat/request.ts';
+import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
 import { summaryRequestOptions, type RequestOptions } from '../../src/turn/request-options.ts';
 import { requestOf, user, viewOf } from '../support/model-builders.ts';
 

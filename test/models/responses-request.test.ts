@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ContentPart } from '../../src/context/content.ts';
-import type { ViewMessage } from '../../src/context/view.ts';
-import { property } from '../../src/models/json.ts';
-import { responsesRequest } from '../../src/models/responses-request.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import type { ViewMessage } from '../../src/context/view/view.ts';
+import { property } from '../../src/models/protocols/json.ts';
+import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
 import { assistant, call, GROUP, PICTURE, requestOf, results, user, viewOf } from '../support/model-builders.ts';
 
 function responses(messages: readonly ViewMessage[]) {

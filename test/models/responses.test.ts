@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createResponsesClient } from '../../src/models/responses.ts';
+import { createResponsesClient } from '../../src/models/protocols/responses/client.ts';
 import { startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 

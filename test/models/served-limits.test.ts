@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { refreshModels } from '../../src/cli/refresh-models.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
-import { modelFacts } from '../../src/models/catalogue.ts';
-import { readServedLimits } from '../../src/models/served-limits.ts';
+import { modelFacts } from '../../src/models/catalogue/catalogue.ts';
+import { readServedLimits } from '../../src/models/catalogue/served-limits.ts';
 import { respond, startHttpServer, type HttpServer } from '../support/http-server.ts';
 
 let server: HttpServer | undefined;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { ViewMessage } from '../../src/context/view.ts';
-import { anthropicRequest } from '../../src/models/anthropic-request.ts';
-import { chatDialect } from '../../src/models/chat-dialect.ts';
-import { chatRequest } from '../../src/models/chat-request.ts';
+import type { ViewMessage } from '../../src/context/view/view.ts';
+import { anthropicRequest } from '../../src/models/protocols/anthropic/request.ts';
+import { chatDialect } from '../../src/models/protocols/chat/dialect.ts';
+import { chatRequest } from '../../src/models/protocols/chat/request.ts';
 import type { ModelRequest } from '../../src/models/model-client.ts';
-import { responsesRequest } from '../../src/models/responses-request.ts';
+import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
 import { assistant, call, PICTURE, requestOf, results, user, viewOf } from '../support/model-builders.ts';
 
 /** Steps with thinking, parallel calls, images and a message in between. */

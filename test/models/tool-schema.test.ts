@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { sendableSchema, strictSchema } from '../../src/models/tool-schema.ts';
+import { sendableSchema, strictSchema } from '../../src/models/protocols/tool-schema.ts';
 
 test('local references are written out, the dialect is dropped', () => {
   const schema = {

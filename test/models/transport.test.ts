@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { createAnthropicClient } from '../../src/models/anthropic-messages.ts';
-import { createTransport } from '../../src/models/transport.ts';
+import { createAnthropicClient } from '../../src/models/protocols/anthropic/client.ts';
+import { createTransport } from '../../src/models/protocols/transport.ts';
 import { beginStream, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 

@@ -15,11 +15,11 @@ import { checkReports } from '../../soak/reports.ts';
 import { judgeUnknownOutcomes, unexplained } from '../../soak/unknown-outcomes.ts';
 import { JOURNAL } from '../../soak/workers.ts';
 import type { Job } from '../../src/demo/job.ts';
-import { idempotencyKeyOf } from '../../src/store/tool-call-keys.ts';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { storeAnswer } from '../../src/store/model-calls.ts';
-import { claimToolCall } from '../../src/store/tool-calls.ts';
+import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-keys.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
+import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import type { TurnOutcome, TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   answerWith,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readActiveEntryIds } from '../../src/store/active-entries.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
+import { readActiveEntryIds } from '../../src/store/log/active-entries.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, finishToolCall, useTestStore, register, startTurn, toolCall } from './support/store-builders.ts';
-import { storeAnswer } from '../../src/store/model-calls.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 
 let sql: Database;
 useTestStore((store) => {

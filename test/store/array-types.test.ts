@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectDatabase } from '../../src/store/database.ts';
-import type { Database } from '../../src/store/database.ts';
-import { isOutage } from '../../src/store/errors.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { isOutage } from '../../src/store/database/errors.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { getConversation } from '../../src/store/conversations.ts';
-import type { Database } from '../../src/store/database.ts';
-import { lookAtInbox } from '../../src/store/inbox.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import { getConversation } from '../../src/store/conversations/conversations.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { lookAtInbox } from '../../src/store/messages/inbox.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { begin, continueConversation, said, send, startTurn, useTestStore } from './support/store-builders.ts';
 

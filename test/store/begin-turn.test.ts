@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { storePlan } from '../../src/store/compactions.ts';
-import { getConversation } from '../../src/store/conversations.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEvents } from '../../src/store/events.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { newId } from '../../src/store/ids.ts';
-import { countInbox, lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
-import { claimToolCall, readToolCall } from '../../src/store/tool-calls.ts';
-import { getTurn, readSnapshot } from '../../src/store/turns.ts';
+import { storePlan } from '../../src/store/compactions/compactions.ts';
+import { getConversation } from '../../src/store/conversations/conversations.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEvents } from '../../src/store/log/events.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { countInbox, lookAtInbox, takeMessages } from '../../src/store/messages/inbox.ts';
+import { claimToolCall, readToolCall } from '../../src/store/attempts/tool-calls.ts';
+import { getTurn, readSnapshot } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   answer,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { getEntry, listEntries } from '../../src/store/entries.ts';
-import { readPlanSource } from '../../src/store/fit-check.ts';
-import { newId } from '../../src/store/ids.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { getEntry, listEntries } from '../../src/store/log/entries.ts';
+import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 

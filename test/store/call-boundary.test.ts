@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { commitCompaction } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { appendNoteBefore } from '../../src/store/entries.ts';
-import { lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
+import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { appendNoteBefore } from '../../src/store/log/entries.ts';
+import { lookAtInbox, takeMessages } from '../../src/store/messages/inbox.ts';
 import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import {
   answer,

@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import { measureView } from '../../src/context/measure-view.ts';
-import { withdrawAttempt } from '../../src/store/attempts.ts';
-import { branchCallOf, changeBranch, readBranchCommand, registerBranchAttempt } from '../../src/store/change-branch.ts';
-import type { NewBranchSummary } from '../../src/store/change-branch.ts';
-import { commitCompaction } from '../../src/store/compactions.ts';
-import { readCosts } from '../../src/store/costs.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
-import { findReplaced } from '../../src/store/fences.ts';
-import { readFitCheck, readPlanSource } from '../../src/store/fit-check.ts';
-import { newId } from '../../src/store/ids.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { measureView } from '../../src/context/view/measure-view.ts';
+import { withdrawAttempt } from '../../src/store/attempts/attempts.ts';
+import {
+  branchCallOf,
+  changeBranch,
+  readBranchCommand,
+  registerBranchAttempt,
+} from '../../src/store/conversations/change-branch.ts';
+import type { NewBranchSummary } from '../../src/store/conversations/change-branch.ts';
+import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { readCosts } from '../../src/store/conversations/costs.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import { findReplaced } from '../../src/store/turns/fences.ts';
+import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { command, end, go } from './support/branch-builders.ts';
 import { NEW_ATTEMPT, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';

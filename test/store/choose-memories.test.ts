@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { chooseMemories } from '../../src/store/choose-memories.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory } from '../../src/store/memories.ts';
-import { termsOf } from '../../src/store/memory-terms.ts';
+import { chooseMemories } from '../../src/store/memory/choose-memories.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory } from '../../src/store/memory/memories.ts';
+import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

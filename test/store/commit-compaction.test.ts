@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { countNextRequest } from '../../src/activities/plan-pass.ts';
-import { PI_POLICY } from '../../src/context/presets/pi.ts';
-import { commitCompaction, getCompaction, listSummaries, replanCompaction } from '../../src/store/compactions.ts';
-import type { CommitCompactionRequest } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
-import { readFitCheck } from '../../src/store/fit-check.ts';
-import { newId } from '../../src/store/ids.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
+import { countNextRequest } from '../../src/activities/compaction/plan-pass.ts';
+import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
+import {
+  commitCompaction,
+  getCompaction,
+  listSummaries,
+  replanCompaction,
+} from '../../src/store/compactions/compactions.ts';
+import type { CommitCompactionRequest } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, begin, headOf, useTestStore, send, text } from './support/store-builders.ts';
 import { commitRequest, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withdrawAttempt } from '../../src/store/attempts.ts';
+import { withdrawAttempt } from '../../src/store/attempts/attempts.ts';
 import {
   listParts,
   partCallOf,
@@ -8,14 +8,14 @@ import {
   recordPartFailure,
   registerPartAttempt,
   storePartText,
-} from '../../src/store/compaction-parts.ts';
-import { commitCompaction, endCompaction } from '../../src/store/compactions.ts';
-import { readCosts } from '../../src/store/costs.ts';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { newId } from '../../src/store/ids.ts';
-import { getTurn } from '../../src/store/turns.ts';
-import { markInterrupted } from '../../src/store/upkeep.ts';
+} from '../../src/store/compactions/compaction-parts.ts';
+import { commitCompaction, endCompaction } from '../../src/store/compactions/compactions.ts';
+import { readCosts } from '../../src/store/conversations/costs.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
+import { markInterrupted } from '../../src/store/upkeep/upkeep.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { closeToolCall, useTestStore, step } from './support/store-builders.ts';
 import {

@@ -5,12 +5,12 @@ import {
   getCompaction,
   listSummaries,
   replanCompaction,
-} from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEvents } from '../../src/store/events.ts';
-import { readFitCheck } from '../../src/store/fit-check.ts';
-import { newId } from '../../src/store/ids.ts';
-import { declineCompaction, lookAtInbox } from '../../src/store/inbox.ts';
+} from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEvents } from '../../src/store/log/events.ts';
+import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { declineCompaction, lookAtInbox } from '../../src/store/messages/inbox.ts';
 import { headOf, useTestStore, send, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, SUMMARY, plan, turnWithSteps } from './support/compaction-builders.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readConnectionOptions } from '../../src/store/connection-options.ts';
+import { readConnectionOptions } from '../../src/store/database/connection-options.ts';
 import { TEST_AUTHORITY } from '../support/tls-postgres.ts';
 
 const read = (url: string, environment: Record<string, string> = {}) => readConnectionOptions(url, environment);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { EXPORTED_TABLES } from '../../src/store/conversation-file/format.ts';
-import type { Database } from '../../src/store/database.ts';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory, listMemories, renewMemory } from '../../src/store/memories.ts';
-import { readSaidWords } from '../../src/store/said-words.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { EXPORTED_TABLES } from '../../src/store/transfer/format.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory, listMemories, renewMemory } from '../../src/store/memory/memories.ts';
+import { readSaidWords } from '../../src/store/memory/said-words.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { end } from './support/branch-builders.ts';
 import {

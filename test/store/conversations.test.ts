@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { listConversations } from '../../src/store/conversations.ts';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { newId } from '../../src/store/ids.ts';
+import { listConversations } from '../../src/store/conversations/conversations.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { makeConversation } from './support/make-conversation.ts';
 import { closeToolCall, useTestStore, startTurn } from './support/store-builders.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import { readCosts } from '../../src/store/costs.ts';
-import { newId } from '../../src/store/ids.ts';
-import { importConversation } from '../../src/store/import-conversation.ts';
-import type { ImportedRecord } from '../../src/store/import-conversation.ts';
-import { recordModelFailure, storeAnswer } from '../../src/store/model-calls.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { readCosts } from '../../src/store/conversations/costs.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { importConversation } from '../../src/store/transfer/import-conversation.ts';
+import type { ImportedRecord } from '../../src/store/transfer/import-conversation.ts';
+import { recordModelFailure, storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   answerWith,

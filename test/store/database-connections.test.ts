@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject, expect, onTestFinished, test } from 'vitest';
-import { connectDatabase } from '../../src/store/database.ts';
-import type { Transaction } from '../../src/store/database.ts';
-import { isOutage } from '../../src/store/errors.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import type { Transaction } from '../../src/store/database/database.ts';
+import { isOutage } from '../../src/store/database/errors.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 

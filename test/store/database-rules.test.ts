@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Database, Transaction } from '../../src/store/database.ts';
-import { writePieces } from '../../src/store/content-pieces.ts';
-import { newId } from '../../src/store/ids.ts';
+import type { Database, Transaction } from '../../src/store/database/database.ts';
+import { writePieces } from '../../src/store/log/content-pieces.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { answer, finishToolCall, headOf, useTestStore, startTurn } from './support/store-builders.ts';
 import { code, FOREIGN_KEY, CHECK, NOT_GRANTED, UNIQUE } from './support/refusals.ts';
 

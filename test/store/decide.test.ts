@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { connectDatabase } from '../../src/store/database.ts';
-import type { Database } from '../../src/store/database.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import {
   decide,
   decideCoveredCalls,
@@ -10,12 +10,12 @@ import {
   listWaitingDecisions,
   readDecision,
   requestDecisions,
-} from '../../src/store/decisions.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { listEvents } from '../../src/store/events.ts';
-import { lookAtInbox } from '../../src/store/inbox.ts';
-import { newId } from '../../src/store/ids.ts';
-import { findWaitingConversations, noteRing } from '../../src/store/upkeep.ts';
+} from '../../src/store/messages/decisions.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { listEvents } from '../../src/store/log/events.ts';
+import { lookAtInbox } from '../../src/store/messages/inbox.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { findWaitingConversations, noteRing } from '../../src/store/upkeep/upkeep.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { makeConversation } from './support/make-conversation.ts';
 import {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { clientError } from '../../src/client/errors.ts';
-import type { Database } from '../../src/store/database.ts';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { newId } from '../../src/store/ids.ts';
-import { indexConversation, searchMemory } from '../../src/store/search.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';
 import { exported, idsOf, richConversation, rowsOf } from './support/conversation-files.ts';
 import { code, NOT_GRANTED } from './support/refusals.ts';
 import { closeToolCall, said, send, startTurn, useTestStore } from './support/store-builders.ts';

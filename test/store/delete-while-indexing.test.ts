@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
-import { indexConversation } from '../../src/store/search.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { indexConversation } from '../../src/store/memory/recall-search.ts';
 import { reindexConversation } from '../../src/store/search/reindex.ts';
 import { end } from './support/branch-builders.ts';
 import { rowsOf } from './support/conversation-files.ts';

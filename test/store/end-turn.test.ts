@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { getConversation } from '../../src/store/conversations.ts';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { listEvents } from '../../src/store/events.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
-import { claimToolCall } from '../../src/store/tool-calls.ts';
-import { continueTurn, getTurn, readLastTurn } from '../../src/store/turns.ts';
+import { getConversation } from '../../src/store/conversations/conversations.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { listEvents } from '../../src/store/log/events.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
+import { continueTurn, getTurn, readLastTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, closeToolCall, useTestStore, said, send, startTurn, step, claimer } from './support/store-builders.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { EVENTS_CHANNEL, listEvents, recordEvent } from '../../src/store/events.ts';
-import { notifyWatchersSoon } from '../../src/store/event-writer.ts';
-import { newId } from '../../src/store/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { EVENTS_CHANNEL, listEvents, recordEvent } from '../../src/store/log/events.ts';
+import { notifyWatchersSoon } from '../../src/store/log/event-writer.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { answer, finishToolCall, openTestStore, startTurn, step, text } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';

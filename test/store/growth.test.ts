@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readsDuring } from '../../bench/table-reads.ts';
-import type { Database } from '../../src/store/database.ts';
-import { appendNote } from '../../src/store/entries.ts';
-import { readFitCheck } from '../../src/store/fit-check.ts';
-import { newId } from '../../src/store/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { appendNote } from '../../src/store/log/entries.ts';
+import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { openTestStore, startTurn, text } from './support/store-builders.ts';

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ConversationFileReader } from '../../src/store/conversation-file/read-file.ts';
-import type { Database } from '../../src/store/database.ts';
-import { insertEntry } from '../../src/store/entry-writer.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory, listMemories } from '../../src/store/memories.ts';
-import { writeAsTurn } from '../../src/store/transaction.ts';
+import { ConversationFileReader } from '../../src/store/transfer/read-file.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { insertEntry } from '../../src/store/log/entry-writer.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory, listMemories } from '../../src/store/memory/memories.ts';
+import { writeAsTurn } from '../../src/store/database/transaction.ts';
 import { end } from './support/branch-builders.ts';
 import { changed, fileOf, importLines, richConversation, rowsOf, sealed } from './support/conversation-files.ts';
 import { answer, startTurn, text, useTestStore } from './support/store-builders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isId, newId } from '../../src/store/ids.ts';
+import { isId, newId } from '../../src/store/database/ids.ts';
 
 describe('newId', () => {
   it('makes UUIDs of version 7 that say when they were made and never repeat', () => {

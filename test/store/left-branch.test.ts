@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { NOTHING_CHOSEN, chooseBranchItems } from '../../src/context/branch-summary.ts';
-import type { BranchItem } from '../../src/context/branch-summary.ts';
-import type { ContentPart } from '../../src/context/content.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
-import { measureContent } from '../../src/context/measure.ts';
-import { readBranchCommand } from '../../src/store/change-branch.ts';
-import type { Database } from '../../src/store/database.ts';
-import { chooseLeftItems, readLeftBranch, readLeftFiles } from '../../src/store/left-branch.ts';
-import { storeAnswer } from '../../src/store/store-answer.ts';
+import { NOTHING_CHOSEN, chooseBranchItems } from '../../src/context/summary/branch-summary.ts';
+import type { BranchItem } from '../../src/context/summary/branch-summary.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { measureContent } from '../../src/context/log/measure.ts';
+import { readBranchCommand } from '../../src/store/conversations/change-branch.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { chooseLeftItems, readLeftBranch, readLeftFiles } from '../../src/store/conversations/left-branch.ts';
+import { storeAnswer } from '../../src/store/attempts/store-answer.ts';
 import { command, end } from './support/branch-builders.ts';
 import {
   answerWith,
@@ -18,7 +18,7 @@ import {
   toolCall,
   useTestStore,
 } from './support/store-builders.ts';
-import { newId } from '../../src/store/ids.ts';
+import { newId } from '../../src/store/database/ids.ts';
 
 let sql: Database;
 useTestStore((store) => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { budgetFor } from '../../src/context/budget.ts';
-import { NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import { planCompaction } from '../../src/context/plan-compaction.ts';
-import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { readPlanSource } from '../../src/store/plan-source.ts';
+import { budgetFor } from '../../src/context/policy/budget.ts';
+import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { readPlanSource } from '../../src/store/compactions/plan-source.ts';
 import { openTestStore, startTurn } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 

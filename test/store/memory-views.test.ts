@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commitCompaction, listSummaries, replanCompaction } from '../../src/store/compactions.ts';
-import { writePieces } from '../../src/store/content-pieces.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
+import { commitCompaction, listSummaries, replanCompaction } from '../../src/store/compactions/compactions.ts';
+import { writePieces } from '../../src/store/log/content-pieces.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, finishToolCall, openTestStore, startTurn, step, text } from './support/store-builders.ts';

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
-import { connectDatabase } from '../../src/store/database.ts';
-import type { Database } from '../../src/store/database.ts';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
-import { newId } from '../../src/store/ids.ts';
-import { migrate, requireCurrentSchema } from '../../src/store/migrate.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { migrate, requireCurrentSchema } from '../../src/store/database/migrate.ts';
 import { endedAs, startTurn, step } from './support/store-builders.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { readCalibration, updateCalibration } from '../../src/store/calibrations.ts';
-import type { Database } from '../../src/store/database.ts';
-import { appendNote, getEntry } from '../../src/store/entries.ts';
-import { readFitCheck } from '../../src/store/fit-check.ts';
-import { newId } from '../../src/store/ids.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
+import { readCalibration, updateCalibration } from '../../src/store/providers/calibrations.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { appendNote, getEntry } from '../../src/store/log/entries.ts';
+import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
 import {
   listModelCalls,
   readAnswer,
   recordModelFailure,
   registerModelCall,
   storeAnswer,
-} from '../../src/store/model-calls.ts';
-import type { ModelFailure } from '../../src/store/model-calls.ts';
-import { readToolCall } from '../../src/store/tool-calls.ts';
-import { getTurn } from '../../src/store/turns.ts';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
+} from '../../src/store/attempts/model-calls.ts';
+import type { ModelFailure } from '../../src/store/attempts/model-calls.ts';
+import { readToolCall } from '../../src/store/attempts/tool-calls.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   FIRST_ATTEMPT,

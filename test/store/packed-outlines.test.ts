@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readOutlines } from '../../src/store/packed-outlines.ts';
-import { outlineColumns, toOutline } from '../../src/store/entry-rows.ts';
-import type { OutlineColumns } from '../../src/store/entry-rows.ts';
-import { entriesInScope } from '../../src/store/branch-path.ts';
-import type { ViewScope } from '../../src/store/branch-path.ts';
-import type { Database } from '../../src/store/database.ts';
+import { readOutlines } from '../../src/store/log/packed-outlines.ts';
+import { outlineColumns, toOutline } from '../../src/store/log/entry-rows.ts';
+import type { OutlineColumns } from '../../src/store/log/entry-rows.ts';
+import { entriesInScope } from '../../src/store/conversations/branch-path.ts';
+import type { ViewScope } from '../../src/store/conversations/branch-path.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { openTestStore, startTurn, step } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 

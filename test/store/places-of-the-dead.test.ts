@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { pauseProvider } from '../../src/store/provider-pauses.ts';
-import { askForPlace, releasePlace, renewPlace } from '../../src/store/provider-queue.ts';
-import type { ProviderCapacity, QueuedCall, QueuePlace } from '../../src/store/provider-queue.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { pauseProvider } from '../../src/store/providers/provider-pauses.ts';
+import { askForPlace, releasePlace, renewPlace } from '../../src/store/providers/provider-queue.ts';
+import type { ProviderCapacity, QueuedCall, QueuePlace } from '../../src/store/providers/provider-queue.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

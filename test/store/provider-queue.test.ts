@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { endPause, listPauses, pauseProvider, readPause } from '../../src/store/provider-pauses.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { endPause, listPauses, pauseProvider, readPause } from '../../src/store/providers/provider-pauses.ts';
 import {
   askForPlace,
   giveUpPlace,
@@ -10,8 +10,8 @@ import {
   releasePlace,
   renewPlace,
   stepAside,
-} from '../../src/store/provider-queue.ts';
-import type { HeldPlace, QueuedCall } from '../../src/store/provider-queue.ts';
+} from '../../src/store/providers/provider-queue.ts';
+import type { HeldPlace, QueuedCall } from '../../src/store/providers/provider-queue.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readsDuring } from '../../bench/table-reads.ts';
-import { readBranchCommand } from '../../src/store/branch-commands.ts';
-import { listBranches, readActiveBranch, readSaidMessage } from '../../src/store/branches.ts';
-import type { BranchRow } from '../../src/store/branches.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
-import type { BranchTarget } from '../../src/store/messages.ts';
+import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
+import { listBranches, readActiveBranch, readSaidMessage } from '../../src/store/conversations/branches.ts';
+import type { BranchRow } from '../../src/store/conversations/branches.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import type { BranchTarget } from '../../src/store/messages/messages.ts';
 import { command, end, go } from './support/branch-builders.ts';
 import { continueConversation, conversationOf, openTestStore, send, text } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';

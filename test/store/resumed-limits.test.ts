@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import type { AgentSnapshot } from '../../src/turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
 import { begin, endedAs, send, startTurn, useTestStore } from './support/store-builders.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
-import type { MessageMode } from '../../src/store/messages.ts';
-import { isRungFor, noteArrival } from '../../src/store/rings.ts';
-import type { RungMessage } from '../../src/store/rings.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
+import type { MessageMode } from '../../src/store/messages/messages.ts';
+import { isRungFor, noteArrival } from '../../src/store/messages/rings.ts';
+import type { RungMessage } from '../../src/store/messages/rings.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { openMovedClock } from './support/moved-clock.ts';
 import { endedAs, send, startTurn, useTestStore } from './support/store-builders.ts';

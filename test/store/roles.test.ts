@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

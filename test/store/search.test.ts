@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { ContentPart } from '../../src/context/content.ts';
-import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
-import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
-import { writePieces } from '../../src/store/content-pieces.ts';
-import type { Database } from '../../src/store/database.ts';
-import { openEntry } from '../../src/store/entries.ts';
-import { newId } from '../../src/store/ids.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
-import { indexConversation, searchMemory } from '../../src/store/search.ts';
-import type { MemoryQuery } from '../../src/store/search.ts';
-import { findUnindexedConversations } from '../../src/store/upkeep.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
+import { writePieces } from '../../src/store/log/content-pieces.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { openEntry } from '../../src/store/log/entries.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';
+import type { MemoryQuery } from '../../src/store/memory/recall-search.ts';
+import { findUnindexedConversations } from '../../src/store/upkeep/upkeep.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   conversationOf,
@@ -26,7 +26,7 @@ import {
   toolCall,
 } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
-import { storeAnswer } from '../../src/store/model-calls.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 
 let sql: Database;
 let owner: Database;

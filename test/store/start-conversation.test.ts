@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { listWaitingMessages } from '../../src/store/messages.ts';
-import { startConversation } from '../../src/store/start-conversation.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { listWaitingMessages } from '../../src/store/messages/messages.ts';
+import { startConversation } from '../../src/store/conversations/start-conversation.ts';
 import { text, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { MessageKind, MessageMode } from '../../src/store/messages.ts';
-import { isStopMeant, isStopMeantBehind } from '../../src/store/stop-meant.ts';
+import type { MessageKind, MessageMode } from '../../src/store/messages/messages.ts';
+import { isStopMeant, isStopMeantBehind } from '../../src/store/messages/stop-meant.ts';
 
 test.each<[waiting: string, meant: boolean]>([
   ['', false],

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commitCompaction } from '../../src/store/compactions.ts';
-import { storePartText } from '../../src/store/compaction-parts.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
-import { readPlanSource } from '../../src/store/fit-check.ts';
-import { readLineage } from '../../src/store/lineage.ts';
+import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { storePartText } from '../../src/store/compactions/compaction-parts.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
+import { readLineage } from '../../src/store/compactions/lineage.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { end, go } from './support/branch-builders.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { getEntry, listEntries } from '../../src/store/entries.ts';
-import { listEvents } from '../../src/store/events.ts';
-import { newId } from '../../src/store/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { getEntry, listEntries } from '../../src/store/log/entries.ts';
+import { listEvents } from '../../src/store/log/events.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import {
   claimToolCall,
   giveBackToolCall,
@@ -11,8 +11,8 @@ import {
   readToolCall,
   reclaimToolCall,
   storeToolResult,
-} from '../../src/store/tool-calls.ts';
-import type { ToolResultToStore } from '../../src/store/tool-calls.ts';
+} from '../../src/store/attempts/tool-calls.ts';
+import type { ToolResultToStore } from '../../src/store/attempts/tool-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   answer,

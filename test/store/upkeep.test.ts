@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { newId } from '../../src/store/ids.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
-import { getTurn } from '../../src/store/turns.ts';
-import { requestDecisions } from '../../src/store/decisions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
+import { requestDecisions } from '../../src/store/messages/decisions.ts';
 import {
   findOpenTurns,
   findWaitingConversations,
   markInterrupted,
   noteLooks,
   noteRing,
-} from '../../src/store/upkeep.ts';
+} from '../../src/store/upkeep/upkeep.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, begin, closeToolCall, openTestStore, said, send, startTurn } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';

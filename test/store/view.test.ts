@@ -1,17 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../src/context/measurement-arithmetic.ts';
+import {
+  addMeasurements,
+  NO_MEASUREMENTS,
+  subtractMeasurements,
+} from '../../src/context/log/measurement-arithmetic.ts';
 import { fillConversation } from '../../bench/fill-conversation.ts';
-import { measureView } from '../../src/context/measure-view.ts';
-import { canonicalView, projectView } from '../../src/context/project-view.ts';
-import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
-import { appendNote } from '../../src/store/entries.ts';
-import { readFitCheck, readPlanSource } from '../../src/store/fit-check.ts';
-import { newId } from '../../src/store/ids.ts';
-import { readCurrentProjectionSource, readProjectionSource, readProjectionSourceOfCall } from '../../src/store/view.ts';
-import { readWindowSource } from '../../src/store/window-source.ts';
+import { measureView } from '../../src/context/view/measure-view.ts';
+import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
+import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { appendNote } from '../../src/store/log/entries.ts';
+import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import {
+  readCurrentProjectionSource,
+  readProjectionSource,
+  readProjectionSourceOfCall,
+} from '../../src/store/log/view.ts';
+import { readWindowSource } from '../../src/store/log/window-source.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 import { act, ACTION_ON_BRANCHES } from './support/growing-conversations.ts';
 import type { Action, Growth } from './support/growing-conversations.ts';

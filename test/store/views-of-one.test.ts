@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writePieces } from '../../src/store/content-pieces.ts';
-import { commitCompaction, replanCompaction } from '../../src/store/compactions.ts';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { withoutTableScans } from '../../src/store/without-table-scans.ts';
+import { writePieces } from '../../src/store/log/content-pieces.ts';
+import { commitCompaction, replanCompaction } from '../../src/store/compactions/compactions.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { withoutTableScans } from '../../src/store/database/without-table-scans.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
 import { answer, finishToolCall, openTestStore, startTurn, step, text } from './support/store-builders.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { recordEvent } from '../../src/store/events.ts';
-import type { EventData, EventKind } from '../../src/store/event-writer.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { recordEvent } from '../../src/store/log/events.ts';
+import type { EventData, EventKind } from '../../src/store/log/event-writer.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import { startTurn, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

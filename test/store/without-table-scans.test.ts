@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Database, Queries } from '../../src/store/database.ts';
-import { transaction } from '../../src/store/transaction.ts';
-import { withoutTableScans } from '../../src/store/without-table-scans.ts';
+import type { Database, Queries } from '../../src/store/database/database.ts';
+import { transaction } from '../../src/store/database/transaction.ts';
+import { withoutTableScans } from '../../src/store/database/without-table-scans.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;

@@ -5,8 +5,8 @@ import postgres from 'postgres';
 import type { Sql } from 'postgres';
 import { inject } from 'vitest';
 import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
-import { connectDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import { migrate } from '../../src/store/database/migrate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
 /** Any number, the same for all test processes: one of them makes the template. */

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import type { TextEmbedder } from '../../src/store/search/embedder.ts';
 import { indexFallenBehind } from '../../src/worker/upkeep.ts';
 import { NEVER, upkeepDependencies } from '../worker/support/upkeep-dependencies.ts';

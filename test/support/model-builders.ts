@@ -1,5 +1,5 @@
-import type { ContentPart, ToolCallPart } from '../../src/context/content.ts';
-import type { View, ViewMessage } from '../../src/context/view.ts';
+import type { ContentPart, ToolCallPart } from '../../src/context/log/content.ts';
+import type { View, ViewMessage } from '../../src/context/view/view.ts';
 import { ModelCallError, type ModelRequest, type StreamDelta } from '../../src/models/model-client.ts';
 
 export function text(words: string): ContentPart {

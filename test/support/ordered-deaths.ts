@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Activities } from '../../src/activities/create-activities.ts';
-import type { CrashPoint } from '../../src/activities/crash-points.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import type { ActivityObserver } from '../../src/worker/start-worker.ts';
 import type { TurnHarness } from './turn-harness.ts';
 import { waitUntil } from './wait-until.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { property } from '../../src/models/json.ts';
+import { property } from '../../src/models/protocols/json.ts';
 
 /** Anthropic: roles alternate, each tool_use is answered at the start of the next message, no block is empty. */
 export function checkAnthropicPairing(messages: readonly { role: string; content: unknown }[]): void {

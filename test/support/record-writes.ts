@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import type { CrashPoint } from '../../src/activities/crash-points.ts';
-import type { Database, Transaction } from '../../src/store/database.ts';
+import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
+import type { Database, Transaction } from '../../src/store/database/database.ts';
 import type { ActivityObserver } from '../../src/worker/start-worker.ts';
 
 /** What one attempt of an activity did, in order: tables that it committed a change to, and crash points. */

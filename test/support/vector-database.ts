@@ -2,9 +2,9 @@ import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
-import { connectDatabase, setSearchPath } from '../../src/store/database.ts';
-import type { Database } from '../../src/store/database.ts';
-import { migrate, migrateEmbeddings } from '../../src/store/migrate.ts';
+import { connectDatabase, setSearchPath } from '../../src/store/database/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { migrate, migrateEmbeddings } from '../../src/store/database/migrate.ts';
 
 /** A migrated Postgres with pgvector, in this process behind a socket: the embedded one has no such extension. */
 /** @param dimensions of the vectors that are to be led by an index */

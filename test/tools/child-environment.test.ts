@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childEnvironment } from '../../src/tools/child-environment.ts';
+import { childEnvironment } from '../../src/tools/process/child-environment.ts';
 
 const SECRETS_OF_A_WORKER = {
   ANTHROPIC_API_KEY: 'x',

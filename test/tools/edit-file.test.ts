@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editFile } from '../../src/tools/edit-file.ts';
-import { replaceText } from '../../src/tools/replace-text.ts';
+import { editFile } from '../../src/tools/builtin/edit-file.ts';
+import { replaceText } from '../../src/tools/files/replace-text.ts';
 import { call, temporaryDirectory, type CallOptions } from './support/tool-context.ts';
 
 interface Edit {

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listFiles } from '../../src/tools/list-files.ts';
+import { listFiles } from '../../src/tools/builtin/list-files.ts';
 import { call, temporaryDirectory } from './support/tool-context.ts';
 
 async function project(): Promise<string> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestName } from '../../src/tools/nearest-name.ts';
+import { nearestName } from '../../src/tools/runtime/nearest-name.ts';
 
 const NAMES = ['read_file', 'write_file', 'list_files', 'allowCommands', 'model'];
 

@@ -1,10 +1,10 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { editFile } from '../../src/tools/edit-file.ts';
-import { listFiles } from '../../src/tools/list-files.ts';
-import { readFile } from '../../src/tools/read-file.ts';
-import { searchFiles } from '../../src/tools/search-files.ts';
-import { writeFile } from '../../src/tools/write-file.ts';
+import { editFile } from '../../src/tools/builtin/edit-file.ts';
+import { listFiles } from '../../src/tools/builtin/list-files.ts';
+import { readFile } from '../../src/tools/builtin/read-file.ts';
+import { searchFiles } from '../../src/tools/builtin/search-files.ts';
+import { writeFile } from '../../src/tools/builtin/write-file.ts';
 import { call, temporaryDirectory } from './support/tool-context.ts';
 
 /** Descriptors of this process that lead into a folder. */

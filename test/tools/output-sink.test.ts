@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createOutputSink, KEPT_BYTES, type CollectedOutput } from '../../src/tools/output-sink.ts';
+import { createOutputSink, KEPT_BYTES, type CollectedOutput } from '../../src/tools/process/output-sink.ts';
 import { temporaryDirectory } from './support/tool-context.ts';
 
 async function bytesOf(output: CollectedOutput): Promise<Buffer> {

@@ -1,11 +1,11 @@
 import { link, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { editFile } from '../../src/tools/edit-file.ts';
-import { listFiles } from '../../src/tools/list-files.ts';
-import { readFile as readFileTool } from '../../src/tools/read-file.ts';
-import { searchFiles } from '../../src/tools/search-files.ts';
-import { writeFile as writeFileTool } from '../../src/tools/write-file.ts';
+import { editFile } from '../../src/tools/builtin/edit-file.ts';
+import { listFiles } from '../../src/tools/builtin/list-files.ts';
+import { readFile as readFileTool } from '../../src/tools/builtin/read-file.ts';
+import { searchFiles } from '../../src/tools/builtin/search-files.ts';
+import { writeFile as writeFileTool } from '../../src/tools/builtin/write-file.ts';
 import { call, temporaryDirectory } from './support/tool-context.ts';
 
 const SECRET = 'planted-secret';

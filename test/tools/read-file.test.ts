@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readFile } from '../../src/tools/read-file.ts';
+import { readFile } from '../../src/tools/builtin/read-file.ts';
 import { call, temporaryDirectory } from './support/tool-context.ts';
 
 async function fileWith(content: string | Uint8Array): Promise<{ readonly workspace: string }> {

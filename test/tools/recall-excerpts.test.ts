@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recallSearch } from '../../src/tools/recall-search.ts';
+import { recallSearch } from '../../src/tools/builtin/recall-search.ts';
 import type { RecallPassage } from '../../src/tools/tool.ts';
 import { call, emptyMemory, ENTRY_ID } from './support/tool-context.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { recallOpen } from '../../src/tools/recall-open.ts';
-import { recallSearch } from '../../src/tools/recall-search.ts';
+import { recallOpen } from '../../src/tools/builtin/recall-open.ts';
+import { recallSearch } from '../../src/tools/builtin/recall-search.ts';
 import type { RecallPassage, ToolMemory } from '../../src/tools/tool.ts';
 import { call, emptyMemory, ENTRY_ID } from './support/tool-context.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redactSecrets } from '../../src/tools/redact-secrets.ts';
+import { redactSecrets } from '../../src/tools/runtime/redact-secrets.ts';
 
 const LETTERS = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6';
 

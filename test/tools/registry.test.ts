@@ -1,9 +1,9 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { createBuiltInTools } from '../../src/tools/built-in-tools.ts';
+import { createBuiltInTools } from '../../src/tools/builtin/built-in-tools.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { BUILT_IN_TOOL_NAMES } from '../../src/tools/names.ts';
-import { createToolRegistry } from '../../src/tools/registry.ts';
+import { BUILT_IN_TOOL_NAMES } from '../../src/tools/runtime/names.ts';
+import { createToolRegistry } from '../../src/tools/runtime/registry.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 
 const builtIn = createBuiltInTools({ environment: {}, secrets: [] });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { redactSecrets } from '../../src/tools/redact-secrets.ts';
-import { restatedSecrets, withoutSecrets } from '../../src/tools/restated-secrets.ts';
+import { redactSecrets } from '../../src/tools/runtime/redact-secrets.ts';
+import { restatedSecrets, withoutSecrets } from '../../src/tools/runtime/restated-secrets.ts';
 
 const URL = 'postgres://admin:hunter2%21pw@db.example.com:5432/orders';
 

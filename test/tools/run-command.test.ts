@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { findMarkedProcesses, killMarkedProcesses } from '../../src/tools/end-processes.ts';
-import { createRunCommand } from '../../src/tools/run-command.ts';
+import { findMarkedProcesses, killMarkedProcesses } from '../../src/tools/process/end-processes.ts';
+import { createRunCommand } from '../../src/tools/builtin/run-command.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { call, originalBytes, temporaryDirectory } from './support/tool-context.ts';
 

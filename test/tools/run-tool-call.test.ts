@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { ToolError } from '../../src/tools/errors.ts';
-import { runToolCall } from '../../src/tools/run-tool-call.ts';
+import { runToolCall } from '../../src/tools/runtime/run-tool-call.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../src/tools/tool.ts';
 import { nestedJson } from '../support/nested.ts';
 import { call, callContext, ENTRY_ID, originalBytes } from './support/tool-context.ts';

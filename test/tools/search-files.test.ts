@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { searchFiles } from '../../src/tools/search-files.ts';
+import { searchFiles } from '../../src/tools/builtin/search-files.ts';
 import { call, temporaryDirectory } from './support/tool-context.ts';
 
 async function project(): Promise<{ readonly workspace: string }> {

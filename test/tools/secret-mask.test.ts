@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSecretMask, maskText } from '../../src/tools/secret-mask.ts';
+import { createSecretMask, maskText } from '../../src/tools/runtime/secret-mask.ts';
 
 const SECRETS = ['sk-aaaaaaaa', 'sk-aaaaaaaabbbb', 'abababab'];
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { runShellCommand, type ShellCommand } from '../../src/tools/shell-command.ts';
+import { runShellCommand, type ShellCommand } from '../../src/tools/process/shell-command.ts';
 import { temporaryDirectory } from './support/tool-context.ts';
 
 async function run(command: string, changes: Partial<ShellCommand> = {}) {

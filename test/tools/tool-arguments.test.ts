@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { editFile } from '../../src/tools/edit-file.ts';
-import { parseToolArguments } from '../../src/tools/tool-arguments.ts';
-import { updatePlan } from '../../src/tools/update-plan.ts';
+import { editFile } from '../../src/tools/builtin/edit-file.ts';
+import { parseToolArguments } from '../../src/tools/runtime/tool-arguments.ts';
+import { updatePlan } from '../../src/tools/builtin/update-plan.ts';
 
 const tool = defineTool({
   name: 'probe',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createBuiltInTools } from '../../src/tools/built-in-tools.ts';
-import { BUILT_IN_TOOL_NAMES } from '../../src/tools/names.ts';
-import { toolSchema } from '../../src/tools/tool-schema.ts';
+import { createBuiltInTools } from '../../src/tools/builtin/built-in-tools.ts';
+import { BUILT_IN_TOOL_NAMES } from '../../src/tools/runtime/names.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
 
 const schemaOf = (input: z.ZodType) => toolSchema({ name: 'probe', description: 'A probe.', input }).inputSchema;
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listFiles } from '../../src/tools/list-files.ts';
-import { writeFile as writeFileTool } from '../../src/tools/write-file.ts';
+import { listFiles } from '../../src/tools/builtin/list-files.ts';
+import { writeFile as writeFileTool } from '../../src/tools/builtin/write-file.ts';
 import { call, temporaryDirectory, type CallOptions } from './support/tool-context.ts';
 
 const write = (workspace: string, input: object, context: CallOptions['context'] = {}) =>

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 
 /** The newest row of a table whose ids are in order. */
 export const newest = (sql: Database, table: string) => sql`(select id from ${sql(table)} order by id desc limit 1)`;

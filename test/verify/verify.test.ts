@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '@temporalio/client';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import type { Breach } from '../../src/verify/invariant.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
 import type { TemporalChecks } from '../../src/verify/temporal-invariants.ts';

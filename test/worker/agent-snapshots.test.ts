@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noticeWords } from '../../src/cli/render/notice-words.ts';
-import { createBuiltInTools } from '../../src/tools/built-in-tools.ts';
-import { createToolRegistry } from '../../src/tools/registry.ts';
+import { createBuiltInTools } from '../../src/tools/builtin/built-in-tools.ts';
+import { createToolRegistry } from '../../src/tools/runtime/registry.ts';
 import { createSnapshotSource } from '../../src/worker/agent-snapshots.ts';
 import { load } from '../config/support/written-configuration.ts';
 

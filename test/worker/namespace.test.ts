@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { adoptNamespace, readNamespace } from '../../src/store/temporal-namespace.ts';
+import { adoptNamespace, readNamespace } from '../../src/store/database/temporal-namespace.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../src/turn/search-attribute-names.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTestTemporal } from '../support/servers.ts';

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { idempotencyKeyOf } from '../../src/store/tool-call-keys.ts';
-import { claimToolCall } from '../../src/store/tool-calls.ts';
-import { findMarkedProcesses } from '../../src/tools/end-processes.ts';
+import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-keys.ts';
+import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
+import { findMarkedProcesses } from '../../src/tools/process/end-processes.ts';
 import { endStrayCommands } from '../../src/worker/stray-commands.ts';
 import { answer, claimer, finishToolCall, openTestStore, startTurn } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';

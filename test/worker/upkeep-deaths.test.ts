@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory } from '../../src/store/memories.ts';
-import { getTurn } from '../../src/store/turns.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory } from '../../src/store/memory/memories.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import { lookAfterConversations } from '../../src/worker/upkeep.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';
 import type { MovedClock } from '../store/support/moved-clock.ts';

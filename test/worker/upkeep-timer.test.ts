@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../src/store/ids.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { startUpkeep } from '../../src/worker/upkeep-timer.ts';
 import { openTestStore, send } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';

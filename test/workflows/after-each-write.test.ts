@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { textOf } from '../../src/context/content.ts';
-import { CRASH_POINTS } from '../../src/activities/crash-points.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import { CRASH_POINTS } from '../../src/activities/runtime/crash-points.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTestTemporal } from '../support/servers.ts';

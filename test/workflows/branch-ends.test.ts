@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { SentMessage } from '../../src/client/types.ts';
-import { readCosts } from '../../src/store/costs.ts';
+import { readCosts } from '../../src/store/conversations/costs.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BRANCH_PREAMBLE } from '../../src/context/branch-summary.ts';
-import { textOf } from '../../src/context/content.ts';
+import { BRANCH_PREAMBLE } from '../../src/context/summary/branch-summary.ts';
+import { textOf } from '../../src/context/log/content.ts';
 import type { ListedEntry, SentMessage } from '../../src/client/types.ts';
-import { exportConversation } from '../../src/store/conversation-file/export-conversation.ts';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
+import { exportConversation } from '../../src/store/transfer/export-conversation.ts';
+import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { importLines } from '../store/support/conversation-files.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

@@ -5,7 +5,7 @@ import { addLiveText } from '../../src/cli/render/live-text.ts';
 import type { LiveText } from '../../src/cli/render/live-text.ts';
 import { createClient } from '../../src/client/create-client.ts';
 import type { LiveTextUpdate } from '../../src/client/types.ts';
-import { liveTextChannel } from '../../src/store/live-text-channel.ts';
+import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';

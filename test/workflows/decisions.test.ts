@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { textOf } from '../../src/context/content.ts';
+import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Conversation } from '../../src/client/types.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { decide } from '../../src/store/decisions.ts';
-import { markInterrupted } from '../../src/store/upkeep.ts';
+import { decide } from '../../src/store/messages/decisions.ts';
+import { markInterrupted } from '../../src/store/upkeep/upkeep.ts';
 import { closeToolCall } from '../store/support/store-builders.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

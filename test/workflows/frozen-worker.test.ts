@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { textOf } from '../../src/context/content.ts';
+import { textOf } from '../../src/context/log/content.ts';
 import { entryListLines } from '../../src/cli/render/entry-list.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';

@@ -1,7 +1,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import type { InboxLook } from '../../src/turn/activity-values.ts';
-import { newId } from '../../src/store/ids.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { carryOver, startProgress } from '../../src/turn/carry-over.ts';

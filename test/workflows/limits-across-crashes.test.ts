@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { textOf } from '../../src/context/content.ts';
+import { textOf } from '../../src/context/log/content.ts';
 import type { CountedOfConversation } from '../../src/turn/spending.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

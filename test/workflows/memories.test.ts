@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { conversationHeadLines } from '../../src/cli/render/entry-list.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
-import { textOf } from '../../src/context/content.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
-import { measureText } from '../../src/context/measure.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory, listMemories } from '../../src/store/memories.ts';
-import { deleteConversation } from '../../src/store/delete-conversation.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory, listMemories } from '../../src/store/memory/memories.ts';
+import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { textOf } from '../../src/context/content.ts';
-import { listMemories } from '../../src/store/memories.ts';
-import type { StoredMemory } from '../../src/store/memories.ts';
+import { textOf } from '../../src/context/log/content.ts';
+import { listMemories } from '../../src/store/memory/memories.ts';
+import type { StoredMemory } from '../../src/store/memory/memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

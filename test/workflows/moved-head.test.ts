@@ -1,12 +1,12 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { Activities } from '../../src/activities/create-activities.ts';
-import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { newId } from '../../src/store/ids.ts';
-import { takeMessages } from '../../src/store/inbox.ts';
-import { listModelCalls } from '../../src/store/model-calls.ts';
-import { readLastTurn } from '../../src/store/turns.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
+import { readLastTurn } from '../../src/store/turns/turns.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { useStoreAndSimulator } from '../activities/support/store-and-simulator.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { overridePolicy } from '../../src/config/override-policy.ts';
 import { policyOptions } from '../../src/config/policy-options.ts';
-import { COWORK_POLICY } from '../../src/context/presets/cowork.ts';
+import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { eventsOf } from './presets/scenario.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

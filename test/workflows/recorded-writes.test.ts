@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CrashPoint } from '../../src/activities/crash-points.ts';
+import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import { recordWrites, writesWithoutPoint } from '../support/record-writes.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -6,7 +6,7 @@ import { itemLines } from '../../src/cli/render/item-lines.ts';
 import { readEvent } from '../../src/cli/render/read-event.ts';
 import { applyEvent, startState } from '../../src/cli/render/turn-state.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
-import { listEvents } from '../../src/store/events.ts';
+import { listEvents } from '../../src/store/log/events.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { TurnSummary } from '../../src/client/types.ts';
-import { newId } from '../../src/store/ids.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { runInProcess } from '../cli/run-in-process.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { newId } from '../../src/store/ids.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { cancelRequestOf } from '../../src/temporal/cancel-request.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import type { EndTurnInput } from '../../src/turn/activity-values.ts';

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { ListedEntry } from '../../src/client/types.ts';
-import { textOf } from '../../src/context/content.ts';
+import { textOf } from '../../src/context/log/content.ts';
 import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';

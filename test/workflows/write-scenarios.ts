@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { CrashPoint } from '../../src/activities/crash-points.ts';
+import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import type { SentMessage } from '../../src/client/types.ts';
-import { newId } from '../../src/store/ids.ts';
-import { insertMemory } from '../../src/store/memories.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory } from '../../src/store/memory/memories.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';

@@ -1,4 +1,4 @@
-import type { Queries } from '../../../src/store/database.ts';
+import type { Queries } from '../../../src/store/database/database.ts';
 import { rarity } from '../../../src/store/search/score.ts';
 import { stemsOf } from '../../../src/store/search/stems.ts';
 import { wordsOf } from '../../../src/store/search/words.ts';

@@ -1,4 +1,4 @@
-import type { CostGroup, CostRow } from '../../store/costs.ts';
+import type { CostGroup, CostRow } from '../../store/conversations/costs.ts';
 import { formatCost, formatCount } from './numbers.ts';
 import { safeLine } from './safe-text.ts';
 import type { Style } from './style.ts';

@@ -1,5 +1,5 @@
 import type { FoundPassage } from '../../client/memory-types.ts';
-import { characterEnd } from '../../tools/whole-characters.ts';
+import { characterEnd } from '../../tools/files/whole-characters.ts';
 import { formsIn, setOff } from './found-words.ts';
 import { formatAge, formatCount } from './numbers.ts';
 import { safeText } from './safe-text.ts';

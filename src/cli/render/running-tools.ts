@@ -1,4 +1,4 @@
-import type { ToolCallPart } from '../../context/content.ts';
+import type { ToolCallPart } from '../../context/log/content.ts';
 import type { ToolReference } from './read-event.ts';
 
 export interface RunningTool {

@@ -1,6 +1,6 @@
 import type { ListedEntry, LiveTextUpdate } from '../../client/types.ts';
-import type { ToolCallPart } from '../../context/content.ts';
-import { textOf } from '../../context/content.ts';
+import type { ToolCallPart } from '../../context/log/content.ts';
+import { textOf } from '../../context/log/content.ts';
 import { contentBytes, describeContent } from './entry-words.ts';
 import { applyDecision } from './decision-state.ts';
 import { applyCompaction } from './compaction-state.ts';

@@ -1,7 +1,7 @@
 import type { PastCall, PastView } from '../../client/types.ts';
-import type { ContentPart } from '../../context/content.ts';
-import { isSummaryMessage } from '../../context/summary-message.ts';
-import type { ViewMessage } from '../../context/view.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import { isSummaryMessage } from '../../context/summary/summary-message.ts';
+import type { ViewMessage } from '../../context/view/view.ts';
 import { formatCount } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readableEntryText } from '../../store/entry-text.ts';
+import { readableEntryText } from '../../store/log/entry-text.ts';
 import type { LabSession } from '../session/lab-session.ts';
 import { FACT_KINDS, factsIn } from './facts.ts';
 import type { FactKind } from './facts.ts';

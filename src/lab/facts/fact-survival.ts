@@ -1,9 +1,9 @@
-import { textOf } from '../../context/content.ts';
-import { splitLists } from '../../context/file-lists.ts';
-import { KEPT_HEADING } from '../../context/must-keep.ts';
-import { isSummaryMessage } from '../../context/summary-message.ts';
-import type { View } from '../../context/view.ts';
-import { readableEntryText } from '../../store/entry-text.ts';
+import { textOf } from '../../context/log/content.ts';
+import { splitLists } from '../../context/summary/file-lists.ts';
+import { KEPT_HEADING } from '../../context/summary/must-keep.ts';
+import { isSummaryMessage } from '../../context/summary/summary-message.ts';
+import type { View } from '../../context/view/view.ts';
+import { readableEntryText } from '../../store/log/entry-text.ts';
 import type { PooledFact } from './fact-pool.ts';
 import { saysFact, searchedText } from './find-fact.ts';
 import type { SearchedText } from './find-fact.ts';

@@ -1,4 +1,4 @@
-import type { EntryKind } from '../../context/entry.ts';
+import type { EntryKind } from '../../context/log/entry.ts';
 
 /**
  * What the lab takes for a fact that an agent may need again. Found by rules of the lab's own, which

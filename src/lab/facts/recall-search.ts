@@ -1,4 +1,4 @@
-import { readableEntryText } from '../../store/entry-text.ts';
+import { readableEntryText } from '../../store/log/entry-text.ts';
 import { splitPassages } from '../../store/search/passages.ts';
 import { rarity } from '../../store/search/score.ts';
 import { foldAccents, wordsOf } from '../../store/search/words.ts';

@@ -1,5 +1,5 @@
-import type { EntryOutline } from '../../context/entry.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
+import type { EntryOutline } from '../../context/log/entry.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../context/log/estimate.ts';
 
 /** What a replay holds after a compaction. */
 interface Compacted {

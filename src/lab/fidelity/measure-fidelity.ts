@@ -1,7 +1,7 @@
-import { projectView } from '../../context/project-view.ts';
-import { textOf } from '../../context/content.ts';
-import type { View } from '../../context/view.ts';
-import { readableEntryText } from '../../store/entry-text.ts';
+import { projectView } from '../../context/view/project-view.ts';
+import { textOf } from '../../context/log/content.ts';
+import type { View } from '../../context/view/view.ts';
+import { readableEntryText } from '../../store/log/entry-text.ts';
 import { withoutSummaries } from '../facts/fact-survival.ts';
 import { RecallSearch } from '../facts/recall-search.ts';
 import type { LabAgent } from '../replay/lab-agent.ts';

@@ -1,5 +1,5 @@
-import { headOf } from '../../context/clip.ts';
-import { readableEntryText } from '../../store/entry-text.ts';
+import { headOf } from '../../context/plan/clip.ts';
+import { readableEntryText } from '../../store/log/entry-text.ts';
 import { splitPassages } from '../../store/search/passages.ts';
 import { SeededRandom } from '../generated/random.ts';
 import type { LabSession } from '../session/lab-session.ts';

@@ -1,6 +1,6 @@
-import type { ContentPart } from '../../context/content.ts';
-import { jsonOf } from '../../context/nested-json.ts';
-import { isRecord, numberOf, property } from '../../models/json.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import { jsonOf } from '../../context/log/nested-json.ts';
+import { isRecord, numberOf, property } from '../../models/protocols/json.ts';
 import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
 import type { TreeLine } from '../read/transcript-tree.ts';
 import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';

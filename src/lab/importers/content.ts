@@ -1,7 +1,7 @@
 import { imageSize } from 'image-size';
-import type { ContentPart, ImagePart } from '../../context/content.ts';
-import { jsonOf } from '../../context/nested-json.ts';
-import { isRecord } from '../../models/json.ts';
+import type { ContentPart, ImagePart } from '../../context/log/content.ts';
+import { jsonOf } from '../../context/log/nested-json.ts';
+import { isRecord } from '../../models/protocols/json.ts';
 import type { ImportTally, SessionRecord } from '../session-record.ts';
 
 /** The text of a value that should be one; anything else as JSON, so that nothing it says is lost. */

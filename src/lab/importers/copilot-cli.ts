@@ -1,5 +1,5 @@
-import type { ContentPart } from '../../context/content.ts';
-import { property } from '../../models/json.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import { property } from '../../models/protocols/json.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { FileFormat, ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
 import { contentFrom, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';

@@ -1,6 +1,6 @@
-import type { ContentPart } from '../../context/content.ts';
-import { jsonOf } from '../../context/nested-json.ts';
-import { numberOf, property } from '../../models/json.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import { jsonOf } from '../../context/log/nested-json.ts';
+import { numberOf, property } from '../../models/protocols/json.ts';
 import { listedMessages } from '../read/places.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { Update } from '../read/update-log.ts';

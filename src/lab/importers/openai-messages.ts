@@ -1,5 +1,5 @@
-import type { ContentPart } from '../../context/content.ts';
-import { property } from '../../models/json.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import { property } from '../../models/protocols/json.ts';
 import type { ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
 import { contentFrom, imageFromAddress, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
 import { recordedTime, withTime } from './recorded-time.ts';

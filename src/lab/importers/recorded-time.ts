@@ -1,4 +1,4 @@
-import { numberOf, property } from '../../models/json.ts';
+import { numberOf, property } from '../../models/protocols/json.ts';
 import type { SessionRecord } from '../session-record.ts';
 
 /** Where the formats keep the time of a line or a message, the first that is there. */

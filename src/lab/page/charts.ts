@@ -1,4 +1,4 @@
-import type { WindowBreakdown } from '../../context/plan.ts';
+import type { WindowBreakdown } from '../../context/plan/plan.ts';
 import { largestRequest } from '../replay/replay-session.ts';
 import type { Replay } from '../replay/replay-session.ts';
 import { escaped, shortTokens } from './markup.ts';

@@ -1,4 +1,4 @@
-import { property } from '../../models/json.ts';
+import { property } from '../../models/protocols/json.ts';
 
 export type SessionFormat = 'claude-code' | 'codex' | 'pi' | 'gemini-cli' | 'copilot-cli' | 'openai-messages';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../models/json.ts';
+import { isRecord } from '../../models/protocols/json.ts';
 import { valuesOfLine } from './line-values.ts';
 import type { DocumentShape } from './read-document.ts';
 import { readLines } from './read-lines.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson } from '../../models/json.ts';
+import { parseJson } from '../../models/protocols/json.ts';
 import { formatOf } from './detect-format.ts';
 
 /** What a line of a session file says. A line that is whole has one value. */

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { property } from '../../models/json.ts';
+import { property } from '../../models/protocols/json.ts';
 import { valuesOfLine } from './line-values.ts';
 
 /** Where a value stands in a file of lines. */

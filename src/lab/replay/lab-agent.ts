@@ -1,9 +1,9 @@
-import { budgetFor } from '../../context/budget.ts';
-import { fixedMeasurements } from '../../context/fixed-measurements.ts';
-import type { Measurements } from '../../context/measurements.ts';
-import type { Budget, ModelLimits } from '../../context/plan.ts';
-import type { CompactionPolicy } from '../../context/policy.ts';
-import type { AgentView } from '../../context/view.ts';
+import { budgetFor } from '../../context/policy/budget.ts';
+import { fixedMeasurements } from '../../context/log/fixed-measurements.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { Budget, ModelLimits } from '../../context/plan/plan.ts';
+import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import type { AgentView } from '../../context/view/view.ts';
 import type { ModelClient } from '../../models/model-client.ts';
 import type { ModelPrices } from '../../turn/agent-snapshot.ts';
 

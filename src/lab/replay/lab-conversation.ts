@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { ContentPart } from '../../context/content.ts';
-import type { Entry, EntryOutline, NoteSlot } from '../../context/entry.ts';
-import { anchoredCalibration } from '../../context/anchored-calibration.ts';
-import type { NewestReport } from '../../context/anchored-calibration.ts';
-import { definedOf } from '../../context/defined-of.ts';
-import { NO_CALIBRATION } from '../../context/estimate.ts';
-import type { SummaryLedger } from '../../context/file-lists.ts';
-import { viewAfterCompaction } from '../../context/judge-compaction.ts';
-import { measureContent } from '../../context/measure.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import type { Entry, EntryOutline, NoteSlot } from '../../context/log/entry.ts';
+import { anchoredCalibration } from '../../context/log/anchored-calibration.ts';
+import type { NewestReport } from '../../context/log/anchored-calibration.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import { NO_CALIBRATION } from '../../context/log/estimate.ts';
+import type { SummaryLedger } from '../../context/summary/file-lists.ts';
+import { viewAfterCompaction } from '../../context/plan/judge-compaction.ts';
+import { measureContent } from '../../context/log/measure.ts';
 import {
   addMeasurements,
   characterCount,
   NO_MEASUREMENTS,
   subtractMeasurements,
   sumMeasurements,
-} from '../../context/measurement-arithmetic.ts';
-import type { MeasuredView } from '../../context/measure-view.ts';
-import type { Measurements } from '../../context/measurements.ts';
-import type { Calibration, CompactionPlan, Operation, SummaryInForce } from '../../context/plan.ts';
-import type { CompactionPolicy } from '../../context/policy.ts';
-import { presentationOf } from '../../context/summary-message.ts';
-import type { LedgerResult } from '../../context/result-ledger.ts';
-import type { AgentView, ProjectionInput } from '../../context/view.ts';
+} from '../../context/log/measurement-arithmetic.ts';
+import type { MeasuredView } from '../../context/view/measure-view.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { Calibration, CompactionPlan, Operation, SummaryInForce } from '../../context/plan/plan.ts';
+import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import { presentationOf } from '../../context/summary/summary-message.ts';
+import type { LedgerResult } from '../../context/summary/result-ledger.ts';
+import type { AgentView, ProjectionInput } from '../../context/view/view.ts';
 import type { LabSession } from '../session/lab-session.ts';
 
 export type SummaryWithText = SummaryInForce & { readonly text: string; readonly files: SummaryLedger };
@@ -50,7 +50,7 @@ type OwnContent = readonly ContentPart[];
 
 /**
  * The log of one replay in memory: sizes here, originals read from the session when a text is
- * needed. Answers what the store answers to the activities, from the same rules: `src/store/branch-path.ts`
+ * needed. Answers what the store answers to the activities, from the same rules: `src/store/conversations/branch-path.ts`
  * (what is in scope of a view), `fit-check.ts` (the running sum), `commit-compaction.ts`.
  */
 export class LabConversation {

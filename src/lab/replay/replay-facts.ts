@@ -1,8 +1,8 @@
-import { groupEntries } from '../../context/groups.ts';
-import { projectView } from '../../context/project-view.ts';
-import type { View } from '../../context/view.ts';
-import { arrangeView, operationsByEntry } from '../../context/view-arrangement.ts';
-import { entryText } from '../../store/entry-text.ts';
+import { groupEntries } from '../../context/log/groups.ts';
+import { projectView } from '../../context/view/project-view.ts';
+import type { View } from '../../context/view/view.ts';
+import { arrangeView, operationsByEntry } from '../../context/view/view-arrangement.ts';
+import { entryText } from '../../store/log/entry-text.ts';
 import { poolFacts, sampleFacts } from '../facts/fact-pool.ts';
 import type { PooledFact } from '../facts/fact-pool.ts';
 import { countSurvivors, withoutSummaries } from '../facts/fact-survival.ts';

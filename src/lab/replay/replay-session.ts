@@ -1,6 +1,6 @@
-import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
-import type { WindowBreakdown } from '../../context/plan.ts';
-import { costOf } from '../../models/cost.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../context/log/estimate.ts';
+import type { WindowBreakdown } from '../../context/plan/plan.ts';
+import { costOf } from '../../models/catalogue/cost.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { ModelPrices } from '../../turn/agent-snapshot.ts';
 import type { LabEntry, LabSession } from '../session/lab-session.ts';

@@ -1,12 +1,12 @@
-import type { ContentPart } from '../../context/content.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
-import type { EntryOutline } from '../../context/entry.ts';
-import { breakdownWindow } from '../../context/measure-view.ts';
-import { measureContent } from '../../context/measure.ts';
-import type { Operation, WindowBreakdown } from '../../context/plan.ts';
-import { shownStubs } from '../../context/project-view.ts';
-import { arrangeView, operationsByEntry } from '../../context/view-arrangement.ts';
-import { orderView } from '../../context/view-order.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../context/log/estimate.ts';
+import type { EntryOutline } from '../../context/log/entry.ts';
+import { breakdownWindow } from '../../context/view/measure-view.ts';
+import { measureContent } from '../../context/log/measure.ts';
+import type { Operation, WindowBreakdown } from '../../context/plan/plan.ts';
+import { shownStubs } from '../../context/view/project-view.ts';
+import { arrangeView, operationsByEntry } from '../../context/view/view-arrangement.ts';
+import { orderView } from '../../context/view/view-order.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation } from './lab-conversation.ts';
 

@@ -1,11 +1,11 @@
-import { continuationContent, continuationWords } from '../../context/continuation.ts';
-import { countRequest } from '../../context/count-request.ts';
-import { mayGoOn, passReason } from '../../context/due-pass.ts';
-import { estimateTokens } from '../../context/estimate.ts';
-import { extendFileLists } from '../../context/file-lists.ts';
-import type { SummaryLedger } from '../../context/file-lists.ts';
-import { judgeCompaction } from '../../context/judge-compaction.ts';
-import { addMeasurements } from '../../context/measurement-arithmetic.ts';
+import { continuationContent, continuationWords } from '../../context/view/continuation.ts';
+import { countRequest } from '../../context/view/count-request.ts';
+import { mayGoOn, passReason } from '../../context/plan/due-pass.ts';
+import { estimateTokens } from '../../context/log/estimate.ts';
+import { extendFileLists } from '../../context/summary/file-lists.ts';
+import type { SummaryLedger } from '../../context/summary/file-lists.ts';
+import { judgeCompaction } from '../../context/plan/judge-compaction.ts';
+import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
 import type {
   Calibration,
   CompactionForm,
@@ -13,12 +13,12 @@ import type {
   CompactionReason,
   PlanPart,
   PlanResult,
-} from '../../context/plan.ts';
-import { planCompaction, weakerForm } from '../../context/plan-compaction.ts';
-import type { CompactionPolicy } from '../../context/policy.ts';
-import { callSubject, extendLedger, shortSubject } from '../../context/result-ledger.ts';
-import { finishedView, wholeSummary } from '../../context/whole-summary.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
+} from '../../context/plan/plan.ts';
+import { planCompaction, weakerForm } from '../../context/plan/plan-compaction.ts';
+import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import { callSubject, extendLedger, shortSubject } from '../../context/summary/result-ledger.ts';
+import { finishedView, wholeSummary } from '../../context/summary/whole-summary.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation, NewLabSummary } from './lab-conversation.ts';
 import { summarizePart } from './summarize-part.ts';

@@ -1,6 +1,6 @@
-import type { ToolCallPart } from '../../context/content.ts';
-import { earlierResult } from '../../context/earlier-result.ts';
-import type { ImportedRecord } from '../../store/import-conversation.ts';
+import type { ToolCallPart } from '../../context/log/content.ts';
+import { earlierResult } from '../../context/view/earlier-result.ts';
+import type { ImportedRecord } from '../../store/transfer/import-conversation.ts';
 import type { RecordedUsage, SessionRecord } from '../session-record.ts';
 
 /** A record with its place in Holdfast's terms: turn, model call, position among the calls of an answer. */

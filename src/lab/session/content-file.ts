@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ContentPart } from '../../context/content.ts';
+import type { ContentPart } from '../../context/log/content.ts';
 
 /** Where a content stands in the file. */
 export interface ContentPlace {

@@ -1,6 +1,6 @@
-import type { ContentPart } from '../../context/content.ts';
-import type { EntryOutline } from '../../context/entry.ts';
-import { measureContent } from '../../context/measure.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import type { EntryOutline } from '../../context/log/entry.ts';
+import { measureContent } from '../../context/log/measure.ts';
 import type { ImportReport } from '../read/import-report.ts';
 import { openSessionFile } from '../read/session-file.ts';
 import type { RecordedUsage } from '../session-record.ts';

@@ -1,4 +1,4 @@
-import { textOf } from '../../context/content.ts';
+import { textOf } from '../../context/log/content.ts';
 import { ModelCallError } from '../model-client.ts';
 import type { Verdict } from './capability.ts';
 import { ask, failureWords, type Probe, type ProbeRequest } from './probe.ts';

@@ -1,5 +1,5 @@
-import type { ContentPart, ToolCallPart } from '../../context/content.ts';
-import type { View, ViewMessage } from '../../context/view.ts';
+import type { ContentPart, ToolCallPart } from '../../context/log/content.ts';
+import type { View, ViewMessage } from '../../context/view/view.ts';
 import { ModelCallError, type ModelAnswer, type ModelClient, type StreamDelta } from '../model-client.ts';
 
 /** An answer with what could be seen while it came. */

@@ -1,11 +1,11 @@
-import { anthropicRequest } from '../anthropic-request.ts';
+import { anthropicRequest } from '../protocols/anthropic/request.ts';
 import { toModelCallError } from '../call-failure.ts';
-import { numberOf, property } from '../json.ts';
-import { createOpenAISdk } from '../openai-sdk.ts';
-import { responsesRequest } from '../responses-request.ts';
-import { createAnthropicSdk } from '../anthropic-sdk.ts';
+import { numberOf, property } from '../protocols/json.ts';
+import { createOpenAISdk } from '../protocols/openai-sdk.ts';
+import { responsesRequest } from '../protocols/responses/request.ts';
+import { createAnthropicSdk } from '../protocols/anthropic/sdk.ts';
 import type { ProviderDefinition } from '../provider.ts';
-import { askServedLimits } from '../served-limits.ts';
+import { askServedLimits } from '../catalogue/served-limits.ts';
 import { FIRST_REQUEST } from './answer-checks.ts';
 import type { Verdict } from './capability.ts';
 import type { ServedWindow } from './overflow-check.ts';

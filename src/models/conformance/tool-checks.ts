@@ -1,6 +1,6 @@
-import { textOf } from '../../context/content.ts';
-import type { ToolSchema } from '../../context/view.ts';
-import { isRecord, parseJson } from '../json.ts';
+import { textOf } from '../../context/log/content.ts';
+import type { ToolSchema } from '../../context/view/view.ts';
+import { isRecord, parseJson } from '../protocols/json.ts';
 import type { Verdict } from './capability.ts';
 import { ask, callsOf, type Probe, type ProbedAnswer, withResults } from './probe.ts';
 

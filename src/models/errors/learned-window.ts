@@ -1,4 +1,4 @@
-import type { MediaLimits, ModelLimits } from '../../context/plan.ts';
+import type { MediaLimits, ModelLimits } from '../../context/plan/plan.ts';
 import type { ErrorVerdict } from '../model-client.ts';
 
 /** A smaller number was misread: no model that agents are used with has less. Tokens. */

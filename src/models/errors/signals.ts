@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../json.ts';
+import { isRecord, parseJson } from '../protocols/json.ts';
 import { normalizeText, readPart, withoutMarkup } from './normalize-text.ts';
 
 /** A failed call as it was received. */

@@ -1,4 +1,4 @@
-import type { Database, Fragment } from '../database.ts';
+import type { Database, Fragment } from '../database/database.ts';
 import { allOf, anyOf, kindMark, pathTerm } from './passage-terms.ts';
 import type { Phrases } from './phrases.ts';
 import type { QueryTerm } from './query.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../database.ts';
-import { transaction } from '../transaction.ts';
+import type { Database } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
 import { vectorText } from './embedder.ts';
 import type { TextEmbedder } from './embedder.ts';
 import { hasVectors, modelKey } from './vector-table.ts';

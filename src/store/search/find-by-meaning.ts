@@ -1,5 +1,5 @@
-import type { Database, Transaction } from '../database.ts';
-import { transaction } from '../transaction.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
 import { vectorText } from './embedder.ts';
 import type { MeaningSearch, TextEmbedder } from './embedder.ts';
 import { bestFirst } from './rank.ts';

@@ -1,12 +1,12 @@
 import postgres from 'postgres';
-import type { ContentPart } from '../../context/content.ts';
-import type { EntryKind } from '../../context/entry.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
-import type { Database, Transaction } from '../database.ts';
-import { entryPieces, entryText, originalText } from '../entry-text.ts';
-import { StoreError } from '../errors.ts';
-import { plainText } from '../stored-text.ts';
-import { transaction } from '../transaction.ts';
+import type { ContentPart } from '../../context/log/content.ts';
+import type { EntryKind } from '../../context/log/entry.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { entryPieces, entryText, originalText } from '../log/entry-text.ts';
+import { StoreError } from '../database/errors.ts';
+import { plainText } from '../log/stored-text.ts';
+import { transaction } from '../database/transaction.ts';
 import { PassageWriter } from './passage-writer.ts';
 import type { IndexedConversation, Source } from './passage-writer.ts';
 

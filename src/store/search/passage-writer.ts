@@ -1,6 +1,6 @@
-import { ReadableTextReader } from '../../context/readable-text.ts';
-import type { Transaction } from '../database.ts';
-import { plainText } from '../stored-text.ts';
+import { ReadableTextReader } from '../../context/log/readable-text.ts';
+import type { Transaction } from '../database/database.ts';
+import { plainText } from '../log/stored-text.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
 import { headingOf } from './heading.ts';

@@ -1,4 +1,4 @@
-import { inOneSpelling } from '../../context/one-spelling.ts';
+import { inOneSpelling } from '../../context/log/one-spelling.ts';
 
 /** Shorter ones would stand everywhere, but in quotation marks or with a sign that no sentence has: "C#". Characters. */
 const SHORTEST_PHRASE = 3;

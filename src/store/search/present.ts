@@ -1,9 +1,9 @@
-import { inOneSpelling, placesOf, spellingOf } from '../../context/one-spelling.ts';
-import { definedOf } from '../../context/defined-of.ts';
+import { inOneSpelling, placesOf, spellingOf } from '../../context/log/one-spelling.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Neighbour } from '../../tools/tool.ts';
-import { wholeCharacters } from '../../tools/whole-characters.ts';
-import type { Database, Queries } from '../database.ts';
-import { isoTime } from '../stored-text.ts';
+import { wholeCharacters } from '../../tools/files/whole-characters.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { isoTime } from '../log/stored-text.ts';
 import type { ArrangedPassage } from './arrange.ts';
 import type { FoundPassage } from './found-passage.ts';
 import type { Phrases } from './phrases.ts';

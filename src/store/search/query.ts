@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../database/database.ts';
 import { dateTermsOf, yearTermsOf } from './dates.ts';
 import { frequenciesOf } from './scope.ts';
 import type { SearchedScope } from './scope.ts';

@@ -1,4 +1,4 @@
-import type { Fragment, Queries } from '../database.ts';
+import type { Fragment, Queries } from '../database/database.ts';
 import type { PassageKind } from './found-passage.ts';
 import { isWanted } from './scope.ts';
 import type { SearchedScope, SearchFilter } from './scope.ts';

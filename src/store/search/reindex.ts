@@ -1,5 +1,5 @@
-import type { Database, Queries } from '../database.ts';
-import { transaction } from '../transaction.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
 import { indexConversation, lockAgainstDeletion } from './index-conversation.ts';
 import type { IndexedCount } from './index-conversation.ts';
 

@@ -1,4 +1,4 @@
-import type { Fragment, Queries } from '../database.ts';
+import type { Fragment, Queries } from '../database/database.ts';
 import { agentMark, conversationMark, languageMark } from './passage-terms.ts';
 import type { AgentOfTenant } from './passage-terms.ts';
 import { FALLBACK_LANGUAGE, LANGUAGES } from './stems.ts';

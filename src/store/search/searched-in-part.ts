@@ -1,5 +1,5 @@
 import type { PartlySearched } from '../../tools/tool.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../database/database.ts';
 import { INDEXED_CHARACTERS } from './passage-writer.ts';
 
 /** Named to an agent: one that reads more at a time knows them all. */

@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../database/database.ts';
 import type { SearchedScope } from './scope.ts';
 import { foldAccents, isUnspacedCharacter } from './words.ts';
 

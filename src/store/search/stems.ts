@@ -1,4 +1,4 @@
-import type { Queries } from '../database.ts';
+import type { Queries } from '../database/database.ts';
 import { foldAccents } from './words.ts';
 import type { Word } from './words.ts';
 

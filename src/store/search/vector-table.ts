@@ -1,4 +1,4 @@
-import type { Queries } from '../database.ts';
+import type { Queries } from '../database/database.ts';
 import type { TextEmbedder } from './embedder.ts';
 
 const NO_VECTORS = 'this database has no table for vectors: `npx holdfast migrate --embeddings <dimensions>` makes it';

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
-import type { Execution } from '../../../src/activities/activity-shell.ts';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
-import { createFenceWatch } from '../../../src/activities/fence-watch.ts';
-import { createOutlastingWork } from '../../../src/activities/outlasting-work.ts';
-import { createProviderGate } from '../../../src/activities/provider-gate.ts';
+import type { Execution } from '../../../src/activities/runtime/activity-shell.ts';
+import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
+import { createFenceWatch } from '../../../src/activities/runtime/fence-watch.ts';
+import { createOutlastingWork } from '../../../src/activities/runtime/outlasting-work.ts';
+import { createProviderGate } from '../../../src/activities/runtime/provider-gate.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import type { ProviderDefinition } from '../../../src/models/provider.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { createToolRegistry } from '../../../src/tools/registry.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { createToolRegistry } from '../../../src/tools/runtime/registry.ts';
 import type { ToolDefinition } from '../../../src/tools/tool.ts';
 import { SNAPSHOT } from '../../store/support/store-builders.ts';
 

@@ -1,13 +1,13 @@
-import type { Execution } from '../../../src/activities/activity-shell.ts';
-import { callModel } from '../../../src/activities/call-model.ts';
-import { changeBranch } from '../../../src/activities/change-branch.ts';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
-import { summarize } from '../../../src/activities/summarize.ts';
-import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { endTurn } from '../../../src/store/end-turn.ts';
-import { newId } from '../../../src/store/ids.ts';
-import { acceptMessage } from '../../../src/store/messages.ts';
+import type { Execution } from '../../../src/activities/runtime/activity-shell.ts';
+import { callModel } from '../../../src/activities/model/call-model.ts';
+import { changeBranch } from '../../../src/activities/turn/change-branch.ts';
+import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
+import { summarize } from '../../../src/activities/compaction/summarize.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { endTurn } from '../../../src/store/turns/end-turn.ts';
+import { newId } from '../../../src/store/database/ids.ts';
+import { acceptMessage } from '../../../src/store/messages/messages.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { plan } from '../../store/support/compaction-builders.ts';
 import {

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { startSimulator } from '../../../src/simulator/index.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { newId } from '../../../src/store/ids.ts';
-import { askForPlace, providerKeyOf, releasePlace } from '../../../src/store/provider-queue.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { newId } from '../../../src/store/database/ids.ts';
+import { askForPlace, providerKeyOf, releasePlace } from '../../../src/store/providers/provider-queue.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { activityDependencies, execution } from './activity-dependencies.ts';
 

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
-import { connectDatabase } from '../../../src/store/database.ts';
-import type { Database, DatabaseOptions } from '../../../src/store/database.ts';
+import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
+import { connectDatabase } from '../../../src/store/database/database.ts';
+import type { Database, DatabaseOptions } from '../../../src/store/database/database.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 /** Connections to Postgres that can be cut; closed with the test. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { definedOf } from '../../../src/context/defined-of.ts';
+import { definedOf } from '../../../src/context/policy/defined-of.ts';
 import type { FoundPassage } from '../../../src/client/memory-types.ts';
 import { passageLines } from '../../../src/cli/render/passages.ts';
 import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';

@@ -1,5 +1,5 @@
 import type { ListedEntry, TimelineEvent } from '../../../src/client/types.ts';
-import type { ContentPart } from '../../../src/context/content.ts';
+import type { ContentPart } from '../../../src/context/log/content.ts';
 import { readEvent } from '../../../src/cli/render/read-event.ts';
 import { applyEvent, startState } from '../../../src/cli/render/turn-state.ts';
 import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';

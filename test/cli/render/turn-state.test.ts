@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatClock } from '../../../src/cli/render/numbers.ts';
 import { applyLiveText } from '../../../src/cli/render/turn-state.ts';
-import type { EventKind } from '../../../src/store/event-writer.ts';
+import type { EventKind } from '../../../src/store/log/event-writer.ts';
 import { BEGIN, TURN_ID, listedEntry, play, text, timelineEvent, toolCall } from './timeline.ts';
 
 const begun = timelineEvent('turn_begun', {

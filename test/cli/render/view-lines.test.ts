@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { PLAIN_STYLE as style } from '../../../src/cli/render/style.ts';
 import { viewLines } from '../../../src/cli/render/view-lines.ts';
-import { summaryMessages } from '../../../src/context/summary-message.ts';
-import type { ViewMessage } from '../../../src/context/view.ts';
+import { summaryMessages } from '../../../src/context/summary/summary-message.ts';
+import type { ViewMessage } from '../../../src/context/view/view.ts';
 
 const answer: ViewMessage = {
   role: 'assistant',

@@ -1,10 +1,10 @@
-import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { countRequest } from '../../../src/context/count-request.ts';
-import { addMeasurements, NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
-import { measureView } from '../../../src/context/measure-view.ts';
-import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan.ts';
-import { planCompaction } from '../../../src/context/plan-compaction.ts';
-import type { CompactionPolicy } from '../../../src/context/policy.ts';
+import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { countRequest } from '../../../src/context/view/count-request.ts';
+import { addMeasurements, NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { measureView } from '../../../src/context/view/measure-view.ts';
+import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
+import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
+import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { Conversation } from '../builders.ts';
 
 /** The window of the documents. */

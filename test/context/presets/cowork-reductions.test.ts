@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { measureView } from '../../../src/context/measure-view.ts';
-import type { ModelLimits } from '../../../src/context/plan.ts';
-import type { CompactionPolicy } from '../../../src/context/policy.ts';
-import { COWORK_POLICY } from '../../../src/context/presets/cowork.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { measureView } from '../../../src/context/view/measure-view.ts';
+import type { ModelLimits } from '../../../src/context/plan/plan.ts';
+import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
+import { COWORK_POLICY } from '../../../src/context/policy/presets/cowork.ts';
 import { prose, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
 import { conversationWith, planWith, sectionsText, textAt, WINDOW } from './support.ts';

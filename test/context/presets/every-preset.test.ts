@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { textOf } from '../../../src/context/content.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { BUILT_IN_PRESETS } from '../../../src/context/presets/index.ts';
+import { textOf } from '../../../src/context/log/content.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { BUILT_IN_PRESETS } from '../../../src/context/policy/presets/index.ts';
 import { AGENT, viewText } from '../builders.ts';
 import { testEachPass, tokensOf } from '../chained.ts';
 import { withoutOverflows } from '../random-conversations.ts';

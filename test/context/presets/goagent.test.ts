@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { budgetFor } from '../../../src/context/budget.ts';
-import { textOf } from '../../../src/context/content.ts';
-import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { planCompaction } from '../../../src/context/plan-compaction.ts';
-import { GOAGENT_POLICY } from '../../../src/context/presets/goagent.ts';
-import { summaryView } from '../../../src/context/summary-request.ts';
+import { budgetFor } from '../../../src/context/policy/budget.ts';
+import { textOf } from '../../../src/context/log/content.ts';
+import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
+import { GOAGENT_POLICY } from '../../../src/context/policy/presets/goagent.ts';
+import { summaryView } from '../../../src/context/summary/summary-request.ts';
 import { AGENT, prose, viewText } from '../builders.ts';
 import { counted, LARGE, large, planAt } from './counted.ts';
 

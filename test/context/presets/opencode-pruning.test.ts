@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { PlanResult } from '../../../src/context/plan.ts';
-import { planCompaction } from '../../../src/context/plan-compaction.ts';
-import type { CompactionPolicy, Reducer } from '../../../src/context/policy.ts';
-import { OPENCODE_POLICY } from '../../../src/context/presets/opencode.ts';
+import type { PlanResult } from '../../../src/context/plan/plan.ts';
+import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
+import type { CompactionPolicy, Reducer } from '../../../src/context/policy/policy.ts';
+import { OPENCODE_POLICY } from '../../../src/context/policy/presets/opencode.ts';
 import { image, prose, text, viewText } from '../builders.ts';
 import type { Conversation } from '../builders.ts';
 import { counted, large, planAt } from './counted.ts';

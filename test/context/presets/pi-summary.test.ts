@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { checkSummary } from '../../../src/context/check-summary.ts';
-import { textOf } from '../../../src/context/content.ts';
-import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { extendFileLists, renderFileLists, withoutFileLists } from '../../../src/context/file-lists.ts';
-import type { PlanPart } from '../../../src/context/plan.ts';
-import { PI_POLICY } from '../../../src/context/presets/pi.ts';
-import { summaryView } from '../../../src/context/summary-request.ts';
-import type { SummaryRequestInput } from '../../../src/context/summary-request.ts';
+import { checkSummary } from '../../../src/context/summary/check-summary.ts';
+import { textOf } from '../../../src/context/log/content.ts';
+import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { extendFileLists, renderFileLists, withoutFileLists } from '../../../src/context/summary/file-lists.ts';
+import type { PlanPart } from '../../../src/context/plan/plan.ts';
+import { PI_POLICY } from '../../../src/context/policy/presets/pi.ts';
+import { summaryView } from '../../../src/context/summary/summary-request.ts';
+import type { SummaryRequestInput } from '../../../src/context/summary/summary-request.ts';
 import { AGENT, LogBuilder, prose } from '../builders.ts';
 import { LARGE } from './counted.ts';
 

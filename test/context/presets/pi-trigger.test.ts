@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { budgetFor } from '../../../src/context/budget.ts';
-import { measureContent } from '../../../src/context/measure.ts';
-import { policyTokens } from '../../../src/context/count-request.ts';
-import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { planCompaction } from '../../../src/context/plan-compaction.ts';
-import { PI_POLICY } from '../../../src/context/presets/pi.ts';
+import { budgetFor } from '../../../src/context/policy/budget.ts';
+import { measureContent } from '../../../src/context/log/measure.ts';
+import { policyTokens } from '../../../src/context/view/count-request.ts';
+import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
+import { PI_POLICY } from '../../../src/context/policy/presets/pi.ts';
 import { image, prose, text } from '../builders.ts';
 import { counted, LARGE, large, planAt } from './counted.ts';
 

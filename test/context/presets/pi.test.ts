@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { composeSummary } from '../../../src/context/compose-summary.ts';
-import { planCompaction } from '../../../src/context/plan-compaction.ts';
-import { PI_POLICY } from '../../../src/context/presets/pi.ts';
+import { composeSummary } from '../../../src/context/summary/compose-summary.ts';
+import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
+import { PI_POLICY } from '../../../src/context/policy/presets/pi.ts';
 import { prose, text, viewText } from '../builders.ts';
 import { large, planAt } from './counted.ts';
 

@@ -1,10 +1,10 @@
-import { countRequest } from '../../../src/context/count-request.ts';
-import { fixedMeasurements } from '../../../src/context/fixed-measurements.ts';
-import { measureView } from '../../../src/context/measure-view.ts';
-import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan.ts';
-import { planCompaction } from '../../../src/context/plan-compaction.ts';
-import type { CompactionPolicy } from '../../../src/context/policy.ts';
-import type { AgentView, View } from '../../../src/context/view.ts';
+import { countRequest } from '../../../src/context/view/count-request.ts';
+import { fixedMeasurements } from '../../../src/context/log/fixed-measurements.ts';
+import { measureView } from '../../../src/context/view/measure-view.ts';
+import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
+import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
+import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
+import type { AgentView, View } from '../../../src/context/view/view.ts';
 import { AGENT, Conversation, outline } from '../builders.ts';
 
 export const WINDOW: ModelLimits = { window: 200_000, maximumOutput: 16_000 };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { checkSummary } from '../../../src/context/check-summary.ts';
-import { extractiveSummary } from '../../../src/context/extractive-summary.ts';
-import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { projectView } from '../../../src/context/project-view.ts';
-import { WOLFFISH_POLICY } from '../../../src/context/presets/wolffish.ts';
-import { summaryView } from '../../../src/context/summary-request.ts';
-import { readableEntries } from '../../../src/context/summary-reading.ts';
+import { checkSummary } from '../../../src/context/summary/check-summary.ts';
+import { extractiveSummary } from '../../../src/context/summary/extractive-summary.ts';
+import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { projectView } from '../../../src/context/view/project-view.ts';
+import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
+import { summaryView } from '../../../src/context/summary/summary-request.ts';
+import { readableEntries } from '../../../src/context/plan/summary-reading.ts';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../../src/turn/limits.ts';
 import { toolWaves } from '../../../src/turn/tool-waves.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';

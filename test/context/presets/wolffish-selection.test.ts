@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { budgetFor } from '../../../src/context/budget.ts';
-import { policyForModel } from '../../../src/context/policy-for-model.ts';
-import type { CompactionPolicy, Reducer } from '../../../src/context/policy.ts';
-import { WOLFFISH_POLICY } from '../../../src/context/presets/wolffish.ts';
+import { budgetFor } from '../../../src/context/policy/budget.ts';
+import { policyForModel } from '../../../src/context/policy/policy-for-model.ts';
+import type { CompactionPolicy, Reducer } from '../../../src/context/policy/policy.ts';
+import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
 import { AGENT, image, prose, text } from '../builders.ts';
 import { changedIds, conversationWith, countOf, isPlanned, planWith } from './support.ts';
 

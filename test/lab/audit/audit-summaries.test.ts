@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { auditSummaries } from '../../../src/lab/audit/audit-summaries.ts';
 import type { SummaryAudit } from '../../../src/lab/audit/audit-summaries.ts';
 import { runInProcess } from '../../cli/run-in-process.ts';
-import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
-import type { CompactionPlan, Operation } from '../../../src/context/plan.ts';
-import { commitCompaction } from '../../../src/store/compactions.ts';
-import { writePieces } from '../../../src/store/content-pieces.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { storeAnswer } from '../../../src/store/store-answer.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import type { CompactionPlan, Operation } from '../../../src/context/plan/plan.ts';
+import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
+import { writePieces } from '../../../src/store/log/content-pieces.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { storeAnswer } from '../../../src/store/attempts/store-answer.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../../store/support/compaction-builders.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { indexConversation, searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { LoadedKind } from '../../../bench/memory/load-entries.ts';
 import { statementOf } from '../../../src/store/search/statement.ts';

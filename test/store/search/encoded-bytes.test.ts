@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { withoutEncodedBytes } from '../../../src/store/search/encoded-bytes.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 

@@ -3,8 +3,8 @@ import { dialogue } from '../../../bench/memory/dialogues/dialogue.ts';
 import type { Dialogue } from '../../../bench/memory/dialogues/dialogue.ts';
 import { writtenDialogues } from '../../../bench/memory/dialogues/written-dialogues.ts';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { indexConversation, searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;

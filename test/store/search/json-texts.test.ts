@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ContentPart } from '../../../src/context/content.ts';
-import { writePieces } from '../../../src/store/content-pieces.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { openEntry } from '../../../src/store/open-entry.ts';
-import { searchMemory } from '../../../src/store/search.ts';
-import { storeAnswer } from '../../../src/store/store-answer.ts';
+import type { ContentPart } from '../../../src/context/log/content.ts';
+import { writePieces } from '../../../src/store/log/content-pieces.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { openEntry } from '../../../src/store/log/open-entry.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { storeAnswer } from '../../../src/store/attempts/store-answer.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import {
   answer,

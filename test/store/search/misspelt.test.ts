@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
-import { recallOf } from '../../../src/activities/recall-of.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
+import { recallOf } from '../../../src/activities/tool/recall-of.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;

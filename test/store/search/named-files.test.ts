@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
-import { storeAnswer } from '../../../src/store/store-answer.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { storeAnswer } from '../../../src/store/attempts/store-answer.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import {
   answerWith,

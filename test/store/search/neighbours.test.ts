@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { storeAnswer } from '../../../src/store/model-calls.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { end, go } from '../support/branch-builders.ts';
 import {

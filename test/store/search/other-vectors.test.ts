@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
 import { modelKey } from '../../../src/store/search/vector-table.ts';
 import { indexOnce } from '../../support/index-once.ts';

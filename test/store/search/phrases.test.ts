@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { hasPhrases, phrasesOf } from '../../../src/store/search/phrases.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { indexConversation, searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { wordsOf } from '../../../src/store/search/words.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 import { indexOnce } from '../../support/index-once.ts';

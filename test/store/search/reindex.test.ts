@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { commitCompaction } from '../../../src/store/compactions.ts';
-import { takeMessages } from '../../../src/store/inbox.ts';
-import { indexConversation, searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
+import { takeMessages } from '../../../src/store/messages/inbox.ts';
+import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../support/compaction-builders.ts';
 import { answer, conversationOf, finishToolCall, send, text, useTestStore } from '../support/store-builders.ts';

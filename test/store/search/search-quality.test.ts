@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
-import { openAround } from '../../../src/store/open-around.ts';
-import { searchMemory } from '../../../src/store/search.ts';
-import type { MemoryQuery } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { openAround } from '../../../src/store/log/open-around.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
+import type { MemoryQuery } from '../../../src/store/memory/recall-search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
-import { newId } from '../../../src/store/ids.ts';
-import { storeAnswer } from '../../../src/store/model-calls.ts';
+import { newId } from '../../../src/store/database/ids.ts';
+import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import { indexOnce } from '../../support/index-once.ts';
 import {
   answerWith,

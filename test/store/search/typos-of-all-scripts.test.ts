@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { searchMemory } from '../../../src/store/search.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, openTestStore } from '../support/store-builders.ts';
 import type { TestStore } from '../support/store-builders.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { LoadedKind } from '../../../bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { newId } from '../../../src/store/ids.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { newId } from '../../../src/store/database/ids.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectDatabase } from '../../../src/store/database.ts';
-import type { Database, Transaction } from '../../../src/store/database.ts';
-import { takeMessages } from '../../../src/store/inbox.ts';
-import { indexConversation, searchMemory } from '../../../src/store/search.ts';
-import type { FoundPassage } from '../../../src/store/search.ts';
+import { connectDatabase } from '../../../src/store/database/database.ts';
+import type { Database, Transaction } from '../../../src/store/database/database.ts';
+import { takeMessages } from '../../../src/store/messages/inbox.ts';
+import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
+import type { FoundPassage } from '../../../src/store/memory/recall-search.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 
 import { conversationOf, openTestStore, send, text } from '../support/store-builders.ts';

@@ -1,9 +1,9 @@
-import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
-import type { CompactionPlan } from '../../../src/context/plan.ts';
-import { storePlan } from '../../../src/store/compactions.ts';
-import type { CommitCompactionRequest, CompactionRow, NewSummary } from '../../../src/store/compactions.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { newId } from '../../../src/store/ids.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import type { CompactionPlan } from '../../../src/context/plan/plan.ts';
+import { storePlan } from '../../../src/store/compactions/compactions.ts';
+import type { CommitCompactionRequest, CompactionRow, NewSummary } from '../../../src/store/compactions/compactions.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { newId } from '../../../src/store/database/ids.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { FIRST_ATTEMPT, headOf, startTurn, step } from './store-builders.ts';
 

@@ -1,6 +1,6 @@
 /** A process whose transaction is open while it is frozen; it prints what its caller got and whether the pool works again. */
-import { connectDatabase } from '../../../src/store/database.ts';
-import { outageOf } from '../../../src/store/errors.ts';
+import { connectDatabase } from '../../../src/store/database/database.ts';
+import { outageOf } from '../../../src/store/database/errors.ts';
 
 const sql = connectDatabase({ url: process.argv[2] ?? '', applicationName: 'frozen', maximumConnections: 1 });
 const outcome: unknown = await sql

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../../src/store/database.ts';
+import type { Transaction } from '../../../src/store/database/database.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
 /**

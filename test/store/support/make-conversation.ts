@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
 
 /** A conversation without messages, unless it is there already. */
 export async function makeConversation(

@@ -1,5 +1,5 @@
-import { connectDatabase } from '../../../src/store/database.ts';
-import type { Database } from '../../../src/store/database.ts';
+import { connectDatabase } from '../../../src/store/database/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
 
 /** A connection whose database clock is ahead of the others'. */
 export interface MovedClock {

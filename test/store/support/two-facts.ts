@@ -1,6 +1,6 @@
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 
 const BETWEEN = [
   'We looked at the weather map again.',

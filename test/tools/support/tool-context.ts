@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import { textOf } from '../../../src/context/content.ts';
-import { runToolCall, type ToolCallOutcome } from '../../../src/tools/run-tool-call.ts';
+import { textOf } from '../../../src/context/log/content.ts';
+import { runToolCall, type ToolCallOutcome } from '../../../src/tools/runtime/run-tool-call.ts';
 import type { ToolContext, ToolDefinition, ToolMemory } from '../../../src/tools/tool.ts';
 
 export const ENTRY_ID = '01890a5d-ac96-774b-bcce-b302099a8057';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
 import type { UpkeepDependencies } from '../../../src/worker/upkeep.ts';
 
 /** What upkeep needs when a test calls it itself: all workflows are open, and rings reach nobody. */

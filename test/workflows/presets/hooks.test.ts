@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { BeforeCompaction, CompactionPreparation } from '../../../src/context/compaction-hook.ts';
+import type { BeforeCompaction, CompactionPreparation } from '../../../src/context/policy/compaction-hook.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';

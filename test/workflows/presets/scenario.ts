@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { CrashPoint } from '../../../src/activities/crash-points.ts';
-import { textOf } from '../../../src/context/content.ts';
+import type { CrashPoint } from '../../../src/activities/runtime/crash-points.ts';
+import { textOf } from '../../../src/context/log/content.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 

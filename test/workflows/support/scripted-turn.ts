@@ -1,7 +1,7 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
 import type { Activities } from '../../../src/activities/create-activities.ts';
-import { newId } from '../../../src/store/ids.ts';
+import { newId } from '../../../src/store/database/ids.ts';
 import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
 import { ringDoorbell } from '../../../src/temporal/ring-doorbell.ts';
 import { waitUntil } from '../../support/wait-until.ts';

@@ -1,0 +1,129 @@
+import type {
+  BeforeCompaction,
+  CompactionDecision,
+  CompactionPreparation,
+  JsonValue,
+} from '../../context/policy/compaction-hook.ts';
+import type { Entry } from '../../context/log/entry.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
+import { quoteText } from '../../context/log/frames.ts';
+import { measureText } from '../../context/log/measure.ts';
+import type { CompactionPlan, CompactionReason } from '../../context/plan/plan.ts';
+import { untilAborted } from '../../models/protocols/until-aborted.ts';
+import { readOriginals } from '../../store/compactions/compaction-parts.ts';
+import { readPreviousSummary } from '../../store/compactions/previous-summary.ts';
+import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import { NO_HOOK } from '../../store/compactions/store-plan.ts';
+import type { HookData } from '../../store/compactions/store-plan.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { keepLedger } from './keep-ledger.ts';
+
+export type HookedPlan =
+  | { readonly cancelled: true }
+  | { readonly cancelled: false; readonly plan: CompactionPlan; readonly hook: HookData };
+
+interface Pass {
+  readonly check: FitCheck;
+  readonly source: PlanSource;
+  readonly plan: CompactionPlan;
+  readonly reason: CompactionReason;
+}
+
+/**
+ * Asks the hooks in order what to do with a planned summary. The first that cancels or brings a summary decides; lines of
+ * all that were asked are put together. A pass without a summary is not theirs.
+ * @throws the signal's reason as soon as it is aborted, whatever a hook does then
+ */
+export async function askHooks(
+  dependencies: ActivityDependencies,
+  turn: TurnReference,
+  pass: Pass,
+  signal: AbortSignal,
+): Promise<HookedPlan> {
+  const { plan } = pass;
+  const { beforeCompaction } = dependencies;
+  if (beforeCompaction.length === 0 || plan.parts.length === 0) return { cancelled: false, plan, hook: NO_HOOK };
+  const preparation = await prepare(dependencies, turn, pass);
+  const prepend: string[] = [];
+  const append: string[] = [];
+  let details: JsonValue | undefined;
+  for (const hook of beforeCompaction) {
+    const decision = await ask(dependencies, hook, preparation, signal);
+    if (decision?.cancel === true) return { cancelled: true };
+    prepend.push(...(decision?.contextLines?.prepend ?? []));
+    append.push(...(decision?.contextLines?.append ?? []));
+    details = decision?.details ?? details;
+    if (decision?.summary !== undefined && decision.summary.trim() !== '') {
+      const summary = quoteText(decision.summary);
+      const hookData = { ...(details !== undefined && { details }), contextLines: { prepend, append }, summary };
+      return { cancelled: false, plan: withSummary(plan, summary), hook: hookData };
+    }
+  }
+  const hook = { ...(details !== undefined && { details }), contextLines: { prepend, append }, summary: null };
+  return { cancelled: false, plan, hook };
+}
+
+async function ask(
+  { logger }: ActivityDependencies,
+  hook: BeforeCompaction,
+  preparation: CompactionPreparation,
+  signal: AbortSignal,
+): Promise<CompactionDecision | undefined> {
+  try {
+    return await untilAborted(Promise.resolve(hook(preparation, { signal })), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { conversationId, turnId } = preparation;
+    // Only the kind of error: its words may quote the conversation.
+    logger.warn(
+      { conversationId, turnId, code: error instanceof Error ? error.name : 'unknown' },
+      'a beforeCompaction hook failed and was passed over',
+    );
+    return undefined;
+  }
+}
+
+/** The plan with one part that is written already. */
+function withSummary(plan: CompactionPlan, summary: string): CompactionPlan {
+  const from = plan.parts.find((part) => part.fromSequence !== undefined)?.fromSequence ?? 1;
+  const to = plan.parts.findLast((part) => part.toSequence !== undefined)?.toSequence ?? from;
+  const tokens = estimateTokens(measureText(summary), NO_CALIBRATION);
+  const part = { number: 1, wave: 1, kind: 'history', fromSequence: from, toSequence: to, inputTokens: 0 } as const;
+  return { ...plan, parts: [{ ...part, maximumOutput: tokens }], summaryLimit: tokens };
+}
+
+async function prepare(
+  dependencies: ActivityDependencies,
+  turn: TurnReference,
+  { check, source, plan, reason }: Pass,
+): Promise<CompactionPreparation> {
+  const { database } = dependencies;
+  const { conversationId, turnId } = turn;
+  const previous = await readPreviousSummary(database, source.summary?.compactionId ?? null);
+  const reading = plan.parts.filter((part) => part.fromSequence !== undefined);
+  const entriesToSummarize: Entry[] = [];
+  for (const { fromSequence = 0, toSequence = 0 } of reading) {
+    const range = { conversationId, headEntryId: source.headEntryId, fromSequence, toSequence };
+    for await (const page of readOriginals(database, range)) entriesToSummarize.push(...page);
+  }
+  const kept = [...source.entries].find((entry) => entry.sequence === plan.firstKeptSequence);
+  return {
+    conversationId,
+    turnId,
+    reason,
+    preset: check.policy.name,
+    firstKeptEntryId: kept?.id ?? null,
+    entriesToSummarize,
+    previousSummary: previous?.text ?? null,
+    previousDetails: previous?.details ?? null,
+    tokensBefore: plan.tokensBefore,
+    files: await keepLedger(database, {
+      conversationId,
+      headEntryId: source.headEntryId,
+      plan,
+      previous,
+      policy: check.policy,
+    }),
+  };
+}

@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { budgetFor } from '../../context/policy/budget.ts';
+import { continuationContent, continuationWords } from '../../context/view/continuation.ts';
+import { mayGoOn } from '../../context/plan/due-pass.ts';
+import { judgeCompaction } from '../../context/plan/judge-compaction.ts';
+import { subtractMeasurements } from '../../context/log/measurement-arithmetic.ts';
+import { breakdownWindow } from '../../context/view/measure-view.ts';
+import { weakerForm } from '../../context/plan/plan-compaction.ts';
+import { listParts } from '../../store/compactions/compaction-parts.ts';
+import * as store from '../../store/compactions/compactions.ts';
+import type { CompactionRow } from '../../store/compactions/compactions.ts';
+import type { NewContent } from '../../store/log/entries.ts';
+import { readPlanSource } from '../../store/compactions/fit-check.ts';
+import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import { newId } from '../../store/database/ids.ts';
+import { readFlushScope } from '../../store/memory/memory-users.ts';
+import { readSnapshot } from '../../store/turns/turns.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import { RECALL_OPEN } from '../../tools/runtime/names.ts';
+import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import { withMemories } from '../turn/agent-memories.ts';
+import type { Execution } from '../runtime/activity-shell.ts';
+import { checkLimitsAfter } from '../turn/check-limits.ts';
+import { appendDailyLog } from './daily-log.ts';
+import { describePlan, logStarted, makePlan } from './plan-pass.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { finishCompaction } from './finished-summary.ts';
+import { readFit } from './read-fit.ts';
+import { newContent } from '../runtime/new-content.ts';
+
+interface CommitState {
+  readonly turn: TurnReference;
+  readonly compaction: CompactionRow;
+  readonly check: FitCheck;
+  readonly source: PlanSource;
+}
+
+/**
+ * Commits a finished plan when the numbers say that it helped, in one transaction; otherwise plans
+ * the next weaker form in the same transaction. Reads sizes only: the texts were checked when they came. What stands below them, and
+ * what a hook brought, is cleared of secrets here.
+ */
+export async function commitCompaction(
+  dependencies: ActivityDependencies,
+  input: CommitCompactionInput,
+  { runId }: Pick<Execution, 'runId'>,
+): Promise<CommitCompactionResult> {
+  const compaction = await store.getCompaction(dependencies.database, input.compactionId);
+  const finished = await commit(dependencies, input, compaction);
+  if (finished === null) return leaveToNextCheck(compaction);
+  const boundary = compaction.plan.turnIsOver ? null : { callNumber: compaction.callNumber, runId };
+  const result = await withMemories(dependencies, { ...input, boundary }, finished);
+  return checkLimitsAfter(dependencies, { ...input, boundary }, result);
+}
+
+/** The call is not made for a head that has moved: the turn checks again, and that gives the plan up for a new one. */
+function leaveToNextCheck({ headEntryId, tokensBefore }: CompactionRow): CommitCompactionResult {
+  return { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore };
+}
+
+/** `null`: something was appended under the plan, and nothing that it led to may be committed any more. */
+async function commit(
+  dependencies: ActivityDependencies,
+  { turn, compactionId }: CommitCompactionInput,
+  compaction: CompactionRow,
+): Promise<CommitCompactionResult | null> {
+  const { database } = dependencies;
+  const finished = await finishedBefore(dependencies, turn, compaction);
+  if (finished?.kind === 'committed') await logSummary(dependencies, turn, compaction);
+  if (finished !== null) return finished;
+  const parts = await listParts(database, compactionId);
+  const check = await readFit(database, turn);
+  if (check.headEntryId !== compaction.headEntryId) return null;
+  const source = await readPlanSource(database, turn);
+  const state: CommitState = { turn, compaction, check, source };
+  // A flush to memory comes beside the summary: without it the pass goes on.
+  const readable = parts.filter((part) => part.part.kind !== 'flush');
+  if (readable.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const budget = budgetFor(check.policy, check.modelLimits);
+  const done = await finishCompaction(dependencies, {
+    turn,
+    compaction,
+    parts: readable,
+    check,
+    source,
+    budget,
+    snapshot,
+  });
+  const verdict = judgeCompaction({
+    plan: compaction.plan,
+    budget,
+    tokensBefore: compaction.tokensBefore,
+    tokensAfter: done.tokensAfter,
+    lastForm: weakerForm(compaction.form) === null,
+  });
+  if (verdict !== 'accepted') return planWeaker(dependencies, state, verdict);
+  const keepsMemory = check.policy.summary.memory !== undefined && done.summary !== null;
+  const scope = await readFlushScope(database, turn.conversationId, snapshot.workspace);
+  const committed = await store.commitCompaction(database, {
+    turn,
+    compactionId,
+    summary: done.summary,
+    viewAfter: subtractMeasurements(done.after, check.fixed),
+    tokensAfter: done.tokensAfter,
+    guardedFrom: done.guardedFrom,
+    continuation: compaction.plan.continuation ? continuationNote(snapshot, compaction) : null,
+    memory: keepsMemory ? { ...scope, id: compactionId, sourceId: compactionId } : null,
+  });
+  dependencies.reachCrashPoint('commitCompaction:written');
+  if (committed.kind === 'committed') await logSummary(dependencies, turn, compaction);
+  if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
+  if (committed.kind === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  const { headEntryId, tokensAfter } = committed;
+  const { tokensBefore } = compaction;
+  const tokensSaved = tokensBefore - tokensAfter;
+  dependencies.logger.info({ compactionId, tokensBefore, tokensAfter, tokensSaved }, 'compaction committed');
+  return { kind: 'committed', view: { headEntryId, tokens: tokensAfter }, tokensBefore };
+}
+
+function continuationNote(snapshot: AgentSnapshot, { form }: CompactionRow): NewContent {
+  const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
+  return newContent(continuationContent(continuationWords(snapshot.policy, form), { recall }));
+}
+
+/** After the commit, and again when a worker died between the two: the log tells whether it has the summary. */
+async function logSummary(
+  { database, logger, reachCrashPoint }: ActivityDependencies,
+  turn: TurnReference,
+  { compactionId, plan }: CompactionRow,
+): Promise<void> {
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const { memory } = snapshot.policy.summary;
+  if (memory === undefined || plan.coveredThroughSequence === null) return;
+  const summary = await store.readSummaryText(database, compactionId);
+  if (summary === null) return;
+  const folder = join(snapshot.workspace, memory.dailyLogFolder);
+  const logged = await appendDailyLog({ folder, compactionId, text: summary.text, at: summary.finishedAt });
+  logger.debug({ compactionId, logged }, 'daily log');
+  if (logged) reachCrashPoint('commitCompaction:logged');
+}
+
+/** What an earlier attempt of this activity, or of its predecessor on another worker, has decided already. */
+async function finishedBefore(
+  { database }: ActivityDependencies,
+  turn: TurnReference,
+  compaction: CompactionRow,
+): Promise<CommitCompactionResult | null> {
+  if (compaction.status === 'planned') return null;
+  if (compaction.nextCompactionId !== null) {
+    return { kind: 'planned', planned: describePlan(await store.getCompaction(database, compaction.nextCompactionId)) };
+  }
+  if (compaction.status === 'failed') return afterLastForm(compaction, await readFit(database, turn));
+  if (compaction.status !== 'committed' || compaction.committedHeadEntryId === null) {
+    return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  }
+  return {
+    kind: 'committed',
+    view: { headEntryId: compaction.committedHeadEntryId, tokens: compaction.tokensAfter ?? compaction.tokensBefore },
+    tokensBefore: compaction.tokensBefore,
+  };
+}
+
+/** Replaces a form that failed by the next weaker one, or ends the compaction when none is left. */
+async function planWeaker(
+  dependencies: ActivityDependencies,
+  { turn, compaction, check, source }: CommitState,
+  failure: string,
+): Promise<CommitCompactionResult> {
+  const { database } = dependencies;
+  const { compactionId, reason } = compaction;
+  for (let form = weakerForm(compaction.form); form !== null; form = weakerForm(form)) {
+    const result = await makePlan(dependencies, turn, {
+      check,
+      source,
+      reason,
+      form,
+      turnIsOver: compaction.plan.turnIsOver,
+    });
+    if (result.kind !== 'planned') continue;
+    const next = await store.replanCompaction(database, {
+      turn,
+      compactionId,
+      failure,
+      nextCompactionId: newId(),
+      plan: result.plan,
+    });
+    logStarted(dependencies, next);
+    dependencies.reachCrashPoint('commitCompaction:replanned');
+    return { kind: 'planned', planned: describePlan(next) };
+  }
+  const result = afterLastForm(compaction, check);
+  const budget = budgetFor(check.policy, check.modelLimits);
+  const { fixed, calibration } = check;
+  const exhausted = result.kind === 'exhausted' ? breakdownWindow({ ...source, fixed, calibration, budget }) : null;
+  await store.endCompaction(database, { turn, compactionId, status: 'failed', failure, exhausted });
+  dependencies.reachCrashPoint('commitCompaction:ended');
+  return result;
+}
+
+/** No form is left. */
+function afterLastForm(
+  { reason, tokensBefore }: CompactionRow,
+  { policy, modelLimits, headEntryId }: FitCheck,
+): CommitCompactionResult {
+  return mayGoOn(reason, tokensBefore, budgetFor(policy, modelLimits))
+    ? { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore }
+    : { kind: 'exhausted', tokens: tokensBefore };
+}

@@ -1,0 +1,106 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import type { Entry } from '../../context/log/entry.ts';
+import { parseNestedJson } from '../../context/log/nested-json.ts';
+import { countRedacted, redactTexts } from '../../tools/runtime/redact-secrets.ts';
+import { withoutSecrets } from '../../tools/runtime/restated-secrets.ts';
+
+/** Entries as what is written from them may quote them. */
+export interface RedactedOriginals {
+  readonly entries: readonly Entry[];
+  /** Secrets that were left out of them. */
+  readonly count: number;
+}
+
+/**
+ * Originals without secrets, before anything is cut out of them: of the half of a token, or of a connection string without its
+ * end, nothing tells any more what it is a part of (R28).
+ * @param knownIn what stands in a text and is known as a secret by what stands beside it elsewhere
+ */
+export async function redactedOriginals(
+  originals: readonly Entry[],
+  knownIn: (text: string) => Promise<ReadonlySet<string>>,
+): Promise<RedactedOriginals> {
+  const inside = await mapTexts(originals, stringsInside, async (texts) => redactTexts(texts));
+  // The name of an argument may tell what its value is.
+  const whole = await mapTexts(inside.entries, asWritten, async (texts) => redactTexts(texts));
+  const restated = await mapTexts(whole.entries, asWritten, async (texts) => {
+    const together = texts.join('\n');
+    const known = together.trim() === '' ? NONE : await knownIn(together);
+    const without = texts.map((text) => withoutSecrets(text, known));
+    return { texts: without.map(({ text }) => text), count: without.reduce((sum, { count }) => sum + count, 0) };
+  });
+  return { entries: restated.entries, count: inside.count + whole.count + restated.count };
+}
+
+/** How many of the secrets that were left out of the originals a text tells of, besides what another one did already. */
+export function secretsLeftOut(
+  text: string,
+  { of, already }: { readonly of: number; readonly already: string },
+): number {
+  return Math.min(of, Math.max(0, countRedacted(text) - countRedacted(already)));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Texts of a part, and how the part is made of others in their place. */
+interface PartTexts {
+  readonly texts: readonly string[];
+  readonly remade: (texts: readonly string[]) => ContentPart;
+}
+
+type Mapped = { readonly texts: readonly string[]; readonly count: number };
+
+async function mapTexts(
+  entries: readonly Entry[],
+  textsOf: (part: ContentPart) => PartTexts | null,
+  map: (texts: readonly string[]) => Promise<Mapped>,
+): Promise<RedactedOriginals> {
+  const found = entries.map(({ content }) => content.map(textsOf));
+  const texts = found.flatMap((parts) => parts.flatMap((part) => part?.texts ?? []));
+  const mapped = await map(texts);
+  if (mapped.count === 0) return { entries, count: 0 };
+  let next = 0;
+  const remade = entries.map((entry, index) => {
+    const content = entry.content.map((part, place) => {
+      const read = found[index]?.[place] ?? null;
+      if (read === null) return part;
+      const replaced = mapped.texts.slice(next, next + read.texts.length);
+      next += read.texts.length;
+      return replaced.every((text, at) => text === read.texts[at]) ? part : read.remade(replaced);
+    });
+    return { ...entry, content };
+  });
+  return { entries: remade, count: mapped.count };
+}
+
+function asWritten(part: ContentPart): PartTexts | null {
+  if (part.type === 'text') return { texts: [part.text], remade: ([text = '']) => ({ ...part, text }) };
+  if (part.type !== 'tool_call') return null;
+  return { texts: [part.arguments], remade: ([text = '']) => ({ ...part, arguments: text }) };
+}
+
+/** Of arguments, the strings behind their escapes: they stay JSON, in which files are looked for. */
+function stringsInside(part: ContentPart): PartTexts | null {
+  if (part.type !== 'tool_call') return asWritten(part);
+  const value = parseNestedJson(part.arguments);
+  if (value === undefined) return null;
+  const texts: string[] = [];
+  mapStrings(value, (text) => {
+    texts.push(text);
+    return text;
+  });
+  return {
+    texts,
+    remade: (replaced) => {
+      const rest = replaced.values();
+      return { ...part, arguments: JSON.stringify(mapStrings(value, (text) => rest.next().value ?? text)) };
+    },
+  };
+}
+
+function mapStrings(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, map));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, map)]));
+}

@@ -1,0 +1,291 @@
+import { budgetFor } from '../../context/policy/budget.ts';
+import { calibrate, observationOf } from '../../context/log/calibrate.ts';
+import { estimateTokens } from '../../context/log/estimate.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import { measuringContent } from '../../context/log/measure.ts';
+import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
+import type { ModelLimits } from '../../context/plan/plan.ts';
+import { projectChecked } from '../../context/plan/check-pinned.ts';
+import { RENDERER_VERSION, hasStubs } from '../../context/view/project-view.ts';
+import type { View } from '../../context/view/view.ts';
+import { answeredCall, assessCall } from '../../models/errors/assess-call.ts';
+import { costOf } from '../../models/catalogue/cost.ts';
+import { finishGivingWay } from '../../models/protocols/give-way.ts';
+import { maximumOutputFor } from '../../models/catalogue/maximum-output.ts';
+import type { ModelAnswer } from '../../models/model-client.ts';
+import { parseModelName } from '../../models/catalogue/model-name.ts';
+import { updateCalibration } from '../../store/providers/calibrations.ts';
+import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import { readAnswer, registerModelCall, storeAnswer } from '../../store/attempts/model-calls.ts';
+import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
+import { readSnapshot } from '../../store/turns/turns.ts';
+import { readProjectionSource } from '../../store/log/view.ts';
+import { viewFingerprint } from '../../store/log/view-fingerprint.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { CallModelInput, CallModelResult } from '../../turn/activity-values.ts';
+import type { Execution } from '../runtime/activity-shell.ts';
+import { completeAnswer, isEmpty } from './answer-result.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { readFit } from '../compaction/read-fit.ts';
+import { openLiveText, showDeltas } from '../runtime/live-text.ts';
+import { enterGate, queueKeyOf } from '../runtime/pass-gate.ts';
+import type { OpenPass } from '../runtime/provider-gate.ts';
+import { throughOutage } from '../runtime/through-outage.ts';
+import { describeFallback, fallBack } from './fall-back.ts';
+import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
+import { afterUnsent, afterUnstored, endUnreportedCall, wasNotSent } from '../runtime/unreported-try.ts';
+import { afterFailure, emptyAnswer, learnMediaLimits, silentOverflow } from './model-failure.ts';
+import { recordWait } from '../runtime/refusal-wait.ts';
+import { waitForPlace } from '../runtime/wait-for-place.ts';
+
+/** One try of a model call, from registration on. */
+export interface ModelTry {
+  readonly input: CallModelInput;
+  readonly attempt: number;
+  readonly snapshot: AgentSnapshot;
+  /** Tokens of the request by the calibrated estimate. */
+  readonly estimatedTokens: number;
+  /** Messages, tool calls and results of the request. */
+  readonly messages: number;
+  /** Models that the turn gave up before. */
+  readonly givenUp: number;
+  /** The snapshot's, or smaller when an error named a smaller window since. */
+  readonly modelLimits: ModelLimits;
+  /** By `performance.now()`: the wall clock may jump meanwhile. */
+  readonly startedAt: number;
+}
+
+/**
+ * Asks the model with exactly the view at the head that compactContext counted. An answer that was
+ * stored before is returned, not bought again; an overflow is a value, because repairing it is the turn's work.
+ */
+export async function callModel(
+  dependencies: ActivityDependencies,
+  input: CallModelInput,
+  execution: Execution,
+): Promise<CallModelResult> {
+  const { database } = dependencies;
+  const [bought, known, check] = await Promise.all([
+    readAnswer(database, input),
+    readSnapshot(database, input.turn.turnId),
+    readFit(database, input.turn),
+  ]);
+  const { snapshot, givenUp } = known;
+  const { provider } = parseModelName(snapshot.model);
+  const queued = { callKey: queueKeyOf(input, provider), by: execution };
+  if (bought !== null) {
+    // The attempt that stored it may have died with the place that its next step needs.
+    await dependencies.providerGate.giveUp(queued);
+    return completeAnswer(dependencies, input, snapshot, bought);
+  }
+  // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
+  if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
+  const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
+  const pass = await enterGate(dependencies, input.turn, {
+    ...queued,
+    provider,
+    tokens: estimatedTokens,
+    signal: execution.signal,
+    onLongWait: (wait) =>
+      recordWait(dependencies, input.turn, { ...wait, activity: 'callModel', provider, holdsWorker: true }),
+  });
+  dependencies.reachCrashPoint('callModel:queued');
+  if (pass.kind === 'wait') {
+    const { delayMilliseconds, reason } = pass;
+    const wait = { ...queued, snapshot, givenUp: givenUp.length, delayMilliseconds, reason };
+    return waitForPlace(dependencies, input, wait);
+  }
+  try {
+    // Behind the gate: a view may be megabytes, and a call without a place would read it for nothing each time it comes back.
+    const source = await readProjectionSource(database, { ...input, known });
+    const view = projectChecked(source.input);
+    return await buy(dependencies, input, { source, view, check, estimatedTokens, execution, leave: pass.leave });
+  } finally {
+    await pass.leave();
+  }
+}
+
+/** Registers a try and asks the model. */
+async function buy(
+  dependencies: ActivityDependencies,
+  input: CallModelInput,
+  call: {
+    readonly source: Awaited<ReturnType<typeof readProjectionSource>>;
+    readonly view: View;
+    readonly check: FitCheck;
+    readonly estimatedTokens: number;
+    readonly execution: Execution;
+    readonly leave: OpenPass['leave'];
+  },
+): Promise<CallModelResult> {
+  const { database, reachCrashPoint } = dependencies;
+  const { source, view, check, estimatedTokens, execution, leave } = call;
+  const { snapshot } = source;
+  const registered = await registerModelCall(database, {
+    turn: input.turn,
+    callNumber: input.callNumber,
+    by: execution,
+    model: snapshot.model,
+    headEntryId: input.headEntryId,
+    compactionId: source.compactionId,
+    viewFingerprint: await viewFingerprint(view),
+    rendererVersion: RENDERER_VERSION,
+    estimatedTokens,
+    inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
+  });
+  if (registered.kind === 'answered') return completeAnswer(dependencies, input, snapshot, registered.answer);
+  if (registered.kind === 'moved') return registered;
+  reachCrashPoint('callModel:registered');
+  const attempt: ModelTry = {
+    input,
+    attempt: registered.attempt,
+    snapshot,
+    estimatedTokens,
+    messages: check.view.frames,
+    givenUp: source.givenUp.length,
+    modelLimits: check.modelLimits,
+    startedAt: performance.now(),
+  };
+  const result =
+    registered.unreported >= MOST_UNREPORTED_TRIES
+      ? await endUnreportedCall(dependencies, attempt, execution)
+      : await ask(dependencies, attempt, { view, check, execution, leave, teaches: !hasStubs(source.input) });
+  return result.kind === 'failed' ? fallBack(dependencies, input, attempt) : result;
+}
+
+interface Asking {
+  readonly view: View;
+  readonly check: FitCheck;
+  readonly execution: Execution;
+  /** Gives the place at the provider back. */
+  readonly leave: OpenPass['leave'];
+  /** Whether the count of this request says something about its measurements. */
+  readonly teaches: boolean;
+}
+
+async function ask(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  { view, check, execution, leave, teaches }: Asking,
+): Promise<CallModelResult> {
+  const { input, snapshot, estimatedTokens } = modelTry;
+  const { provider, model } = parseModelName(snapshot.model);
+  const maximumOutput = maximumOutputFor({
+    limits: check.modelLimits,
+    reserve: budgetFor(snapshot.policy, check.modelLimits).outputReserve,
+    viewTokens: estimatedTokens,
+  });
+  const live = openLiveText(dependencies.liveDatabase, {
+    conversationId: input.turn.conversationId,
+    turnId: input.turn.turnId,
+    callNumber: input.callNumber,
+    attempt: modelTry.attempt,
+  });
+  const fence = dependencies.fenceWatch.watch({
+    kind: 'model_call',
+    turn: input.turn,
+    callNumber: input.callNumber,
+    attempt: modelTry.attempt,
+  });
+  let answer: ModelAnswer;
+  try {
+    answer = await dependencies.modelClient(provider).answer(
+      {
+        model,
+        view,
+        maximumOutput,
+        cacheKey: input.turn.conversationId,
+        size: { estimatedTokens, window: check.modelLimits.window },
+        ...definedOf({ options: snapshot.request, media: check.modelLimits.maximumMedia }),
+      },
+      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: showDeltas(live, execution) },
+    );
+  } catch (error) {
+    // Whoever replaced this try accounts for it.
+    fence.signal.throwIfAborted();
+    // Awaited here: rejected while the live text is closed, it would count as unhandled and end the worker.
+    if (wasNotSent(error)) return await afterUnsent(dependencies, modelTry, error, execution);
+    return await afterFailure(dependencies, modelTry, error, execution);
+  } finally {
+    fence.end();
+    await live.close();
+  }
+  dependencies.reachCrashPoint('callModel:answered');
+  const call = { provider, maximumOutput, check, teaches };
+  return dependencies.outlastingWork.finish(execution, async (lasting) => {
+    // Before the answer is stored: a worker that dies behind that leaves no place that nobody gives back.
+    await leave(answer.usage?.input);
+    return takeIn(dependencies, modelTry, answer, { ...call, execution: lasting });
+  });
+}
+
+/** What came is paid: whatever is written before the answer is stored waits for Postgres as the answer does. */
+async function takeIn(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+  call: Omit<Asking, 'view' | 'leave'> & { readonly provider: string; readonly maximumOutput: number },
+): Promise<CallModelResult> {
+  const { provider, maximumOutput, check, teaches, execution } = call;
+  const { learnedMedia } = answer;
+  const written = async <Result>(write: () => Promise<Result>): Promise<Result> =>
+    throughOutage(dependencies, execution, write);
+  if (learnedMedia !== undefined) await written(() => learnMediaLimits(dependencies, modelTry, learnedMedia));
+  const came = answeredCall(provider, {
+    usage: answer.usage,
+    stopReason: answer.stopReason,
+    window: check.modelLimits.window,
+    estimatedInput: modelTry.estimatedTokens,
+    isCalibrated: check.calibration.samples >= 3,
+    maximumOutput,
+  });
+  const wrong = assessCall(came, Date.now());
+  if (wrong !== null) return written(() => silentOverflow(dependencies, modelTry, answer, wrong.evidence));
+  if (isEmpty(answer)) return written(() => emptyAnswer(dependencies, modelTry, answer));
+  return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
+}
+
+async function keep(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+  { lesson, execution }: { readonly lesson: FitCheck | null; readonly execution: Execution },
+): Promise<CallModelResult> {
+  const { database } = dependencies;
+  const { input, attempt, snapshot, startedAt } = modelTry;
+  const answerToStore = {
+    turn: input.turn,
+    callNumber: input.callNumber,
+    attempt,
+    headEntryId: input.headEntryId,
+    content: answer.content,
+    measurements: await finishGivingWay(measuringContent(answer.content)),
+    usage: answer.usage ?? null,
+    cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.prices),
+    durationMilliseconds: Math.round(performance.now() - startedAt),
+    stopReason: answer.stopReason,
+    responseId: answer.responseId ?? null,
+  };
+  let stored: StoredAnswer;
+  try {
+    stored = await throughOutage(dependencies, execution, () => storeAnswer(database, answerToStore));
+  } catch (error) {
+    return afterUnstored(dependencies, modelTry, { ...answerToStore, error, execution });
+  }
+  dependencies.reachCrashPoint('callModel:stored');
+  // A worker that dies before this has taught nothing: the next call teaches as much, and no count may be learned twice.
+  if (answer.usage !== undefined && lesson !== null) {
+    const observation = observationOf({
+      whole: addMeasurements(lesson.view, lesson.fixed),
+      reported: answer.usage.input,
+      earlier: lesson.reported && {
+        reported: lesson.reported.usage.input,
+        grown: addMeasurements(lesson.reported.answer, lesson.reported.since),
+      },
+    });
+    const { model, modelLimits: limits } = snapshot;
+    await updateCalibration(database, { model, limits }, (current) => calibrate(current, observation));
+    dependencies.reachCrashPoint('callModel:calibrated');
+  }
+  return completeAnswer(dependencies, input, snapshot, stored);
+}

@@ -1,0 +1,226 @@
+import { costOf, estimatedUsage } from '../../models/catalogue/cost.ts';
+import type { MediaLimits } from '../../context/plan/plan.ts';
+import {
+  messageCapToLearn,
+  NOTHING_LEARNED,
+  windowToLearn,
+  withLearnedLimits,
+} from '../../models/errors/learned-window.ts';
+import type { LearnedLimits } from '../../models/errors/learned-window.ts';
+import { ModelCallError } from '../../models/model-client.ts';
+import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
+import { parseModelName } from '../../models/catalogue/model-name.ts';
+import type { Transaction } from '../../store/database/database.ts';
+import { storeLearnedWindow } from '../../store/providers/model-facts.ts';
+import { EMPTY_ANSWER, recordModelFailure } from '../../store/attempts/model-calls.ts';
+import type { FailedTries, ModelFailure } from '../../store/attempts/model-calls.ts';
+import { maskText } from '../../tools/runtime/secret-mask.ts';
+import type { CallModelResult } from '../../turn/activity-values.ts';
+import { MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
+import { isCancellationError, retryableFailure } from '../runtime/activity-error.ts';
+import type { Execution } from '../runtime/activity-shell.ts';
+import type { ModelTry } from './call-model.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { prefersFallback } from './fall-back.ts';
+import { pauseAfterRefusal, recordShortWait, waitAfterRefusal, waitOut } from '../runtime/refusal-wait.ts';
+import { throughOutage } from '../runtime/through-outage.ts';
+
+/** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
+const EMPTY_ANSWER_RETRIES = 2;
+
+/** What a failed call means for the turn: an overflow to repair, a delay to wait out, a retry, or the end. */
+export async function afterFailure(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  error: unknown,
+  execution: Execution,
+): Promise<CallModelResult> {
+  const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<FailedTries> =>
+    recordLasting(dependencies, modelTry, execution, { failure, beside });
+  if (isCancellationError(error)) {
+    // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
+    const usage = estimatedUsage(modelTry.estimatedTokens);
+    const cost = costOf(usage, modelTry.snapshot.prices);
+    await recorded({ kind: 'aborted', evidence: 'aborted', usage, cost });
+    throw error;
+  }
+  if (!(error instanceof ModelCallError)) throw error;
+  const { verdict } = error;
+  const status = error.status ?? null;
+  switch (verdict.kind) {
+    case 'overflow':
+      await recorded({ kind: 'overflow', evidence: verdict.evidence, status });
+      await learnLimits(dependencies, modelTry, verdict);
+      return { kind: 'overflow' };
+    case 'permanent':
+      // Of what Holdfast cannot repair the log gets the shape, the user the vendor's words.
+      dependencies.logger.warn(
+        {
+          conversationId: modelTry.input.turn.conversationId,
+          model: modelTry.snapshot.model,
+          status,
+          evidence: verdict.evidence,
+        },
+        'model call refused',
+      );
+      await recorded({
+        kind: 'permanent',
+        evidence: verdict.evidence,
+        status,
+        message: maskText(error.vendorMessage, dependencies.secrets),
+      });
+      return { kind: 'failed' };
+    case 'retryable':
+      return askAgain(dependencies, modelTry, verdict, { status, recorded });
+  }
+}
+
+/** A rate limit passes by itself; only failures of the model use up its tries. */
+async function askAgain(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  verdict: Extract<ErrorVerdict, { kind: 'retryable' }>,
+  {
+    status,
+    recorded,
+  }: {
+    readonly status: number | null;
+    readonly recorded: (failure: FailureToRecord, beside: Beside) => Promise<FailedTries>;
+  },
+): Promise<CallModelResult> {
+  const { cause, evidence } = verdict;
+  const { model } = modelTry.snapshot;
+  const isLimited = cause === 'rate_limit';
+  const kind = isLimited ? 'rate_limited' : 'retryable';
+  const pause = pauseAfterRefusal(dependencies, verdict, model);
+  const { failures, rateLimits } = await recorded({ kind, evidence, status }, (open, tries) =>
+    pause(open, tries.rateLimits),
+  );
+  if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
+  const times = isLimited ? rateLimits : failures;
+  const wait = waitAfterRefusal(verdict, { activity: 'callModel', model, times });
+  const { turn } = modelTry.input;
+  if (wait.isWaitedOut) {
+    if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: wait.delayMilliseconds }))
+      return { kind: 'failed' };
+    return waitOut(dependencies, turn, wait);
+  }
+  // The pauses between tries of a model that failed are no waits for its provider, and the failure is told.
+  if (isLimited || verdict.delayMilliseconds !== undefined) await recordShortWait(dependencies, turn, wait);
+  const counted = `${isLimited ? 'refusal' : 'failure'} ${times}`;
+  throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), ${counted}`, wait.delayMilliseconds);
+}
+
+/** A smaller window than is known, or a cap on messages, counts from now on. */
+async function learnLimits(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  verdict: ErrorVerdict,
+): Promise<void> {
+  const { modelLimits, estimatedTokens, messages: sentMessages } = modelTry;
+  const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens }) ?? null;
+  const messages = messageCapToLearn(verdict, sentMessages) ?? null;
+  if (tokens === null && messages === null) return;
+  await storeLearned(dependencies, modelTry, { tokens, messages });
+}
+
+/** What a server refused of images and files is left out of later calls before they are sent: each would be refused once more. */
+export async function learnMediaLimits(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  { parts, bytes }: MediaLimits,
+): Promise<void> {
+  await storeLearned(dependencies, modelTry, { mediaParts: parts ?? null, mediaBytes: bytes ?? null });
+}
+
+async function storeLearned(
+  { database, learnedWindows, reachCrashPoint }: ActivityDependencies,
+  { input, snapshot, modelLimits }: ModelTry,
+  learned: Partial<LearnedLimits>,
+): Promise<void> {
+  await storeLearnedWindow(database, input.turn, {
+    ...NOTHING_LEARNED,
+    ...learned,
+    model: snapshot.model,
+    server: learnedWindows.serverOf(parseModelName(snapshot.model).provider),
+    limits: withLearnedLimits(modelLimits, learned),
+  });
+  reachCrashPoint('callModel:window-learned');
+}
+
+/** The provider took an input over the window without an error and dropped part of it: the answer is worth nothing. */
+export async function silentOverflow(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+  evidence: string,
+): Promise<CallModelResult> {
+  await record(dependencies, modelTry, { kind: 'overflow', evidence, ...paid(modelTry, answer) });
+  return { kind: 'overflow' };
+}
+
+/** Neither text nor a tool call: asked again, because no vendor accepts an empty assistant message back. */
+export async function emptyAnswer(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+): Promise<CallModelResult> {
+  const { failures, emptyAnswers } = await record(dependencies, modelTry, {
+    kind: 'retryable',
+    evidence: EMPTY_ANSWER,
+    ...paid(modelTry, answer),
+  });
+  if (emptyAnswers > EMPTY_ANSWER_RETRIES || failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
+  throw retryableFailure(
+    'ModelCall.empty_answer',
+    `the answer was empty, failure ${failures}`,
+    retryDelayMilliseconds(failures),
+  );
+}
+
+function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure, 'usage' | 'cost'> {
+  return { usage: usage ?? null, cost: usage === undefined ? null : costOf(usage, snapshot.prices) };
+}
+
+type FailureToRecord = Pick<ModelFailure, 'kind' | 'evidence'> &
+  Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>;
+
+/** Written in the transaction that records the failure. */
+type Beside = (open: Transaction, tries: FailedTries) => Promise<void>;
+
+/**
+ * However long Postgres is away, also when the activity ends before it is back: a try that stays without its failure is taken for
+ * paid, as one whose worker died.
+ */
+async function recordLasting(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  execution: Execution,
+  { failure, beside }: { readonly failure: FailureToRecord; readonly beside: Beside | undefined },
+): Promise<FailedTries> {
+  return dependencies.outlastingWork.finish(execution, (lasting) =>
+    throughOutage(dependencies, lasting, () => record(dependencies, modelTry, failure, beside)),
+  );
+}
+
+async function record(
+  { database, reachCrashPoint }: ActivityDependencies,
+  { input, attempt, startedAt }: ModelTry,
+  failure: FailureToRecord,
+  beside?: Beside,
+): Promise<FailedTries> {
+  const told = {
+    turn: input.turn,
+    callNumber: input.callNumber,
+    attempt,
+    status: null,
+    message: null,
+    usage: null,
+    cost: 0,
+    durationMilliseconds: Math.round(performance.now() - startedAt),
+    ...failure,
+  };
+  const failed = await recordModelFailure(database, told, beside);
+  reachCrashPoint('callModel:failed');
+  return failed;
+}

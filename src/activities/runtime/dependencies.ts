@@ -1,0 +1,67 @@
+import type { Logger } from 'pino';
+import type { BeforeCompaction } from '../../context/policy/compaction-hook.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { CancelRequest } from '../../turn/cancel-request.ts';
+import type { ModelClient } from '../../models/model-client.ts';
+import type { Database } from '../../store/database/database.ts';
+import type { TextEmbedder } from '../../store/search/embedder.ts';
+import type { ToolRegistry } from '../../tools/runtime/registry.ts';
+import type { ProviderGate } from './provider-gate.ts';
+import type { ReachCrashPoint } from './crash-points.ts';
+import type { FenceWatch } from './fence-watch.ts';
+import type { IsWorkflowOpen } from './ongoing-work.ts';
+import type { OutlastingWork } from './outlasting-work.ts';
+
+/** What a conversation may set instead of its agent's own. */
+export interface ConversationSettings {
+  readonly model: string | null;
+  readonly preset: string | null;
+  /** Absolute path. */
+  readonly workspace: string | null;
+  /** Whose memories of scope `user` it is shown and writes. */
+  readonly user: string | null;
+}
+
+/** Everything that activities need of the world. No activity reads the environment or keeps globals. */
+export interface ActivityDependencies {
+  readonly database: Database;
+  /** For live text only; notifications must not share a connection with writing transactions. */
+  readonly liveDatabase: Database;
+  readonly tools: ToolRegistry;
+  /** @throws ConfigurationError when no such provider is configured. */
+  readonly modelClient: (provider: string) => ModelClient;
+  /** Stands before every call of a model. */
+  readonly providerGate: ProviderGate;
+  readonly learnedWindows: {
+    /** Base address of a provider's server, without credentials. */
+    readonly serverOf: (provider: string) => string;
+    /** Days for which a window that an error named is believed. */
+    readonly forgetAfterDays: number;
+  };
+  /** Search by meaning beside search by words; `null`: words alone. */
+  readonly embedder: TextEmbedder | null;
+  /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
+  readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
+  /** Asked in order before a compaction that writes a summary. */
+  readonly beforeCompaction: readonly BeforeCompaction[];
+  /** Provider keys, masked in everything that tools return. */
+  readonly secrets: readonly string[];
+  /** Absolute paths that file tools keep away from. */
+  readonly protectedPaths: readonly string[];
+  /** Reads keys that are due to be read again, so that a tool's output is masked with those of today. Never fails. */
+  readonly readKeys: () => Promise<void>;
+  readonly logger: Logger;
+  readonly reachCrashPoint: ReachCrashPoint;
+  /** Aborts work of this worker that a newer turn or attempt took over. */
+  readonly fenceWatch: FenceWatch;
+  /** Stores what this worker has at hand also after Temporal gave its activity up. */
+  readonly outlastingWork: OutlastingWork;
+  /** Shown in claims and in Temporal. */
+  readonly workerIdentity: string;
+  /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
+  readonly newestRunOf: (workflowId: string) => Promise<string | null>;
+  /** Temporal's own cancel that a run has to obey; `null`: Temporal knows of none. */
+  readonly cancelRequestOf: (workflowId: string, runId: string) => Promise<CancelRequest | null>;
+  /** Whether Temporal has an open workflow with this id, or has this run of it open. */
+  readonly isWorkflowOpen: IsWorkflowOpen;
+}

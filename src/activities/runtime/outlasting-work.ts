@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { isOutage } from '../../store/database/errors.ts';
+import { describeError } from './activity-error.ts';
+import type { Execution } from './activity-shell.ts';
+
+/** Milliseconds that an aborted activity still waits for its work: what Postgres takes now is reported, and a stop is not held up. */
+const LINGER_MILLISECONDS = 1_000;
+
+/** Milliseconds that work goes on without its activity at most: a write that is refused for a day will not be taken. */
+const LONGEST_MILLISECONDS = 24 * 60 * 60 * 1_000;
+
+/** Milliseconds for a last try when the process ends. */
+const LAST_TRY_MILLISECONDS = 1_000;
+
+/**
+ * Work that must not end with its activity: the storing of an answer that was paid or of the result of a tool that acted. Temporal
+ * gives an activity up at its time limit, however long Postgres is away; what it has at hand is stored all the same, by the process
+ * that has it. That lasts until Postgres takes it, the grace period of a shutdown is over, or a day has passed. Few things wait at
+ * once: while Postgres is away no new call begins, so there are no more than the calls that a worker runs at a time.
+ */
+export interface OutlastingWork {
+  /**
+   * Does the work to its end. An activity that is aborted meanwhile ends a second later with the reason, and the work goes on alone.
+   * @param work gets the execution with a signal that outlasts the activity's
+   */
+  finish<Result>(execution: Execution, work: (lasting: Execution) => Promise<Result>): Promise<Result>;
+  /**
+   * Waits for what an earlier attempt of the same activity has not finished in this process. `false`: there was nothing.
+   * @throws the signal's reason when this attempt is aborted first
+   */
+  settled(execution: Execution): Promise<boolean>;
+  /** Gives what goes on this many milliseconds, then one last try. */
+  end(milliseconds: number): Promise<void>;
+}
+
+interface Work {
+  /** The same for all attempts of an activity. */
+  readonly activity: string;
+  readonly over: AbortController;
+  /** Never rejects. */
+  readonly settled: Promise<void>;
+}
+
+export function createOutlastingWork(logger: Logger): OutlastingWork {
+  const works = new Set<Work>();
+
+  async function goOnAlone({ over }: Work, { workflowId, attempt }: Execution, result: Promise<unknown>) {
+    const identity = { workflowId, attempt };
+    logger.warn(identity, 'Temporal gave an activity up: what it has at hand is stored without it');
+    const timer = setTimeout(() => over.abort(), LONGEST_MILLISECONDS).unref();
+    try {
+      await result;
+      logger.info(identity, 'what an activity had at hand when it was given up is stored');
+    } catch (error) {
+      const lost = isOutage(error);
+      const told = { ...identity, ...describeError(error) };
+      if (lost) logger.error(told, 'what an activity had at hand when it was given up is lost');
+      else logger.warn(told, 'an activity that was given up has ended');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function allSettledWithin(milliseconds: number): Promise<void> {
+    const over = new AbortController();
+    const all = Promise.all([...works].map(({ settled }) => settled));
+    await Promise.race([all, delay(milliseconds, undefined, { signal: over.signal })]);
+    over.abort();
+  }
+
+  return {
+    async finish(execution, work) {
+      const over = new AbortController();
+      const result = work({ ...execution, signal: over.signal });
+      const kept = { activity: activityOf(execution), over, settled: settledOf(result) };
+      works.add(kept);
+      void kept.settled.then(() => works.delete(kept));
+      const aborted = async (end: AbortSignal): Promise<false> => {
+        await abortOf(execution.signal, end);
+        return delay(LINGER_MILLISECONDS, false, { signal: end });
+      };
+      if (!(await first(kept.settled, aborted))) {
+        void goOnAlone(kept, execution, result);
+        execution.signal.throwIfAborted();
+      }
+      return result;
+    },
+    async settled(execution) {
+      const { signal } = execution;
+      const activity = activityOf(execution);
+      const before = [...works].filter((work) => work.activity === activity);
+      if (before.length === 0) return false;
+      const all = Promise.all(before.map(({ settled }) => settled));
+      if (!(await first(all, (end) => abortOf(signal, end)))) signal.throwIfAborted();
+      return true;
+    },
+    async end(milliseconds) {
+      await allSettledWithin(milliseconds);
+      for (const { over } of works) over.abort();
+      await allSettledWithin(LAST_TRY_MILLISECONDS);
+    },
+  };
+}
+
+function activityOf({ workflowId, runId, activityId }: Execution): string {
+  return `${workflowId}:${runId}:${activityId}`;
+}
+
+async function settledOf(result: Promise<unknown>): Promise<void> {
+  await result.catch(() => undefined);
+}
+
+/** Resolves once the signal is aborted. @param end aborted when nobody waits any more */
+async function abortOf(signal: AbortSignal, end: AbortSignal): Promise<false> {
+  if (!signal.aborted) await once(signal, 'abort', { signal: end });
+  return false;
+}
+
+/** Whether the work was over before the other came; ends the wait for the other. */
+async function first(work: Promise<unknown>, other: (end: AbortSignal) => Promise<false>): Promise<boolean> {
+  const end = new AbortController();
+  try {
+    return await Promise.race([work.then(() => true), other(end.signal)]);
+  } finally {
+    end.abort();
+  }
+}

@@ -1,0 +1,266 @@
+import { CancelledFailure } from '@temporalio/common';
+import type { ApplicationFailure } from '@temporalio/common';
+import { newId } from '../../store/database/ids.ts';
+import { isOutage, StoreError } from '../../store/database/errors.ts';
+import { keepPartialOutput, readToolCall, storeToolResult } from '../../store/attempts/tool-calls.ts';
+import type { ToolCallOutcome, ToolClaim, ToolResultToStore } from '../../store/attempts/tool-calls.ts';
+import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
+import { readSnapshot } from '../../store/turns/turns.ts';
+import { killMarkedProcesses } from '../../tools/process/end-processes.ts';
+import { runToolCall } from '../../tools/runtime/run-tool-call.ts';
+import { maskText } from '../../tools/runtime/secret-mask.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { RunToolInput, RunToolResult } from '../../turn/activity-values.ts';
+import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../../turn/limits.ts';
+import { describeError, retryableFailure } from '../runtime/activity-error.ts';
+import { withPatientMemory } from './patient-memory.ts';
+import { claimCall, giveBackCall, reclaimCall } from './claim-call.ts';
+import { fingerprintOf, fingerprintOfUnknown, isRecall } from './call-fingerprint.ts';
+import { resultOfDecision, wantedDecision } from './decided-call.ts';
+import type { DecidedResult } from './decided-call.ts';
+import type { Execution } from '../runtime/activity-shell.ts';
+import { unknownOutcome } from '../turn/close-tool-call.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { toolMissing, toolsToHandOver } from '../runtime/hand-over.ts';
+import { keepLater, storeToolEnd } from './store-tool-end.ts';
+import { newText } from '../runtime/new-content.ts';
+import { throughOutage } from '../runtime/through-outage.ts';
+import { contextOf, offerOf } from './tool-call-context.ts';
+
+type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
+
+/** A call that is under way. */
+interface OpenCall {
+  readonly input: RunToolInput;
+  readonly claim: OpenClaim;
+  readonly snapshot: AgentSnapshot;
+  readonly execution: Execution;
+  /** To be called before the tool is, and when there is a result without it: from here on the call is not given back. */
+  readonly begins: () => void;
+}
+
+/**
+ * Workers that may die during one call before it is given up: a tool that brings its process down would otherwise bring
+ * down one worker after the other. Above what a rolling deploy or a machine that restarts can hit.
+ */
+const MOST_ATTEMPTS = 5;
+
+/**
+ * Runs one tool call: claims it before it acts, so that a retry knows whether it may act again, and
+ * stores its result with the entry in one transaction.
+ */
+export async function runTool(
+  dependencies: ActivityDependencies,
+  input: RunToolInput,
+  execution: Execution,
+): Promise<RunToolResult> {
+  const { database, workerIdentity, reachCrashPoint } = dependencies;
+  const { runId, attempt: activityAttempt } = execution;
+  const call = { ...input, claimId: newId(), workerIdentity, runId, activityAttempt };
+  const { snapshot } = await readSnapshot(database, input.turn.turnId);
+  await handOverMissingTool(dependencies, input, { snapshot, execution });
+  const claim = await claimCall(dependencies, call, execution);
+  if (claim.state === 'finished') return finishedBefore(input, claim);
+  if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
+  let mayHaveBegun = claim.state === 'claimed_before';
+  const begins = (): void => {
+    mayHaveBegun = true;
+  };
+  try {
+    return await carryOut(dependencies, { input, claim, snapshot, execution, begins }, (previousAttempt) =>
+      reclaimCall(dependencies, { ...call, previousAttempt }, execution),
+    );
+  } catch (error) {
+    // Of another failure nobody knows whether it would ever pass: a call that fails before each beginning must come to an end.
+    if (mayHaveBegun || !(isOutage(error) || execution.signal.aborted)) throw error;
+    return giveBackCall(dependencies, call, execution, error);
+  }
+}
+
+async function carryOut(
+  dependencies: ActivityDependencies,
+  call: OpenCall,
+  reclaim: (previousAttempt: number) => Promise<{ readonly attempt: number }>,
+): Promise<RunToolResult> {
+  const { input, claim, snapshot } = call;
+  const { decided, isUnasked } = await decidedResult(dependencies, snapshot, claim);
+  if (decided !== null) return storeDecidedResult(dependencies, call, decided);
+  if (claim.state === 'claimed') return run(dependencies, call);
+  if (isUnasked || !mayRunAgain(dependencies, snapshot, claim)) return storeUnknownOutcome(dependencies, input, claim);
+  const { attempt } = await reclaim(claim.attempt);
+  dependencies.reachCrashPoint('runTool:reclaimed');
+  return run(dependencies, { ...call, claim: { ...claim, attempt } });
+}
+
+/** What a worker stored and did not live to report. The loop guard must not take it for progress: it is told what that worker would have told. */
+function finishedBefore({ turn }: RunToolInput, claim: Extract<ToolClaim, { state: 'finished' }>): RunToolResult {
+  const fingerprint = claim.fingerprint ?? fingerprintOfUnknown({ turnId: turn.turnId, claim });
+  return { state: stateOf(claim.outcome), fingerprint, ...(isRecall(claim.name) && { recall: true }) };
+}
+
+/** Whoever took the call over may itself be too late for Temporal: the next try finds what came of it. */
+function supersededAttempt(): ApplicationFailure {
+  return retryableFailure('SupersededAttempt', 'another attempt took this tool call over');
+}
+
+/**
+ * What a person decided instead of running the tool; `null`: it may run. What was decided on the call holds, whatever its tool
+ * says now. A call that began before its tool asked (a newer version does, or the hour) may have acted: it is not told as one that
+ * did not run, and `isUnasked` keeps it from running again.
+ */
+async function decidedResult(
+  dependencies: ActivityDependencies,
+  snapshot: AgentSnapshot,
+  claim: OpenClaim,
+): Promise<{ readonly decided: DecidedResult | null; readonly isUnasked: boolean }> {
+  const { decision } = claim;
+  if (decision !== null) return { decided: resultOfDecision(decision), isUnasked: false };
+  const call = { name: claim.name, argumentsText: claim.arguments };
+  const isUnasked = (await wantedDecision(dependencies, snapshot, call)) !== null;
+  return { decided: isUnasked && claim.state === 'claimed' ? resultOfDecision(null) : null, isUnasked };
+}
+
+async function storeDecidedResult(
+  dependencies: ActivityDependencies,
+  { input, claim, execution, begins }: OpenCall,
+  decided: DecidedResult,
+): Promise<RunToolResult> {
+  const content = newText(maskText(decided.text, dependencies.secrets));
+  const entryId = newId();
+  const fingerprint = fingerprintOf({ ...content, ...decided, turnId: input.turn.turnId, claim });
+  const result: ToolResultToStore = {
+    ...input,
+    ...content,
+    entryId,
+    fingerprint,
+    attempt: claim.attempt,
+    workerIdentity: dependencies.workerIdentity,
+    outcome: decided.answered ? 'succeeded' : 'not_run',
+  };
+  begins();
+  const stored = await dependencies.outlastingWork.finish(execution, (lasting) =>
+    throughOutage(dependencies, lasting, () => storeToolResult(dependencies.database, result)),
+  );
+  dependencies.reachCrashPoint('runTool:decided');
+  if (stored.state === 'late') throw supersededAttempt();
+  return { state: stateOf(stored.outcome), fingerprint };
+}
+
+/** While versions differ, the turn may have begun on a worker with a tool that this one lacks: another one takes the call. */
+async function handOverMissingTool(
+  dependencies: ActivityDependencies,
+  { turn, callNumber, callIndex }: RunToolInput,
+  { snapshot, execution }: { readonly snapshot: AgentSnapshot; readonly execution: Execution },
+): Promise<void> {
+  const missing = toolsToHandOver(dependencies, snapshot, execution.attempt);
+  if (missing.size === 0) return;
+  const { name, state } = await readToolCall(dependencies.database, { ...turn, callNumber, callIndex });
+  if (state !== 'finished' && missing.has(name)) throw toolMissing(`${callNumber}.${callIndex}`);
+}
+
+/** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */
+function mayRunAgain(
+  { tools }: ActivityDependencies,
+  snapshot: AgentSnapshot,
+  claim: Extract<ToolClaim, { state: 'claimed_before' }>,
+): boolean {
+  if (claim.lost >= MOST_ATTEMPTS) return false;
+  const isOffered = snapshot.tools.some((tool) => tool.name === claim.name);
+  // Of a tool that the worker before had and this one lacks nobody knows the effect.
+  const effect = tools.get(claim.name)?.effect ?? (isOffered ? 'once' : 'none');
+  return effect !== 'once';
+}
+
+async function run(
+  dependencies: ActivityDependencies,
+  { input, claim, snapshot, execution, begins }: OpenCall,
+): Promise<RunToolResult> {
+  const entryId = newId();
+  const { attempt } = claim;
+  const { turn, callNumber, callIndex } = input;
+  const fence = dependencies.fenceWatch.watch({ kind: 'tool_call', turn, callNumber, callIndex, attempt });
+  const signal = AbortSignal.any([execution.signal, fence.signal]);
+  try {
+    await dependencies.readKeys();
+    const end = await runToolCall({
+      ...offerOf(dependencies, snapshot),
+      name: claim.name,
+      argumentsText: claim.arguments,
+      entryId,
+      begins,
+      // The worker whose answer called the tool may be of another version, where the tool has less time.
+      timeLimit: execution.timeLimit - TOOL_TIMEOUT_MARGIN_MILLISECONDS,
+      keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
+      context: withPatientMemory(dependencies, {
+        ...contextOf(dependencies, { ...input, attempt }, snapshot),
+        signal,
+        requireClaim: async () => throughOutage(dependencies, { signal }, () => fence.requireHeld()),
+      }),
+    });
+    if (end.ending !== 'aborted') begins();
+    const { turnId } = turn;
+    if (end.later !== undefined) void keepLater(dependencies, input, { later: end.later, claim, execution });
+    const fingerprint = fingerprintOf({ ...end, turnId, claim });
+    const stored = await dependencies.outlastingWork.finish(execution, async (lasting) => {
+      try {
+        // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
+        // is closed already, and what it came to is kept beside the log, in one place: that of what comes later, if that does.
+        if (end.ending === 'aborted') {
+          const isReplaced = await throughOutage(dependencies, lasting, () => fence.isReplaced());
+          if (!isReplaced) throw new CancelledFailure('tool call aborted');
+          if (end.later !== undefined) throw supersededAttempt();
+        }
+        dependencies.reachCrashPoint('runTool:finished');
+        return await throughOutage(dependencies, lasting, () =>
+          storeToolEnd(dependencies, input, { end, entryId, attempt, fingerprint }),
+        );
+      } finally {
+        await end.dispose();
+      }
+    });
+    if (stored.state === 'late') throw supersededAttempt();
+    return { state: stateOf(stored.outcome), fingerprint, ...(isRecall(claim.name) && { recall: true }) };
+  } finally {
+    fence.end();
+  }
+}
+
+/** A call does not fail because what it wrote so far could not be noted: the fence and the result tell of every reason. */
+async function keepOutput(
+  { database, logger, reachCrashPoint }: ActivityDependencies,
+  partial: Parameters<typeof keepPartialOutput>[1],
+): Promise<void> {
+  try {
+    await keepPartialOutput(database, partial);
+    reachCrashPoint('runTool:output-kept');
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'stale_epoch') return;
+    logger.debug(describeError(error), 'partial output could not be noted');
+  }
+}
+
+async function storeUnknownOutcome(
+  { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
+  input: RunToolInput,
+  claim: Extract<ToolClaim, { state: 'claimed_before' }>,
+): Promise<RunToolResult> {
+  // What a command of the dead worker left running on this machine would go on acting unseen.
+  await killMarkedProcesses(idempotencyKeyOf(input));
+  const fingerprint = fingerprintOfUnknown({ turnId: input.turn.turnId, claim });
+  const stored = await storeToolResult(database, {
+    ...input,
+    ...unknownOutcome(claim),
+    entryId: newId(),
+    attempt: claim.attempt,
+    workerIdentity,
+    outcome: 'outcome_unknown',
+    fingerprint,
+  });
+  reachCrashPoint('runTool:outcome-unknown');
+  if (stored.state === 'late') throw supersededAttempt();
+  return { state: stateOf(stored.outcome), fingerprint };
+}
+
+function stateOf(outcome: ToolCallOutcome): RunToolResult['state'] {
+  return outcome === 'not_run' ? 'failed' : outcome;
+}

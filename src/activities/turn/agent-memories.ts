@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { budgetFor } from '../../context/policy/budget.ts';
+import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../../context/memory/choose-memories.ts';
+import { textOf } from '../../context/log/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
+import { chooseMemories, stateMemory } from '../../store/memory/choose-memories.ts';
+import type { Queries } from '../../store/database/database.ts';
+import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
+import { appendNote, appendNoteBefore } from '../../store/log/entries.ts';
+import type { NewContent } from '../../store/log/entries.ts';
+import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../../store/memory/memories.ts';
+import type { MemoryScope, StoredMemory } from '../../store/memory/memories.ts';
+import { isOfAnotherUser, readMemoryUser } from '../../store/memory/memory-users.ts';
+import type { MemoryUser } from '../../store/memory/memory-users.ts';
+import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../../store/log/notes.ts';
+import { addMissingTerms } from '../../store/memory/missing-terms.ts';
+import { readSummaryText } from '../../store/compactions/compactions.ts';
+import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
+import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
+import type { ToolCallReference } from '../../store/attempts/tool-calls.ts';
+import { readSnapshot } from '../../store/turns/turns.ts';
+import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
+import { maskText } from '../../tools/runtime/secret-mask.ts';
+import type { MemoryToKeep, ToolMemories } from '../../tools/tool.ts';
+import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { findOrigin } from './find-origin.ts';
+import { newText } from '../runtime/new-content.ts';
+import { withoutSaidSecrets } from '../compaction/said-secrets.ts';
+
+/** Memories of all scopes together that are ranked for a note. Those that share words with the goal, however old … */
+const CONSIDERED = { isSummary: false, matching: 300, newest: 200, preferences: 100 };
+/** … and flushed summaries. They are long, a preset flushes one a pass, and what was remembered on purpose must not be crowded out. */
+const CONSIDERED_SUMMARIES = { isSummary: true, matching: 30, newest: 20, preferences: 0 };
+/** A note never takes more of the window than this, whatever was configured. */
+const LARGEST_SHARE = 0.05;
+/** The user's newest messages are the goal after a compaction, and so much of the summary. Characters. */
+const REQUESTS = 3;
+const GOAL_CHARACTERS = 4_000;
+const MILLISECONDS_PER_DAY = 86_400_000;
+
+/** Whose memories a turn of the agent is shown and may change. */
+export function scopesOf({ tenant, agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
+  const own = tenant === undefined ? {} : { tenant };
+  return [
+    { ...own, scope: 'agent', scopeName: agent },
+    { ...own, scope: 'workspace', scopeName: workspace },
+    ...(memory === undefined ? [] : [{ ...own, scope: 'user' as const, scopeName: memory.user }]),
+  ];
+}
+
+/**
+ * What a new note must tell of the memories that have to do with the goal; `null`: nothing. It adds to the notes that the view
+ * shows, and takes back what of them was forgotten, superseded or has expired: that must not count on.
+ */
+export async function relevantMemories(
+  sql: Queries,
+  {
+    conversationId,
+    snapshot,
+    goal,
+  }: { readonly conversationId: string; readonly snapshot: AgentSnapshot; readonly goal: string },
+): Promise<NewContent | null> {
+  if (snapshot.memory === undefined) return null;
+  const scopes = scopesOf(snapshot);
+  const user = await readMemoryUser(sql, conversationId, snapshot.memory.user);
+  // One page: a turn that begins does not wait for all that was imported. Upkeep takes the rest apart.
+  await addMissingTerms(sql, scopes);
+  const stated = await chooseMemories(sql, { ...CONSIDERED, scopes, goal });
+  const summaries = await chooseMemories(sql, { ...CONSIDERED_SUMMARIES, scopes, user, goal });
+  const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
+  const choice = {
+    memories: [...(await withoutShown(sql, conversationId, stated)), ...ofOthers(conversationId, summaries)].map(
+      (memory) => (isOfAnotherUser(memory, user) ? Object.assign({}, memory, { otherUser: memory.user }) : memory),
+    ),
+    goal,
+    maximumTokens: Math.min(snapshot.memory.tokens, Math.floor(inputBudget * LARGEST_SHARE)),
+    calibration: NO_CALIBRATION,
+  };
+  const shown = (await readShownNotes(sql, conversationId, 'memories')).map(textOf);
+  if (snapshot.policy.namedBlocks === true) return anew(memoriesNote(choice), shown.at(-1) ?? '');
+  const noted = memoriesShownIn(shown);
+  const inForce = await findMemoriesInForce(sql, noted);
+  const text = memoriesNote({ ...choice, shown, gone: noted.filter((id) => !inForce.has(id)) });
+  return text === null ? null : newText(text);
+}
+
+/** Named blocks show one note only, the newest, in the system prompt: it tells everything. */
+function anew(text: string | null, shown: string): NewContent | null {
+  const wanted = text ?? (shown === '' ? '' : NO_MEMORIES_NOTE);
+  return wanted === shown ? null : newText(wanted);
+}
+
+/** Without what this conversation taught and still shows: where the source has left the window, the memory is all that says it. */
+async function withoutShown(
+  sql: Queries,
+  conversationId: string,
+  memories: readonly StoredMemory[],
+): Promise<readonly StoredMemory[]> {
+  const own = memories.filter((memory) => memory.conversationId === conversationId);
+  if (own.length === 0) return memories;
+  const sources = own.flatMap(({ sourceId }) => (sourceId === null ? [] : [sourceId]));
+  const shown = new Set(await findShownEntries(sql, conversationId, sources));
+  return memories.filter((memory) => memory.conversationId !== conversationId || !shown.has(memory.sourceId ?? ''));
+}
+
+/** A conversation's own summaries stand in its view, the newest carrying what the others said. */
+function ofOthers(conversationId: string, summaries: readonly StoredMemory[]): readonly StoredMemory[] {
+  return summaries.filter((memory) => memory.conversationId !== conversationId);
+}
+
+/**
+ * R13: after a compaction the memories are looked up again, with what the work is about now: the user's newest messages and
+ * the summary. A new note follows the marker when they have changed; the next call projects it.
+ * @param boundary the call behind which none is noted any more; `null`: none follows
+ */
+export async function withMemories(
+  { database, reachCrashPoint }: ActivityDependencies,
+  {
+    turn,
+    compactionId,
+    boundary,
+  }: Pick<CommitCompactionInput, 'turn' | 'compactionId'> & { readonly boundary: CallBoundary | null },
+  result: CommitCompactionResult,
+): Promise<CommitCompactionResult> {
+  if (result.kind !== 'committed') return result;
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  if (snapshot.memory === undefined) return result;
+  const key = `memories:${compactionId}`;
+  const written = await findNote(database, turn.turnId, key);
+  if (written !== null) {
+    const tokens = result.view.tokens + estimateTokens(written.measurements, NO_CALIBRATION);
+    return { ...result, view: { headEntryId: written.id, tokens } };
+  }
+  const requests = await readNewestRequests(database, turn.conversationId, REQUESTS);
+  const summary = await readSummaryText(database, compactionId);
+  const goal = [...requests.map(textOf), summary?.text.slice(0, GOAL_CHARACTERS) ?? ''].join('\n');
+  const note = await relevantMemories(database, { conversationId: turn.conversationId, snapshot, goal });
+  if (note === null) return result;
+  const tokens = result.view.tokens + estimateTokens(note.measurements, NO_CALIBRATION);
+  if (tokens > budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget) return result;
+  const request = { ...note, turn, slot: 'memories', key } as const;
+  const noted = await (boundary === null
+    ? appendNote(database, request)
+    : appendNoteBefore(database, boundary, request));
+  // Too late for the call: a worker that woke up, and the one that took over found nothing to note.
+  if (noted === null) return result;
+  reachCrashPoint('commitCompaction:noted');
+  return { ...result, view: { headEntryId: noted.entryId, tokens } };
+}
+
+/** The claim that runs a call of a memory tool. */
+interface MemoryCall {
+  readonly call: ToolCallReference & { readonly attempt: number };
+  readonly snapshot: AgentSnapshot;
+}
+
+/**
+ * What the memory tools of a turn reach; `null` when memory is not enabled for the agent. All conversations of the agent read
+ * what is written here, so it is written as the claim of the call: a worker that was replaced changes nothing.
+ */
+export function toolMemories(dependencies: ActivityDependencies, memoryCall: MemoryCall): ToolMemories | null {
+  const { call, snapshot } = memoryCall;
+  if (snapshot.memory === undefined) return null;
+  const { database, reachCrashPoint } = dependencies;
+  const { conversationId } = call.turn;
+  const { user: name } = snapshot.memory;
+  return {
+    async remember(memory) {
+      const user = await readMemoryUser(database, conversationId, name);
+      return remember(dependencies, { ...memoryCall, user }, memory);
+    },
+    async forget(id) {
+      const user = await readMemoryUser(database, conversationId, name);
+      const scopes = scopesOf(snapshot);
+      const forgotten = await writeAsToolCall(database, call, (open) => forgetMemory(open, scopes, id, user));
+      reachCrashPoint('runTool:memory-written');
+      return forgotten;
+    },
+  };
+}
+
+async function remember(
+  { database, secrets, reachCrashPoint }: ActivityDependencies,
+  { call, snapshot, user }: MemoryCall & { readonly user: MemoryUser },
+  { text: written, kind, scope: wanted, supersedes, confidence, expiresInDays }: MemoryToKeep,
+): ReturnType<ToolMemories['remember']> {
+  const { conversationId } = call.turn;
+  const scopes = scopesOf(snapshot);
+  const scope = wanted ?? (user.named === null ? 'workspace' : 'user');
+  const redacted = await redactSecrets(maskText(written, secrets));
+  const text = await withoutSaidSecrets(database, conversationId, redacted.text);
+  const own = scopes.find((each) => each.scope === scope);
+  if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
+  const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
+  // Not in the transaction: of what was imported there may be many pages.
+  while (!(await addMissingTerms(database, [own])).isAll);
+  const { origin, entryId } = await findOrigin(database, { text, conversationId, scopes });
+  const memory = {
+    ...own,
+    id: idOf(idempotencyKeyOf(call)),
+    kind,
+    text,
+    origin,
+    conversationId,
+    confidence,
+    supersedes,
+    statedFor: user,
+    ...(expiry !== null && { expiresAt: expiry.toISOString() }),
+  };
+  const stated = await writeAsToolCall(database, call, async (open, { entryId: answerId }) => {
+    // Never the result of this call: it says nothing of the memory, and is not stored if the call is closed by another.
+    const { id, isNew } = await stateMemory(open, { ...memory, sourceId: entryId ?? answerId });
+    return { id, isNew, supersededInstead: await findSupersededInstead(open, { id, supersedes }) };
+  });
+  reachCrashPoint('runTool:memory-written');
+  return stated;
+}
+
+/** The same for every attempt of a call, in the form of a UUID (RFC 9562 §5.8). */
+function idOf(idempotencyKey: string): string {
+  const bytes = createHash('sha256').update(`memory\n${idempotencyKey}`).digest().subarray(0, 16);
+  bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x80;
+  bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

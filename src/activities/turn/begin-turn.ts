@@ -1,0 +1,133 @@
+import { textOf } from '../../context/log/content.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import { fixedMeasurements } from '../../context/log/fixed-measurements.ts';
+import { LINES } from '../../context/log/frames.ts';
+import type { ModelLimits } from '../../context/plan/plan.ts';
+import { withLearnedLimits } from '../../models/errors/learned-window.ts';
+import { parseModelName } from '../../models/catalogue/model-name.ts';
+import { newId } from '../../store/database/ids.ts';
+import { readLearnedLimits } from '../../store/providers/model-facts.ts';
+import { isCancelMeant } from '../../store/messages/stop-meant.ts';
+import { readConversationRest } from '../../store/turns/turn-limits.ts';
+import * as store from '../../store/turns/turns.ts';
+import type { BeginTurnInput, BeginTurnResult } from '../../turn/activity-values.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { FallbackModel } from '../../turn/fallback.ts';
+import { DEFAULT_LOOP_LIMITS } from '../../turn/loop-guard.ts';
+import type { LoopLimits } from '../../turn/loop-guard.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Execution } from '../runtime/activity-shell.ts';
+import { relevantMemories } from './agent-memories.ts';
+import { closeToolCall } from './close-tool-call.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { newText } from '../runtime/new-content.ts';
+
+const RESUME_NOTE = `${LINES.resumed}\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.`;
+
+/** Takes the conversation: raises the epoch, repairs what a dead turn left, appends the waiting messages. */
+export async function beginTurn(
+  dependencies: ActivityDependencies,
+  { conversationId, cancelled }: BeginTurnInput,
+  execution: Execution,
+): Promise<BeginTurnResult> {
+  const { workflowId, runId, scheduledAt } = execution;
+  const begun = await store.beginTurn(
+    dependencies.database,
+    { conversationId, turnId: newId(), workflowId, runId, scheduledAt, workerIdentity: dependencies.workerIdentity },
+    {
+      closeToolCall: closeToolCall(dependencies),
+      isNewestRun: async () => (await dependencies.newestRunOf(workflowId)) === runId,
+      resumeNote: newText(RESUME_NOTE),
+      memoriesFor: (sql, messages, snapshot) =>
+        relevantMemories(sql, { conversationId, snapshot, goal: messages.map(textOf).join('\n') }),
+      snapshotFor: async (agent, settings) => {
+        const snapshot = await withLearnedWindows(dependencies, await dependencies.snapshotFor(agent, settings));
+        const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
+        return { snapshot, fixed: fixedMeasurements(snapshot), rules };
+      },
+    },
+  );
+  dependencies.reachCrashPoint('beginTurn:written');
+  if (begun.kind === 'nothing_waiting') return begun;
+  const { snapshot, limits, commandOnly } = begun;
+  // A change of branch does no work; a compaction is checked like a step.
+  const rest =
+    limits === null || commandOnly ? {} : await readConversationRest(dependencies.database, begun.turn, limits);
+  return {
+    kind: 'begun',
+    turn: begun.turn,
+    commandOnly: begun.commandOnly,
+    compactRequested: begun.compactRequested,
+    ...(begun.branchRequested && { branchRequested: true }),
+    stopRequested: begun.stopRequested,
+    ...(cancelled === true && (await outlivesCancel(dependencies, begun.turn, execution)) && { outlivesCancel: true }),
+    stepLimit: begun.limits?.turn.steps ?? snapshot.limits.steps,
+    ...(begun.limits !== null && { limits: begun.limits }),
+    ...(Object.keys(rest).length > 0 && { conversationRest: rest }),
+    loopLimits: loopLimitsOf(snapshot),
+    facts: {
+      agent: snapshot.agent,
+      model: snapshot.model,
+      preset: snapshot.policy.name,
+      window: snapshot.modelLimits.window,
+      ...(snapshot.policy.checkAfterLastStep && { checkAfterLastStep: true }),
+      ...definedOf({ overflowRecoveries: snapshot.policy.overflowRecoveries }),
+    },
+    ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),
+  };
+}
+
+async function outlivesCancel(
+  { cancelRequestOf, database }: ActivityDependencies,
+  turn: TurnReference,
+  { workflowId, runId }: Execution,
+): Promise<boolean> {
+  const request = await cancelRequestOf(workflowId, runId);
+  return request !== null && !(await isCancelMeant(database, turn, request));
+}
+
+function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {
+  const { repeatedCalls, compactionsWithoutProgress, continuations } = { ...DEFAULT_LOOP_LIMITS, ...limits };
+  return { repeatedCalls, compactionsWithoutProgress, continuations };
+}
+
+/** The limits that servers named in errors count more than those that are known of their models. */
+async function withLearnedWindows(
+  { database, learnedWindows }: ActivityDependencies,
+  snapshot: AgentSnapshot,
+): Promise<AgentSnapshot> {
+  // The name of a model that cannot be run may not even have a provider.
+  if (snapshot.refusal !== undefined) return snapshot;
+  /** Their server has said their window. */
+  const named = new Set<string>();
+  const limitsOf = async (model: string, limits: ModelLimits): Promise<ModelLimits> => {
+    const server = learnedWindows.serverOf(parseModelName(model).provider);
+    const learned = await readLearnedLimits(database, { model, server }, learnedWindows.forgetAfterDays);
+    if (learned.tokens !== null) named.add(model);
+    return { ...withLearnedLimits(limits, learned), server };
+  };
+  const withLearned = async <Of extends FallbackModel>(one: Of): Promise<Of> => ({
+    ...one,
+    modelLimits: await limitsOf(one.model, one.modelLimits),
+    summarizer: { ...one.summarizer, limits: await limitsOf(one.summarizer.model, one.summarizer.limits) },
+  });
+  const { fallbacks, assumedWindows, ...own } = snapshot;
+  const learned = await withLearned(own);
+  const learnedFallbacks = await Promise.all((fallbacks ?? []).map(withLearned));
+  const assumed = (assumedWindows ?? []).filter(({ model }) => !named.has(model));
+  return {
+    ...learned,
+    ...(fallbacks !== undefined && { fallbacks: learnedFallbacks }),
+    ...(assumed.length > 0 && { assumedWindows: assumed }),
+  };
+}
+
+/** A turn that went on as a new run: the turn's row names the run that works on it now. */
+export async function continueTurn(
+  dependencies: ActivityDependencies,
+  { turn }: { readonly turn: TurnReference },
+  { runId }: Execution,
+): Promise<void> {
+  await store.continueTurn(dependencies.database, { turn, runId, workerIdentity: dependencies.workerIdentity });
+  dependencies.reachCrashPoint('continueTurn:written');
+}

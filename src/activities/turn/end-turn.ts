@@ -1,0 +1,74 @@
+import { budgetFor } from '../../context/policy/budget.ts';
+import { estimateTokens } from '../../context/log/estimate.ts';
+import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
+import { breakdownWindow } from '../../context/view/measure-view.ts';
+import type { WindowBreakdown } from '../../context/plan/plan.ts';
+import * as store from '../../store/turns/end-turn.ts';
+import { StoreError } from '../../store/database/errors.ts';
+import { readPlanSource } from '../../store/compactions/fit-check.ts';
+import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import type { ContextUsage } from '../../store/turns/open-work.ts';
+import type { EndTurnInput, EndTurnResult } from '../../turn/activity-values.ts';
+import { explainOutcome } from '../../turn/explain-outcome.ts';
+import { closeToolCall } from './close-tool-call.ts';
+import type { Execution } from '../runtime/activity-shell.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { readFit } from '../compaction/read-fit.ts';
+
+/** A cancel that Temporal no longer knows cannot be dated: it reaches all that waits. */
+const END_OF_TIME = new Date('9999-12-31');
+
+/** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. */
+export async function endTurn(
+  dependencies: ActivityDependencies,
+  input: EndTurnInput,
+  { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
+): Promise<EndTurnResult> {
+  const check = await readFitOfOpenTurn(dependencies, input);
+  const isFull = check !== null && input.outcome === 'context_exhausted';
+  const breakdown = isFull ? await breakdownFor(dependencies, input, check) : null;
+  const contextUsage = check === null ? null : contextUsageOf(check);
+  const { turn, outcome: wanted, reason, cancelled } = input;
+  const cancelledUntil =
+    cancelled === true ? ((await dependencies.cancelRequestOf(workflowId, runId))?.reachesUntil ?? END_OF_TIME) : null;
+  const request = { turn, outcome: wanted, reason, breakdown, contextUsage, cancelledUntil };
+  const ended = await store.endTurn(dependencies.database, request, closeToolCall(dependencies));
+  dependencies.reachCrashPoint('endTurn:written');
+  return { ...ended, explanation: explainOutcome(ended.outcome, ended.reason) };
+}
+
+/** `null` when an earlier attempt ended the turn already, or when nothing was said. */
+async function readFitOfOpenTurn({ database }: ActivityDependencies, { turn }: EndTurnInput): Promise<FitCheck | null> {
+  try {
+    return await readFit(database, turn);
+  } catch (error) {
+    if (error instanceof StoreError && (error.code === 'stale_epoch' || error.code === 'entry_not_found')) return null;
+    throw error;
+  }
+}
+
+function contextUsageOf({ view, fixed, calibration, reported }: FitCheck): ContextUsage {
+  const contextTokens = estimateTokens(addMeasurements(view, fixed), calibration);
+  if (reported === null) return { contextTokens, usageTokens: null, trailingTokens: contextTokens };
+  return {
+    contextTokens,
+    usageTokens: reported.usage.input + reported.usage.output,
+    trailingTokens: estimateTokens(reported.since, calibration),
+  };
+}
+
+async function breakdownFor(
+  { database }: ActivityDependencies,
+  { turn }: EndTurnInput,
+  check: FitCheck,
+): Promise<WindowBreakdown> {
+  const source = await readPlanSource(database, turn);
+  return breakdownWindow({
+    fixed: check.fixed,
+    entries: source.entries,
+    summary: source.summary,
+    operations: source.operations,
+    calibration: check.calibration,
+    budget: budgetFor(check.policy, check.modelLimits),
+  });
+}

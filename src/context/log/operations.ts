@@ -1,0 +1,170 @@
+import type { ContentPart, FilePart, ImagePart } from './content.ts';
+import { clipArray } from '../plan/clip-array.ts';
+import { clipContent, clippableCharacters } from '../plan/clip.ts';
+import type { Entry, EntryOutline } from './entry.ts';
+import { rawTokens } from './estimate.ts';
+import { measureContent, measureText } from './measure.ts';
+import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurement-arithmetic.ts';
+import type { Measurements } from './measurements.ts';
+import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from '../view/placeholders.ts';
+import type { PlaceholderOptions } from '../view/placeholders.ts';
+import type { Operation } from '../plan/plan.ts';
+
+/** Above this the length alone decides; counting classes of a megabyte at each projection would cost. Characters. */
+const LONG_ENOUGH_TO_COMPARE_LENGTHS = 20_000;
+
+/**
+ * What an entry shows once an operation is in force. Each placeholder says how to get the piece
+ * back. Never larger than the original: then the original stays. A cleared note shows nothing.
+ *
+ * A clip strips media too, unless the operation's measurements say that they are still there.
+ */
+export function applyOperation(
+  entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
+  operation: Operation,
+  options: PlaceholderOptions = {},
+): ContentPart[] {
+  const changed = change(entry, operation, options);
+  return isLarger(changed, entry.content) ? [...entry.content] : changed;
+}
+
+function change(
+  entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
+  operation: Operation,
+  options: PlaceholderOptions,
+): ContentPart[] {
+  switch (operation.kind) {
+    case 'clip':
+      return (
+        clipArray(entry, operation, options) ??
+        clipContent(entry.content, {
+          entryId: entry.id,
+          head: operation.headCharacters ?? 0,
+          tail: operation.tailCharacters ?? 0,
+          keepMedia: operation.measurements.images > 0 || operation.measurements.documentPages > 0,
+          options,
+        })
+      );
+    case 'clear':
+      return entry.kind === 'note' ? [] : [{ type: 'text', text: clearedText(entry, options) }];
+    case 'strip':
+      return stripMedia(entry, options);
+  }
+}
+
+function stripMedia(entry: Pick<Entry, 'id' | 'content'>, options: PlaceholderOptions): ContentPart[] {
+  const marker = strippedContentText(entry.id, options);
+  const isMedia = (part: ContentPart): part is ImagePart | FilePart => part.type === 'image' || part.type === 'file';
+  if (marker !== undefined) return [{ type: 'text', text: marker }, ...entry.content.filter((part) => !isMedia(part))];
+  return entry.content.map((part) =>
+    isMedia(part) ? { type: 'text', text: strippedMediaText(part, entry.id, options) } : part,
+  );
+}
+
+function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options: PlaceholderOptions): string {
+  if (options.clearedResult !== undefined) return options.clearedResult;
+  const characters = clippableCharacters(entry.content);
+  return clearedResultText({ entryId: entry.id, toolName: entry.toolName ?? 'a tool', characters }, options);
+}
+
+function isLarger(changed: readonly ContentPart[], original: readonly ContentPart[]): boolean {
+  const characters = clippableCharacters(original);
+  if (characters >= LONG_ENOUGH_TO_COMPARE_LENGTHS) return clippableCharacters(changed) >= characters;
+  return rawTokens(measureContent(changed)) > rawTokens(measureContent(original));
+}
+
+/**
+ * A clear, measured from the outline alone.
+ *
+ * @param placeholder the policy's own words for a cleared result. Default: `null`, a line that names result and way back
+ */
+export function clearOperation(entry: EntryOutline, placeholder: string | null = null): Operation {
+  if (placeholder !== null) {
+    return { entryId: entry.id, kind: 'clear', measurements: { ...measureText(placeholder), frames: 1 } };
+  }
+  if (entry.kind === 'note') return { entryId: entry.id, kind: 'clear', measurements: NO_MEASUREMENTS };
+  const toolName = entry.toolName ?? 'a tool';
+  const differing = { letters: toolName.length, counts: 1, frames: 1 };
+  return { entryId: entry.id, kind: 'clear', measurements: placeholderMeasurements(CLEARED_TEXT, entry, differing) };
+}
+
+/** A strip, measured from the outline alone. */
+export function stripOperation(entry: EntryOutline): Operation {
+  return { entryId: entry.id, kind: 'strip', measurements: withoutMedia(entry) };
+}
+
+function withoutMedia(entry: EntryOutline): Measurements {
+  const { measurements } = entry;
+  const media = measurements.images + (measurements.documentPages > 0 ? 1 : 0);
+  if (media === 0) return measurements;
+  const marker = placeholderMeasurements(STRIPPED_TEXT, entry, { letters: 0, counts: 0 });
+  const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0, bytes: characterCount(measurements) };
+  return addMeasurements(text, scaleMeasurements(marker, media));
+}
+
+/** What a clip's label adds: a text label, and one within each tool call. */
+function clipOverhead(entry: EntryOutline): Measurements {
+  const label = placeholderMeasurements(CLIP_LABEL, entry, { letters: 0, counts: 4 });
+  return scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0));
+}
+
+// The placeholders without what differs from entry to entry: planning may need one for each of
+// 50,000 entries, and measuring that many texts would take most of its time.
+const CLEARED_TEXT = measureText(clearedResultText({ entryId: '', toolName: '', characters: 0 }));
+const CLIP_LABEL = measureText(clipLabel({ entryId: '', total: 0, head: 0, tail: 0 }));
+const STRIPPED_TEXT = measureText(
+  strippedMediaText({ type: 'image', mediaType: 'image/jpeg', data: '', width: 1_000, height: 1_000 }, ''),
+);
+/** Characters of a count as it is written, at most: 999,999,999. */
+const COUNT_CHARACTERS = 11;
+
+/** The entry's id is a dense run; counts and names are added by their lengths. */
+function placeholderMeasurements(
+  template: Measurements,
+  entry: EntryOutline,
+  differing: { readonly letters: number; readonly counts: number; readonly frames?: number },
+): Measurements {
+  const symbols = differing.counts * COUNT_CHARACTERS;
+  return {
+    letters: template.letters + differing.letters,
+    symbols: template.symbols + symbols,
+    spaces: template.spaces,
+    whitespaceRuns: template.whitespaceRuns,
+    ideographs: 0,
+    dense: template.dense + entry.id.length,
+    bytes: template.bytes + differing.letters + symbols + entry.id.length,
+    images: 0,
+    imagePatches: 0,
+    documentPages: 0,
+    frames: differing.frames ?? 0,
+  };
+}
+
+/**
+ * A clip, measured from the outline alone: head and tail are taken to be like the whole.
+ *
+ * @param size.keepMedia images and files stay; else they become markers
+ */
+export function clipOperation(
+  entry: EntryOutline,
+  size: { readonly head: number; readonly tail: number; readonly keepMedia?: boolean },
+): Operation {
+  const shown = size.keepMedia === true ? entry.measurements : withoutMedia(entry);
+  const total = Math.max(1, characterCount(entry.measurements));
+  const share = Math.min(1, (size.head + size.tail) / total);
+  const media = {
+    ...NO_MEASUREMENTS,
+    images: shown.images,
+    imagePatches: shown.imagePatches,
+    documentPages: shown.documentPages,
+    frames: shown.frames,
+  };
+  const text = scaleMeasurements({ ...shown, images: 0, imagePatches: 0, documentPages: 0, frames: 0 }, share);
+  return {
+    entryId: entry.id,
+    kind: 'clip',
+    headCharacters: size.head,
+    tailCharacters: size.tail,
+    measurements: addMeasurements(addMeasurements(text, media), clipOverhead(entry)),
+  };
+}

@@ -1,0 +1,149 @@
+import type { ContentPart, TextPart, ToolCallPart } from '../log/content.ts';
+import { parseNestedJson } from '../log/nested-json.ts';
+import { clipLabel, clippedArgumentLabel, strippedMediaText } from '../view/placeholders.ts';
+import type { RecallOptions } from '../view/placeholders.ts';
+
+/** How much of an entry's text stays, in characters over all its text parts and tool arguments together. */
+interface ClipSize {
+  readonly head: number;
+  readonly tail: number;
+}
+
+interface ClipContext extends ClipSize {
+  readonly entryId: string;
+  readonly keepMedia: boolean;
+  readonly options: RecallOptions;
+}
+
+/**
+ * Keeps head and tail of the text of a content. Reasoning goes (it is either byte-equal or gone),
+ * tool calls stay, their long string arguments are clipped in place so that they remain valid JSON.
+ */
+export function clipContent(content: readonly ContentPart[], clip: ClipContext): ContentPart[] {
+  const total = clippableCharacters(content);
+  if (total <= clip.head + clip.tail) return withoutThinking(content);
+  const result: ContentPart[] = [];
+  let start = 0;
+  let labelled = false;
+  for (const part of content) {
+    if (part.type === 'text' || part.type === 'tool_call') {
+      const length = textLength(part);
+      const keep = keptEnds({ start, length, total, clip });
+      start += length;
+      if (part.type === 'tool_call') {
+        result.push(clipToolCall(part, keep, clip));
+        continue;
+      }
+      const text = clipText(part, keep, labelled ? '' : clipLabel({ ...clip, total }, clip.options));
+      labelled ||= keep.omitted > 0;
+      if (text !== null) result.push(text);
+    } else if (part.type !== 'thinking') {
+      result.push(clip.keepMedia ? part : { type: 'text', text: strippedMediaText(part, clip.entryId, clip.options) });
+    }
+  }
+  return result;
+}
+
+/** Characters that a clip counts: text and tool arguments. */
+export function clippableCharacters(content: readonly ContentPart[]): number {
+  return content.reduce((sum, part) => sum + textLength(part), 0);
+}
+
+function textLength(part: ContentPart): number {
+  if (part.type === 'text') return part.text.length;
+  return part.type === 'tool_call' ? part.arguments.length : 0;
+}
+
+function withoutThinking(content: readonly ContentPart[]): ContentPart[] {
+  return content.filter((part) => part.type !== 'thinking');
+}
+
+interface KeptEnds {
+  readonly head: number;
+  readonly tail: number;
+  readonly omitted: number;
+}
+
+/** What of one part lies in the head and in the tail of the whole. */
+function keptEnds(part: { start: number; length: number; total: number; clip: ClipSize }): KeptEnds {
+  const end = part.start + part.length;
+  const head = clamp(part.clip.head - part.start, 0, part.length);
+  const tail = clamp(end - Math.max(part.total - part.clip.tail, part.start), 0, part.length - head);
+  return { head, tail, omitted: part.length - head - tail };
+}
+
+function clipText(part: TextPart, keep: KeptEnds, label: string): TextPart | null {
+  if (keep.omitted === 0) return part;
+  const text = headOf(part.text, keep.head) + label + tailOf(part.text, keep.tail);
+  return text === '' ? null : { type: 'text', text };
+}
+
+function clipToolCall(part: ToolCallPart, keep: KeptEnds, clip: ClipContext): ToolCallPart {
+  if (keep.omitted === 0) return part;
+  return { ...part, arguments: clipArguments(part.arguments, keep, clip) };
+}
+
+/**
+ * Shortens tool arguments to about the characters kept, as valid JSON of the same keys: long strings lose their middle, or
+ * all they say where little is kept. What cannot be shortened that way (not an object, or many small values) becomes one
+ * string under the key `clipped`.
+ */
+function clipArguments(text: string, keep: KeptEnds, clip: ClipContext): string {
+  const inPlace = clipArgumentsInPlace(text, keep.head + keep.tail, clip);
+  if (inPlace !== null) return inPlace;
+  const label = clippedArgumentLabel({ entryId: clip.entryId, omitted: keep.omitted }, clip.options);
+  return JSON.stringify({ clipped: headOf(text, keep.head) + label + tailOf(text, keep.tail) });
+}
+
+/** Strings of tool arguments up to this stay as they are: paths, names, options. Characters. */
+const SHORT_STRING = 40;
+
+/** `null` when shortening strings does not reach the budget. */
+function clipArgumentsInPlace(text: string, budget: number, clip: ClipContext): string | null {
+  const allowance = clippedArgumentLabel({ ...clip, omitted: text.length }, clip.options).length;
+  const value = parseNestedJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const limits = [budget, budget / 2, budget / 4, budget / 16].map((limit) =>
+    Math.max(SHORT_STRING, Math.floor(limit)),
+  );
+  for (const limit of [...limits, SHORT_STRING, 0]) {
+    const clipped = JSON.stringify(clipStrings(value, limit, clip));
+    if (clipped.length <= budget + allowance) return clipped;
+  }
+  return null;
+}
+
+function clipStrings(value: unknown, limit: number, clip: ClipContext): unknown {
+  if (typeof value === 'string') {
+    if (value.length <= Math.max(SHORT_STRING, limit)) return value;
+    const head = Math.ceil(limit * 0.7);
+    const tail = limit - head;
+    const label = clippedArgumentLabel({ entryId: clip.entryId, omitted: value.length - limit }, clip.options);
+    return headOf(value, head) + label + tailOf(value, tail);
+  }
+  if (Array.isArray(value)) return value.map((item) => clipStrings(item, limit, clip));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clipStrings(item, limit, clip)]));
+  }
+  return value;
+}
+
+/** The first characters; a surrogate pair at the border goes whole. */
+export function headOf(text: string, characters: number): string {
+  const end = isHighSurrogate(text.charCodeAt(characters - 1)) ? characters - 1 : characters;
+  return text.slice(0, Math.max(0, end));
+}
+
+/** The last characters; a surrogate pair at the border goes whole. */
+export function tailOf(text: string, characters: number): string {
+  const start = Math.max(0, text.length - characters);
+  return text.slice(start > 0 && isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00;
+}
+
+function clamp(value: number, minimum: number, maximum: number): number {
+  return Math.min(maximum, Math.max(minimum, value));
+}

@@ -1,0 +1,115 @@
+import type { GroupTable } from '../log/groups.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
+
+export interface CutSearch {
+  readonly groups: GroupTable;
+  /** Of the entry at a position. */
+  readonly tokensAt: (position: number) => number;
+  /** Tokens. */
+  readonly tailBudget: number;
+  readonly keep: Pick<CompactionPolicy['keep'], 'splitTurns' | 'tailReaches'>;
+  /** Groups before this one have to go, whatever they take: the server takes no more messages. Default: 0. */
+  readonly notBefore?: number;
+}
+
+/**
+ * Index of the first group that stays as it is; `null` when nothing would be dropped. Walks from
+ * the newest group back while the tail's budget lasts. The newest group that says something stays
+ * in any case: the model has to answer it.
+ */
+export function chooseCut(search: CutSearch): number | null {
+  const { groups, keep } = search;
+  const newest = groupBack(groups.length - 1, (group) => {
+    return groups.cutBeforeAt(group) && groups.kindAt(group) !== 'note';
+  });
+  if (newest <= 0) return null;
+  const first = keep.tailReaches === 'at_most' ? firstWithin(search) : firstReaching(search);
+  const cut = Math.min(nextCut(groups, Math.min(first, newest)), newest);
+  const aligned = keep.splitTurns ? cut : cutAtTurn(search, cut);
+  const { notBefore = 0 } = search;
+  const capped = aligned >= notBefore ? aligned : Math.min(nextCut(groups, notBefore), newest);
+  return capped > 0 ? capped : null;
+}
+
+/** The oldest group with which the tail is not over its budget. */
+function firstWithin({ groups, tokensAt, tailBudget }: CutSearch): number {
+  let tail = 0;
+  for (let group = groups.length - 1; group >= 0; group -= 1) {
+    for (const position of groups.entriesAt(group)) tail += tokensAt(position);
+    if (tail > tailBudget) return group + 1;
+  }
+  return 0;
+}
+
+/**
+ * The group from the entry on with which the tail reaches its budget (seeds/pi.md). When that entry is
+ * a tool result, its answer is too far back: the tail begins with the next group.
+ */
+function firstReaching({ groups, tokensAt, tailBudget }: CutSearch): number {
+  let tail = 0;
+  for (let group = groups.length - 1; group >= 0; group -= 1) {
+    const entries = groups.entriesAt(group);
+    for (let place = entries.length - 1; place >= 0; place -= 1) {
+      tail += tokensAt(entries[place] ?? 0);
+      if (tail >= tailBudget) return place === 0 ? group : group + 1;
+    }
+  }
+  return 0;
+}
+
+/** The first group from `from` on that a view may begin with; the number of groups when there is none. */
+function nextCut(groups: GroupTable, from: number): number {
+  return groupOn(groups, from, (group) => groups.cutBeforeAt(group));
+}
+
+/** The first group from `from` on that `fits`; the number of groups when there is none. */
+function groupOn(groups: GroupTable, from: number, fits: (group: number) => boolean): number {
+  let group = from;
+  while (group < groups.length && !fits(group)) group += 1;
+  return group;
+}
+
+/** The newest group up to `from` that `fits`; -1 when there is none. */
+function groupBack(from: number, fits: (group: number) => boolean): number {
+  let group = from;
+  while (group >= 0 && !fits(group)) group -= 1;
+  return group;
+}
+
+/** The nearest user message; inside the turn when it is the only one, or larger than the tail by itself. */
+function cutAtTurn(search: CutSearch, cut: number): number {
+  const { groups, keep, tailBudget } = search;
+  const isTurn = (group: number): boolean => groups.cutBeforeAt(group) && groups.kindAt(group) === 'user';
+  const found = groupOn(groups, cut, isTurn);
+  const later = found < groups.length ? found : -1;
+  const earlier = groupBack(Math.min(cut, groups.length - 1), isTurn);
+  if (keep.tailReaches === 'at_most') return later > 0 ? later : earlier > 0 ? earlier : cut;
+  const end = groupOn(groups, earlier + 1, isTurn);
+  if (earlier >= 0 && tokensBetween(search, earlier, end) > tailBudget) return cut;
+  return earlier > 0 ? earlier : later > 0 ? later : cut;
+}
+
+function tokensBetween({ groups, tokensAt }: CutSearch, from: number, to: number): number {
+  let sum = 0;
+  for (let group = from; group < to; group += 1) {
+    for (const position of groups.entriesAt(group)) sum += tokensAt(position);
+  }
+  return sum;
+}
+
+/**
+ * Sequence of the message that opened the turn into which a cut falls, among the entries that are
+ * dropped; `null` when the cut falls between turns, or when that message was summarized before.
+ *
+ * @param cut position of the first entry that stays
+ */
+export function turnStartBefore(table: OutlineTable, dropped: readonly number[], cut: number): number | null {
+  const opensTurn = (position: number): boolean => {
+    const kind = table.kindAt(position);
+    return kind === 'user' || kind === 'branch_summary';
+  };
+  if (opensTurn(cut)) return null;
+  const opening = dropped.findLast(opensTurn);
+  return opening === undefined ? null : table.sequenceAt(opening);
+}

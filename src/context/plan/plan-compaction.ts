@@ -1,0 +1,217 @@
+import { isEnabled, resolveAmount } from '../policy/budget.ts';
+import { breakdownWindow } from '../view/measure-view.ts';
+import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
+import { hiddenTokens, planningState } from './planning-state.ts';
+import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
+import { applyReducers, reduce } from './reduce.ts';
+import { requiredGain } from './required-gain.ts';
+import { shrinkToFit } from './shrink-to-fit.ts';
+import { planSummary } from '../summary/summary-form.ts';
+import { planSummaryInPlace } from '../summary/summary-in-place.ts';
+
+/** A view may stay this share of the input budget above the target (R7). */
+const TARGET_TOLERANCE = 0.05;
+/**
+ * When system prompt and tools take so much that the target would leave less than this share of the
+ * room below the trigger, the target moves up to it: a pass that leaves nothing is worth nothing.
+ */
+const SMALLEST_ROOM = 1 / 3;
+/**
+ * A forced pass shrinks what can shrink to this share of its size at most, however low its target: the view then fits even
+ * where the estimate knows nothing of what the provider counts, as long as system prompt and tools take less than two thirds of
+ * the window. A deeper cut would clip the task itself.
+ */
+const DEEPEST_CUT = 0.25;
+/** A pass that the user asks for in a small view aims for this share of what can shrink. */
+const MANUAL_SHARE = 0.5;
+/** A pass that drops messages for their number only has to be smaller; what stays is not to be clipped for it. */
+const CAPPED_SHARE = 0.9;
+
+const FORMS: readonly CompactionForm[] = ['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only'];
+
+/** The form to plan after one that failed; `null` after the weakest. */
+export function weakerForm(form: CompactionForm): CompactionForm | null {
+  return FORMS[FORMS.indexOf(form) + 1] ?? null;
+}
+
+/**
+ * Decides whether the view is compacted and how, on outlines and numbers alone. Tries the forms from
+ * the one asked for to the weakest and takes the first that reaches the target and wins enough; if
+ * none does, the one that comes closest, provided that it wins enough and the request then fits.
+ */
+export function planCompaction(input: PlanInput): PlanResult {
+  const state = planningState(input);
+  const fits: PlanResult = { kind: 'fits', tokens: Math.ceil(state.tokens) };
+  if (input.reason === 'maintenance') return planMaintenance(state) ?? fits;
+  if (input.reason === 'threshold' && !isDue(state)) return fits;
+  if (input.reason === 'overflow' && !isEnabled(input.policy)) return exhausted(state);
+  const goal = goalTokens(state);
+  const limit = acceptedTokens(state, goal);
+  const gain = requiredGain(state);
+  let best: CompactionPlan | null = null;
+  for (const form of formsFrom(state)) {
+    const drafted = planForm(state, form, { goal, limit });
+    if (drafted === null || drafted.tokensBefore - drafted.tokensAfter < gain) continue;
+    const proactive = input.reason !== 'overflow' && state.tokens <= input.budget.window;
+    const plan = {
+      ...drafted,
+      proactive,
+      requiredGain: gain,
+      acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter),
+    };
+    if (plan.tokensAfter <= limit || state.isOverMessageCap) return { kind: 'planned', plan };
+    if (best === null || plan.tokensAfter < best.tokensAfter) best = plan;
+  }
+  if (best !== null && best.tokensAfter <= input.budget.inputBudget) return { kind: 'planned', plan: best };
+  const isOver = input.reason === 'overflow' || state.isOverMessageCap || state.tokens > input.budget.inputBudget;
+  return isOver ? exhausted(state) : fits;
+}
+
+/** Tokens that a pass may leave. One that the user asks for in a small view aims low, but may leave what others may. */
+function acceptedTokens({ input, tokens }: PlanningState, goal: number): number {
+  const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, tokens);
+  return input.reason === 'manual' ? Math.max(limit, input.budget.target) : limit;
+}
+
+/** The policy's own count decides; where none is given, the calibrated estimate is it. */
+function isDue({ input, tokens, isOverMessageCap }: PlanningState): boolean {
+  if (isOverMessageCap && isEnabled(input.policy)) return true;
+  return input.counted?.isDue ?? (isEnabled(input.policy) && tokens > input.budget.trigger);
+}
+
+/** Reduces what old results take, whatever the window holds: no target, and no gain but the reducers' own minimum. */
+function planMaintenance(state: PlanningState): PlanResult | null {
+  if (state.input.form !== undefined && state.input.form !== 'reduction') return null;
+  const drafted = planOperations(state, 'reduction', (draft) => applyReducers(state, draft, 0));
+  if (drafted === null || drafted.tokensAfter >= drafted.tokensBefore) return null;
+  return { kind: 'planned', plan: { ...drafted, requiredGain: 1, acceptedTokens: drafted.tokensAfter } };
+}
+
+function exhausted(state: PlanningState): PlanResult {
+  const breakdown = breakdownWindow(state.input);
+  return { kind: 'exhausted', tokens: Math.ceil(state.tokens), breakdown };
+}
+
+/**
+ * A user who asks for a compaction asks for a summary: reducing alone would ignore what to focus
+ * on, and clipping what still fits would only take away.
+ */
+function formsFrom({ input, isOverMessageCap }: PlanningState): readonly CompactionForm[] {
+  if (isOverMessageCap) return FORMS.slice(FORMS.indexOf(input.form ?? 'reduction')).filter(dropsMessages);
+  const { when } = input.policy.summary;
+  const left = FORMS.slice(FORMS.indexOf(input.form ?? 'reduction'));
+  const asked = input.policy.reduceAfterTurn ? left.filter((form) => form !== 'reduction') : left;
+  if (when === 'never') return asked.filter((form) => form === 'reduction' || form === 'clip_only');
+  if (input.reason === 'manual') return asked.filter((form) => form !== 'reduction' && form !== 'clip_only');
+  return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
+}
+
+function dropsMessages(form: CompactionForm): boolean {
+  return form !== 'reduction' && form !== 'clip_only';
+}
+
+function planForm(
+  state: PlanningState,
+  form: CompactionForm,
+  goals: { readonly goal: number; readonly limit: number },
+): DraftedPlan | null {
+  const { goal } = goals;
+  switch (form) {
+    case 'reduction':
+      return planReduction(state, goal);
+    case 'summary':
+    case 'shorter_summary':
+    case 'extractive_summary':
+      return state.input.policy.summary.of === 'shortened' && !state.isOverMessageCap
+        ? planSummaryInPlace(state, form, goals)
+        : planSummary(state, form, goals);
+    case 'clip_only':
+      return planOperations(state, form, (draft) => {
+        reduce(state, draft, goal);
+        const { olderUserMessages, kept } = state.arrangement;
+        shrinkToFit(state, draft, { positions: [...olderUserMessages, ...kept], goal });
+      });
+  }
+}
+
+/** `null` when reducing alone would hide too much that no summary covers. */
+function planReduction(state: PlanningState, goal: number): DraftedPlan | null {
+  const { policy } = state.input;
+  if (policy.summary.when === 'never') {
+    return planOperations(state, 'reduction', (draft) => reduce(state, draft, goal));
+  }
+  let isTooMuch = false;
+  const plan = planOperations(state, 'reduction', (draft) => {
+    draft.hidingRoom = hidingRoom(state);
+    reduce(state, draft, goal);
+    isTooMuch = draft.hidingRoom < 0;
+  });
+  return isTooMuch ? null : plan;
+}
+
+/** Tokens that reducing may still take away from kept messages and results. */
+function hidingRoom(state: PlanningState): number {
+  const { policy, budget } = state.input;
+  let room = resolveAmount(policy.summary.hiddenMaximum ?? { tokens: 0 }, budget);
+  if (state.inForce.size === 0) return room;
+  for (const position of state.arrangement.kept) room -= hiddenTokens(state, position, state.inForce.get(position));
+  return room;
+}
+
+/** A form that leaves the cut where it is and only changes how entries are shown. */
+function planOperations(
+  state: PlanningState,
+  form: CompactionForm,
+  change: (draft: Draft) => void,
+): DraftedPlan | null {
+  const draft: Draft = { operations: new Map(), tokens: state.tokens + state.continuationTokens };
+  change(draft);
+  if (draft.operations.size === 0) return null;
+  return {
+    form,
+    firstKeptSequence: null,
+    opensWithMarker: false,
+    keptFromMarker: false,
+    splitTurn: false,
+    coveredThroughSequence: null,
+    droppedMessages: 0,
+    keptSequences: state.input.summary?.keptSequences ?? [],
+    operations: [...draft.operations.values()],
+    parts: [],
+    summaryLimit: 0,
+    targets: draft.operations.size,
+    entriesInView: state.entriesInView,
+    continuation: state.continuation,
+    insideTurn: state.insideTurn,
+    turnIsOver: state.input.turnIsOver === true,
+    tokensBefore: Math.ceil(state.tokens),
+    tokensAfter: Math.ceil(draft.tokens),
+  };
+}
+
+/**
+ * What the pass aims for, in tokens. After a reported overflow the window itself tells how much too
+ * low the estimate was: a view that we take for small is scaled as if it had filled the window (D1).
+ */
+function goalTokens(state: PlanningState): number {
+  const { budget, policy, reason, counted } = state.input;
+  const calibrated = (tokens: number): number =>
+    Math.min(tokens * (counted?.calibratedPerToken ?? 1), budget.inputBudget);
+  const room = Math.max(0, calibrated(budget.trigger) - state.fixedTokens);
+  const target = Math.max(calibrated(budget.target), state.fixedTokens + room * SMALLEST_ROOM);
+  const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
+  // Too many messages say nothing about tokens: the kept ones stay as they are, within the ordinary target.
+  if (state.isOverMessageCap) return Math.min(target, state.fixedTokens + shrinkable * CAPPED_SHARE);
+  switch (reason) {
+    case 'maintenance':
+    case 'threshold':
+      return target;
+    case 'manual':
+      return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
+    case 'overflow': {
+      const lower = target * policy.forcedTargetFactor ** (1 + (state.input.recoveries ?? 0));
+      const scaled = Math.min(lower, (state.tokens * lower) / Math.max(1, budget.window));
+      return Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT);
+    }
+  }
+}

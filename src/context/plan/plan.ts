@@ -1,0 +1,265 @@
+import type { Measurements } from '../log/measurements.ts';
+import type { Outlines } from '../log/outline-table.ts';
+import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from '../policy/policy.ts';
+
+/** What a model accepts, in tokens. */
+export interface ModelLimits {
+  readonly window: number;
+  /** Base address of the model's server, without credentials: the same model may count tokens differently elsewhere. */
+  readonly server?: string;
+  /** Largest input when the vendor caps it below the window. */
+  readonly maximumInput?: number;
+  readonly maximumOutput: number;
+  /** Most messages of a request, tool calls and results counted too, where a server caps them. Absent: no cap is known. */
+  readonly maximumMessages?: number;
+  /** Images and files of a request, where a server refused more. Absent: nothing is known. */
+  readonly maximumMedia?: MediaLimits;
+}
+
+/** Most images and files of a request. */
+export interface MediaLimits {
+  /** Their number; 0: none are taken. */
+  readonly parts?: number;
+  /** Their bytes together, in base64. */
+  readonly bytes?: number;
+}
+
+/**
+ * How much the estimate must be multiplied with for a model, learned from reported usage.
+ * `factor` 1 and `samples` 0 when nothing was learned.
+ */
+export interface Calibration {
+  readonly factor: number;
+  /** Tokens of one frame: of a message or a tool call besides its text. Absent: as assumed for every model, times `factor`. */
+  readonly frameTokens?: number;
+  readonly samples: number;
+  /** What factor and frame were computed from; only learning needs it. */
+  readonly lessons?: Lessons;
+}
+
+/** Weighted sums over the reports of a model, each a product of text (uncalibrated tokens), frames and reported tokens. */
+export interface Lessons {
+  readonly textText: number;
+  readonly textFrames: number;
+  readonly framesFrames: number;
+  readonly textReported: number;
+  readonly framesReported: number;
+}
+
+/** The numbers in force for one model and policy, all in tokens. */
+export interface Budget {
+  readonly window: number;
+  readonly outputReserve: number;
+  readonly inputBudget: number;
+  readonly trigger: number;
+  readonly target: number;
+  readonly tail: number;
+  readonly userMessages: number;
+  readonly summaryOutput: number;
+  readonly turnPrefixOutput: number;
+  /** Most messages of a request, not in tokens; absent: no cap is known. */
+  readonly maximumMessages?: number;
+}
+
+/** A change of how one kept entry is shown. Originals stay in the log. */
+export interface Operation {
+  readonly entryId: string;
+  readonly kind: 'clip' | 'clear' | 'strip';
+  /** Clip only: characters kept at the start. */
+  readonly headCharacters?: number;
+  /** Clip only: characters kept at the end. */
+  readonly tailCharacters?: number;
+  /** Clip only: of a content that is a JSON array, this many first items stay instead. */
+  readonly arrayItems?: number;
+  /** Measurements of the entry as shown from now on. */
+  readonly measurements: Measurements;
+}
+
+/** From the preset's own form to ever weaker ones. */
+export type CompactionForm = 'reduction' | 'summary' | 'shorter_summary' | 'extractive_summary' | 'clip_only';
+
+/** Which piece of an entry a part reads: `number` from 1. */
+export interface PartPiece {
+  readonly number: number;
+  readonly of: number;
+}
+
+/** One call of the summarizing model. */
+export interface PlanPart {
+  /** From 1 within the compaction. */
+  readonly number: number;
+  /** Parts of a wave run in parallel; waves run one after another; a merge is the last wave. From 1. */
+  readonly wave: number;
+  readonly kind: 'history' | 'turn_prefix' | 'merge' | 'flush';
+  /** Entries that the part reads; absent for a merge, which reads the texts of the parts before it. */
+  readonly fromSequence?: number;
+  readonly toSequence?: number;
+  /** A single entry that is larger than one request is read in pieces, each by a part of its own. Absent: entries are read whole. */
+  readonly piece?: PartPiece;
+  /** Tokens of the input as estimated. */
+  readonly inputTokens: number;
+  /** Longest answer, in tokens; a little below the plan's `summaryLimit`, so that the must-keep check can append. */
+  readonly maximumOutput: number;
+}
+
+/** A summary that is in force: what stands in the view for the entries before the cut. */
+export interface SummaryInForce {
+  readonly compactionId: string;
+  /** Last entry that the summary covers. */
+  readonly coveredThroughSequence: number;
+  /** First entry kept verbatim: the cut point. */
+  readonly firstKeptSequence: number;
+  /** Entries before the cut that stay verbatim, oldest first. */
+  readonly keptSequences: readonly number[];
+  readonly measurements: Measurements;
+  /** How it is shown; absent: before everything else, in the pipeline's own words. */
+  readonly shown?: SummaryShown;
+  /** It stands for the originals of shortened entries, which stay where they are; nothing was dropped. Default: false. */
+  readonly inPlace?: boolean;
+}
+
+/** How a summary is shown, whatever the policy says later. */
+export interface SummaryShown {
+  readonly placement: SummaryPlacement;
+  readonly framing: SummaryFraming;
+  /** Newest entry when the pass was planned: behind it stands a summary that is placed at the end. */
+  readonly afterSequence: number;
+}
+
+/**
+ * `threshold`: the policy's count was over the trigger. `overflow`: the provider refused the request. `manual`: the user
+ * asked. `maintenance`: after each turn, however full the window is.
+ */
+export type CompactionReason = 'threshold' | 'overflow' | 'manual' | 'maintenance';
+
+/** A request as the policy counts it. */
+export interface CountedRequest {
+  /** Tokens; `null`: nothing is known yet. */
+  readonly tokens: number | null;
+  /** Tokens of the calibrated estimate that make one of the policy's. */
+  readonly calibratedPerToken: number;
+  /** Over the trigger, or by the calibrated estimate over the input budget. */
+  readonly isDue: boolean;
+  /** What the number was made from: everything by the policy's own ratio … */
+  readonly estimate?: number;
+  /** … and the provider's count of the newest call with its answer; `null` when there is none since the newest compaction. */
+  readonly reported?: number | null;
+}
+
+export interface PlanInput {
+  readonly policy: CompactionPolicy;
+  readonly budget: Budget;
+  readonly calibration: Calibration;
+  /** Limits of the model that summarizes. */
+  readonly summarizer: ModelLimits;
+  /** Measurements of system prompt, rules and tool schemas: the floor that no pass can shrink. */
+  readonly fixed: Measurements;
+  /** Outlines of the branch, oldest first, from the first entry that the view or a summary can need. */
+  readonly entries: Outlines;
+  readonly summary: SummaryInForce | null;
+  /** Operations in force, the newest per entry. */
+  readonly operations: readonly Operation[];
+  /** The running turn: its entries decide whether a continuation note is due. */
+  readonly turnId: string;
+  /**
+   * Why a pass is wanted. `threshold` plans only when it is due; `overflow` and `manual` always
+   * plan, and `overflow` aims lower because the provider has just proven the estimate too low.
+   */
+  readonly reason: CompactionReason;
+  /** The policy's own count of the request. Default: the calibrated estimate is what counts. */
+  readonly counted?: CountedRequest;
+  /** The turn has answered: nobody is to be told to go on, and its request is no longer open. Default: false. */
+  readonly turnIsOver?: boolean;
+  /** The agent has the recall tools: what stands for dropped entries says how to get them back. Default: false. */
+  readonly recall?: boolean;
+  /** Overflows that the turn has recovered from before: each further pass aims lower. Default: 0. */
+  readonly recoveries?: number;
+  /** Entries before the newest messages that name files of these; kept if the policy says so. Default: none. */
+  readonly activeEntryIds?: ReadonlySet<string>;
+  /** Notes that tell of a limit that is near: no continuations, though they share the slot. Default: none. */
+  readonly limitNoteIds?: ReadonlySet<string>;
+  /** The newest flush to memory, and the time. Default: none yet. */
+  readonly flushed?: { readonly millisecondsAgo: number; readonly tokens: number };
+  /** The form to plan; weaker ones follow when a form failed. Default: the strongest. */
+  readonly form?: CompactionForm;
+}
+
+export interface CompactionPlan {
+  readonly form: CompactionForm;
+  /** First entry kept verbatim; `null` when the cut stays where it is. */
+  readonly firstKeptSequence: number | null;
+  /** The cut is at a marker entry that is appended together with the plan. */
+  readonly opensWithMarker: boolean;
+  /** `firstKeptSequence` is that marker: nothing of the log before it stays. */
+  readonly keptFromMarker: boolean;
+  /** Messages of user, assistant and tools that leave the view for the summary. */
+  readonly droppedMessages: number;
+  /** The cut falls inside a turn; its dropped beginning gets a summary of its own. */
+  readonly splitTurn: boolean;
+  /** Last entry covered by the summary; `null` without a summary. */
+  readonly coveredThroughSequence: number | null;
+  /** Entries before the cut that stay verbatim, oldest first. */
+  readonly keptSequences: readonly number[];
+  readonly operations: readonly Operation[];
+  readonly parts: readonly PlanPart[];
+  /**
+   * Longest summary text that the plan counts with, in tokens: the model's answer and what the
+   * must-keep check appends, or the extractive summary. 0 when the pass writes no summary.
+   */
+  readonly summaryLimit: number;
+  readonly shown?: SummaryShown;
+  readonly inPlace?: boolean;
+  /** Absent: the parts read all entries of their ranges. */
+  readonly reading?: PlanReading;
+  /** Longest quotation of user messages, tokens; not part of `summaryLimit`. Default: 0. */
+  readonly quotedLimit?: number;
+  /** Entries that leave the view or are shown shorter. */
+  readonly targets?: number;
+  /** Entries in the view when it was planned. */
+  readonly entriesInView?: number;
+  /** The view still fitted the window: the pass came in time. Otherwise it is a reaction to a jump past it, or to an overflow. */
+  readonly proactive?: boolean;
+  /** Append a continuation note after the commit. */
+  readonly continuation: boolean;
+  /** The conversation goes on in the middle of a task, not with a new message of the user. */
+  readonly insideTurn: boolean;
+  /** The turn had answered when the pass was planned. */
+  readonly turnIsOver: boolean;
+  /** Tokens of the view, by the calibrated estimate, before the pass. */
+  readonly tokensBefore: number;
+  /** Tokens expected after it; for summaries an upper bound. */
+  readonly tokensAfter: number;
+  /** The finished pass counts only if the view is at most this large: target and tolerance (R7), or what could be planned at all. Tokens. */
+  readonly acceptedTokens: number;
+  /** The finished pass counts only if it frees at least this (R5). Tokens. */
+  readonly requiredGain: number;
+}
+
+/** Which entries of its range a part reads, and how. */
+export interface PlanReading {
+  /** Everything after this entry … */
+  readonly after: number;
+  /** … and these earlier ones, which no summary stands for yet. */
+  readonly earlier: readonly number[];
+  /** Entries that the plan does not shorten stay visible; of them only head and tail are read. */
+  readonly excerptUnchanged: boolean;
+}
+
+/** What fills the window, in tokens by the calibrated estimate. */
+export interface WindowBreakdown {
+  readonly fixed: number;
+  readonly summary: number;
+  readonly userMessages: number;
+  readonly assistantMessages: number;
+  readonly toolResults: number;
+  readonly notes: number;
+  readonly total: number;
+  readonly inputBudget: number;
+  readonly window: number;
+}
+
+export type PlanResult =
+  | { readonly kind: 'fits'; readonly tokens: number }
+  | { readonly kind: 'planned'; readonly plan: CompactionPlan }
+  /** Nothing that the policy may do makes the view small enough. */
+  | { readonly kind: 'exhausted'; readonly tokens: number; readonly breakdown: WindowBreakdown };

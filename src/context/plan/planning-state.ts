@@ -1,0 +1,253 @@
+import { continuationContent, continuationWords } from '../view/continuation.ts';
+import { policyTokens } from '../view/count-request.ts';
+import type { EntryKind } from '../log/entry.ts';
+import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
+import { GroupTable } from '../log/groups.ts';
+import type { Positions } from '../log/groups.ts';
+import { measureContent } from '../log/measure.ts';
+import { isOverMessageCap } from './message-cap.ts';
+import type { Measurements } from '../log/measurements.ts';
+import { outlineTable } from '../log/outline-table.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
+import type { CompactionPlan, Operation, PlanInput } from './plan.ts';
+import { arrangePositions, operationsByPosition } from '../view/view-arrangement.ts';
+import type { ArrangedPositions, OperationsInForce } from '../view/view-arrangement.ts';
+
+/** All that the forms of a plan are computed from. Entries are positions of the table. Token numbers are unrounded. */
+export interface PlanningState {
+  readonly input: PlanInput;
+  readonly table: OutlineTable;
+  /** What each entry takes as it is stored. */
+  readonly storedTokens: Float64Array;
+  readonly inForce: OperationsInForce;
+  readonly arrangement: ArrangedPositions;
+  /** Visible notes but the rules, oldest first. */
+  readonly notes: readonly number[];
+  /** Groups of the kept part. */
+  readonly groups: GroupTable;
+  /** System prompt, rules and tool schemas: no pass can shrink it. */
+  readonly fixedTokens: number;
+  readonly summaryTokens: number;
+  /** The whole view as it is now. */
+  readonly tokens: number;
+  /** The view has more messages than its server takes: only a form that drops some helps. */
+  readonly isOverMessageCap: boolean;
+  /** Messages and results that the view shows. */
+  readonly entriesInView: number;
+  /** Whether the pass ends with a continuation note, and what the note takes. */
+  readonly continuation: boolean;
+  readonly continuationTokens: number;
+  /** The running turn has taken a step and goes on. */
+  readonly insideTurn: boolean;
+  /** The oldest user message that the view can show; `null` when there is none. */
+  readonly firstUserMessage: number | null;
+  /** The newest assistant entry; what follows it no request has carried yet. -1 when there is none. */
+  readonly seenThrough: number;
+}
+
+export function planningState(input: PlanInput): PlanningState {
+  const table = outlineTable(input.entries);
+  const inForce = operationsByPosition(table, input.operations);
+  const arrangement = arrangePositions(table, { summary: input.summary, operations: inForce });
+  const { rules, firstUserMessage: first, carriedNotes, olderUserMessages, kept } = arrangement;
+  const storedTokens = calibratedColumn(table.columns.measurements, input.calibration);
+  const tokensOf = (measurements: Measurements): number => calibratedTokens(measurements, input.calibration);
+  const older = [...(first === null ? [] : [first]), ...olderUserMessages];
+  const visible = countShown([carriedNotes, older, kept], { table, storedTokens, inForce, tokensOf });
+  const ofRules = countShown([rules === null ? [] : [rules]], { table, storedTokens, inForce, tokensOf });
+  const fixedTokens = tokensOf(input.fixed) + ofRules.tokens;
+  const summaryTokens = input.summary === null ? 0 : tokensOf(input.summary.measurements);
+  const insideTurn = isInsideTurn(input, table);
+  const continuation = wantsContinuation(input, table, insideTurn);
+  return {
+    input,
+    table,
+    storedTokens,
+    inForce,
+    arrangement,
+    notes: [...carriedNotes, ...notesIn(table, kept)],
+    groups: new GroupTable(table, kept),
+    fixedTokens,
+    summaryTokens,
+    tokens: fixedTokens + summaryTokens + visible.tokens,
+    isOverMessageCap: isOverMessageCap(input.budget, {
+      frames: visible.frames + (input.summary?.measurements.frames ?? 0),
+    }),
+    entriesInView: visible.messages,
+    continuation,
+    continuationTokens: continuation ? continuationTokens(input) : 0,
+    insideTurn,
+    firstUserMessage: firstOfKind(table, 'user'),
+    seenThrough: newestOfKind(table, 'assistant'),
+  };
+}
+
+interface Shown {
+  tokens: number;
+  frames: number;
+  messages: number;
+}
+
+/** What entries take as they are shown, how many frames they have, and how many of them are no notes. */
+function countShown(
+  lists: readonly Positions[],
+  of: Pick<PlanningState, 'table' | 'storedTokens' | 'inForce'> & {
+    readonly tokensOf: (measurements: Measurements) => number;
+  },
+): Shown {
+  const { table, storedTokens, inForce, tokensOf } = of;
+  const shown: Shown = { tokens: 0, frames: 0, messages: 0 };
+  for (const positions of lists) {
+    // Not with an iterator: over lists of two types it takes longer than all the sums.
+    for (let place = 0; place < positions.length; place += 1) {
+      const position = positions[place] ?? 0;
+      const operation = operationAt(inForce, position);
+      shown.tokens += operation === undefined ? (storedTokens[position] ?? 0) : tokensOf(operation.measurements);
+      shown.frames += table.framesAt(position);
+      if (table.kindAt(position) !== 'note') shown.messages += 1;
+    }
+  }
+  return shown;
+}
+
+function notesIn(table: OutlineTable, positions: Positions): number[] {
+  const notes: number[] = [];
+  for (const position of positions) if (table.kindAt(position) === 'note') notes.push(position);
+  return notes;
+}
+
+function firstOfKind(table: OutlineTable, kind: EntryKind): number | null {
+  for (let position = 0; position < table.length; position += 1) if (table.kindAt(position) === kind) return position;
+  return null;
+}
+
+/** -1 when there is none. */
+function newestOfKind(table: OutlineTable, kind: EntryKind): number {
+  let position = table.length - 1;
+  while (position >= 0 && table.kindAt(position) !== kind) position -= 1;
+  return position;
+}
+
+/** Whichever form succeeds in the end, its note fits. */
+function continuationTokens({ policy, calibration }: PlanInput): number {
+  const forms = ['summary', 'extractive_summary', 'clip_only'] as const;
+  const notes = forms.map((form) => continuationContent(continuationWords(policy, form), { recall: true }));
+  return Math.max(...notes.map((note) => calibratedTokens(measureContent(note), calibration)));
+}
+
+/** Tokens of a measurement by the calibrated estimate, unrounded. */
+export function tokensOf(state: PlanningState, measurements: Measurements): number {
+  return calibratedTokens(measurements, state.input.calibration);
+}
+
+function isInsideTurn({ turnId, turnIsOver }: PlanInput, table: OutlineTable): boolean {
+  if (turnIsOver === true) return false;
+  for (let position = table.length - 1; position >= 0; position -= 1) {
+    if (table.kindAt(position) === 'assistant' && table.turnIdAt(position) === turnId) return true;
+  }
+  return false;
+}
+
+/** More notes in a row than this, without a new tool result between them, make a loop (R6). */
+const CONTINUATIONS_IN_A_ROW = 3;
+
+/**
+ * A model takes a shortened context for the end of its work and stops early (W4), but one that has
+ * waited for its user must go on waiting (R15): inside a turn, only after a step of the running one.
+ */
+function wantsContinuation(input: PlanInput, table: OutlineTable, insideTurn: boolean): boolean {
+  if (input.turnIsOver === true || continuationsInARow(input, table) >= CONTINUATIONS_IN_A_ROW) return false;
+  switch (input.policy.continuation) {
+    case 'never':
+      return false;
+    case 'always':
+      return true;
+    case 'automatic':
+      return input.reason !== 'manual' && insideTurn;
+    case 'inside_turn':
+      return insideTurn;
+  }
+}
+
+function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): number {
+  let count = 0;
+  for (let position = table.length - 1; position >= 0; position -= 1) {
+    const kind = table.kindAt(position);
+    if (kind === 'tool_result' || kind === 'user') break;
+    if (table.slotAt(position) !== 'continuation') continue;
+    if (limitNoteIds?.has(table.idAt(position)) !== true) count += 1;
+  }
+  return count;
+}
+
+/** A plan before it was held against target and minimum gain. */
+export type DraftedPlan = Omit<CompactionPlan, 'acceptedTokens' | 'requiredGain'>;
+
+/** Changes that a form makes to the kept entries, with the tokens of the view as they go. */
+export interface Draft {
+  readonly operations: Map<number, Operation>;
+  tokens: number;
+  /** Tokens that operations may still take away from messages and results, images aside. Absent: as many as they like. */
+  hidingRoom?: number;
+}
+
+export function operationOn(state: PlanningState, draft: Draft, position: number): Operation | undefined {
+  return operationAt(draft.operations, position) ?? operationAt(state.inForce, position);
+}
+
+/** Looking up 50,000 positions in an empty map takes longer than planning the rest. */
+function operationAt(operations: OperationsInForce, position: number): Operation | undefined {
+  return operations.size === 0 ? undefined : operations.get(position);
+}
+
+export function shownMeasurements(state: PlanningState, draft: Draft, position: number): Measurements {
+  return operationOn(state, draft, position)?.measurements ?? state.table.measurementsAt(position);
+}
+
+/** Tokens of an entry as the draft shows it, by the calibrated estimate, unrounded. */
+export function shownTokens(state: PlanningState, draft: Draft, position: number): number {
+  const operation = operationOn(state, draft, position);
+  return operation === undefined ? (state.storedTokens[position] ?? 0) : tokensOf(state, operation.measurements);
+}
+
+export function sumShown(state: PlanningState, draft: Draft, positions: Positions): number {
+  let sum = 0;
+  for (const position of positions) sum += shownTokens(state, draft, position);
+  return sum;
+}
+
+/** Tokens of an entry as the draft shows it and the policy counts, unrounded. */
+export function countedTokens(state: PlanningState, draft: Draft, position: number): number {
+  const { policy, calibration } = state.input;
+  if (policy.counting === 'calibrated') return shownTokens(state, draft, position);
+  return policyTokens(policy.counting, shownMeasurements(state, draft, position), calibration);
+}
+
+/** Whether a form need not go on: it is at its goal, or has hidden all that it may. */
+export function isFinished(draft: Draft, goal: number, tokens = draft.tokens): boolean {
+  return tokens <= goal || (draft.hidingRoom ?? 0) < 0;
+}
+
+/** Adds an operation if it makes the entry smaller; says whether it did. */
+export function tryOperation(state: PlanningState, draft: Draft, position: number, operation: Operation): boolean {
+  const before = shownTokens(state, draft, position);
+  const after = tokensOf(state, operation.measurements);
+  if (after >= before) return false;
+  if (draft.hidingRoom !== undefined) {
+    const hidden = hiddenTokens(state, position, operationOn(state, draft, position));
+    draft.hidingRoom -= hiddenTokens(state, position, operation) - hidden;
+  }
+  draft.operations.set(position, operation);
+  draft.tokens += after - before;
+  return true;
+}
+
+/** What an operation takes away from a message or a result, images aside. */
+export function hiddenTokens(state: PlanningState, position: number, operation: Operation | undefined): number {
+  if (operation === undefined || operation.kind === 'strip' || state.table.kindAt(position) === 'note') return 0;
+  return Math.max(0, (state.storedTokens[position] ?? 0) - tokensOf(state, operation.measurements));
+}
+
+export function isUnseen(state: PlanningState, position: number): boolean {
+  return position > state.seenThrough;
+}

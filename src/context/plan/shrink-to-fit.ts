@@ -1,0 +1,103 @@
+import type { EntryKind } from '../log/entry.ts';
+import type { Positions } from '../log/groups.ts';
+import { SMALLEST_CLIP, clipTo } from './clip-to-size.ts';
+import { shortOpening } from './opening-message.ts';
+import { isUnseen, operationOn, shownTokens, tryOperation } from './planning-state.ts';
+import type { Draft, PlanningState } from './planning-state.ts';
+import { requiredGain } from './required-gain.ts';
+import { showsMedia, stripImages, withoutMedia } from './reduce.ts';
+
+/**
+ * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in
+ * the order in which a model can best do without them, until the view is down to `goal` tokens or nothing is left to clip.
+ * Older messages of the user go before the newest (R17), media that no request has carried late; what the running turn was asked,
+ * when it is short, only where there would be no pass without, and the newest answer only where the request does not fit its budget
+ * (R11: it loses its reasoning with it).
+ */
+export function shrinkToFit(
+  state: PlanningState,
+  draft: Draft,
+  input: { readonly positions: Positions; readonly goal: number },
+): void {
+  const { positions, goal } = input;
+  if (draft.tokens <= goal) return;
+  const of = (kind: EntryKind): number[] =>
+    Array.from(positions).filter((position) => state.table.kindAt(position) === kind);
+  const answers = of('assistant');
+  const opening = shortOpening(state, of('user'), (position) => shownTokens(state, draft, position));
+  const users = of('user').filter((position) => position !== opening);
+  const media = { keepUnseenMedia: true };
+  const steps: readonly (() => void)[] = [
+    () => stripImages(state, draft, 0),
+    () => clipLargest(state, draft, { positions: of('tool_result'), goal, ...media }),
+    () => clipLargest(state, draft, { positions: answers.slice(0, -1), goal, ...media }),
+    () => clipLargest(state, draft, { positions: [...users.slice(0, -1), ...of('branch_summary')], goal, ...media }),
+    () => clipLargest(state, draft, { positions: users.slice(-1), goal, ...media }),
+    () => stripAll(state, draft, positions),
+    () => clipOpening(state, draft, opening === null ? [] : [opening]),
+    () => clipNewestAnswer(state, draft, { positions: answers.slice(-1), goal }),
+  ];
+  for (const step of steps) {
+    if (draft.tokens <= goal) return;
+    step();
+  }
+}
+
+/** Remarks without the task are of no use: the task is clipped only where no pass would be possible otherwise. */
+function clipOpening(state: PlanningState, draft: Draft, positions: readonly number[]): void {
+  const most = Math.min(state.input.budget.inputBudget, state.tokens - requiredGain(state));
+  if (draft.tokens <= most) return;
+  clipLargest(state, draft, { positions, goal: most, keepUnseenMedia: true });
+}
+
+/**
+ * A model goes on from what it said last, and a vendor refuses it edited (R11). Only one so long that no request could
+ * hold it is clipped: otherwise nobody could go on at all.
+ */
+function clipNewestAnswer(
+  state: PlanningState,
+  draft: Draft,
+  input: { readonly positions: readonly number[]; readonly goal: number },
+): void {
+  if (draft.tokens <= state.input.budget.inputBudget) return;
+  clipLargest(state, draft, { ...input, keepUnseenMedia: false });
+}
+
+/** Replaces all media of the entries by markers, also what no request has carried. */
+export function stripAll(state: PlanningState, draft: Draft, positions: Positions): void {
+  for (const position of positions) {
+    if (showsMedia(state, draft, position)) {
+      tryOperation(state, draft, position, withoutMedia(state, draft, position));
+    }
+  }
+}
+
+/** Clips all entries above one common size, chosen so that the view comes down to the goal. */
+function clipLargest(
+  state: PlanningState,
+  draft: Draft,
+  input: { positions: readonly number[]; goal: number; keepUnseenMedia: boolean },
+): void {
+  const clippable = input.positions.filter((position) => operationOn(state, draft, position)?.kind !== 'clear');
+  const sizes = Float64Array.from(clippable, (position) => shownTokens(state, draft, position));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const allowed = total - (draft.tokens - input.goal);
+  const level = Math.max(SMALLEST_CLIP, commonSize(sizes.toSorted(), allowed));
+  for (const [index, position] of clippable.entries()) {
+    if ((sizes[index] ?? 0) <= level) continue;
+    const hasImages = state.table.measurementsAt(position).images > 0;
+    const keepMedia = input.keepUnseenMedia && isUnseen(state, position) && hasImages;
+    tryOperation(state, draft, position, clipTo(state, { position, level, keepMedia }));
+  }
+}
+
+/** The size at which everything larger must be cut so that all together take `allowed`. */
+function commonSize(ascending: Float64Array, allowed: number): number {
+  let left = allowed;
+  for (const [index, size] of ascending.entries()) {
+    const share = left / (ascending.length - index);
+    if (size > share) return share;
+    left -= size;
+  }
+  return Infinity;
+}

@@ -1,0 +1,240 @@
+import { calibratedTokens, rawTokens } from '../log/estimate.ts';
+import { measureText } from '../log/measure.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
+import type { PartPiece, PlanInput, PlanPart } from './plan.ts';
+import type { TranscriptLimits } from '../policy/policy.ts';
+import { kindRead, sequenceRead } from './summary-sizes.ts';
+import type { EntriesRead } from './summary-sizes.ts';
+import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from '../summary/summary-request.ts';
+
+/** The quoted instructions of the agent, a focus, and the fixed sentences of a request, tokens. */
+const QUOTED_TOKENS = 1_000;
+/** Parts of a plan at most: what crosses Temporal is bounded. Beyond it, another form is planned. */
+const PARTS_MAXIMUM = 48;
+/** A part's summary is at least this long, tokens. */
+const PART_OUTPUT_MINIMUM = 128;
+
+/** What of a request's room a piece is planned to take: where it ends is known only when it is read. */
+const PIECE_SHARE = 0.9;
+
+/** With how a transcript shows the kinds. */
+interface SizedEntries extends EntriesRead {
+  readonly limits: TranscriptLimits;
+}
+
+/** Places in the list of entries that are read, `to` excluded. */
+interface Stretch {
+  readonly kind: 'history' | 'turn_prefix';
+  readonly from: number;
+  readonly to: number;
+  /** Of the only entry, when it is read in pieces. */
+  readonly piece?: PartPiece;
+}
+
+/** The one part of an extractive summary: written by the program, so no window limits what it reads. */
+export function extractivePart(table: OutlineTable, positions: readonly number[], maximumOutput: number): PlanPart[] {
+  const fromSequence = table.sequenceAt(positions[0] ?? 0);
+  const toSequence = table.sequenceAt(positions.at(-1) ?? 0);
+  return [{ number: 1, wave: 1, kind: 'history', fromSequence, toSequence, inputTokens: 0, maximumOutput }];
+}
+
+/**
+ * The calls of the summarizing model: one part when all originals fit into one request, otherwise
+ * parts that run in parallel and a merge; the beginning of a split turn is then a part of its own.
+ * No part is ever larger than the summarizer's window allows, and no text is left out to make it so: `null` when that would take too
+ * many parts (R8, R9).
+ */
+export function summaryParts(
+  input: PlanInput,
+  plan: {
+    /** Entries that no summary covers yet and the cut drops. */
+    readonly read: EntriesRead;
+    /** Sequence of the message that opened the turn which the cut splits; `null` when it falls between turns. */
+    readonly turnStart: number | null;
+    /** Longest answer of the last part, tokens. */
+    readonly maximumOutput: number;
+    /** The same for the beginning of a split turn that is a part of its own. */
+    readonly turnPrefixOutput: number;
+    /** Share of the summarizer's window that a request may take. */
+    readonly inputShare: number;
+  },
+): PlanPart[] | null {
+  const { table, positions, tokens } = plan.read;
+  // Not spread: see `tableOfColumns`.
+  const sized: SizedEntries = { table, positions, tokens, limits: input.policy.summary.transcript };
+  const stretches = splitStretches(plan.read, plan.turnStart);
+  const frame: RequestFrame = {
+    limit: Math.floor(summaryRequestLimit(input.summarizer, plan.maximumOutput) * plan.inputShare),
+    overhead: requestOverhead(input),
+    previousTokens: input.summary === null ? 0 : calibratedTokens(input.summary.measurements, input.calibration),
+    maximumOutput: plan.maximumOutput,
+  };
+  if (input.policy.summary.splitTurn === 'separate') {
+    const parts = separateParts(sized, stretches, { ...frame, turnPrefixOutput: plan.turnPrefixOutput });
+    return fitsAll(parts, frame) ? parts : partsWithMerge(sized, stretches, frame);
+  }
+  const all = { from: 0, to: plan.read.positions.length };
+  const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized, all);
+  if (inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
+  const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
+  const { maximumOutput } = plan;
+  return [readingPart(sized, { kind, ...all }, { number: 1, inputTokens, maximumOutput })];
+}
+
+/** What a summary request holds besides the transcript. Tokens. */
+interface RequestFrame {
+  readonly limit: number;
+  readonly overhead: number;
+  readonly previousTokens: number;
+  readonly maximumOutput: number;
+}
+
+/** One part for the history, which updates the previous summary, and one for the beginning of the split turn; both at once (seeds/pi.md). */
+function separateParts(
+  sized: SizedEntries,
+  stretches: readonly Stretch[],
+  frame: RequestFrame & { readonly turnPrefixOutput: number },
+): PlanPart[] {
+  return stretches.map((stretch, index) => {
+    const isHistory = stretch.kind === 'history';
+    const previous = isHistory ? frame.previousTokens : 0;
+    const inputTokens = frame.overhead + previous + sumTokens(sized, stretch);
+    const maximumOutput = isHistory ? frame.maximumOutput : frame.turnPrefixOutput;
+    return readingPart(sized, stretch, { number: index + 1, inputTokens, maximumOutput });
+  });
+}
+
+function fitsAll(parts: readonly PlanPart[], { limit }: RequestFrame): boolean {
+  return parts.every((part) => part.inputTokens <= limit);
+}
+
+function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] | null {
+  const room = Math.max(1, frame.limit - frame.overhead);
+  const packed = packAll(sized, stretches, room);
+  if (packed === null) return null;
+  const forTexts = Math.max(0, room - Math.min(frame.previousTokens, room * PREVIOUS_SHARE));
+  const maximumOutput = Math.max(
+    Math.min(PART_OUTPUT_MINIMUM, frame.maximumOutput),
+    Math.floor(Math.min(frame.maximumOutput, forTexts / packed.length)),
+  );
+  const parts = packed.map((stretch, index) => {
+    const inputTokens = Math.min(frame.limit, frame.overhead + sumTokens(sized, stretch));
+    return readingPart(sized, stretch, { number: index + 1, inputTokens, maximumOutput });
+  });
+  const mergeTokens = frame.overhead + frame.previousTokens + parts.length * maximumOutput;
+  const merge: PlanPart = {
+    number: parts.length + 1,
+    wave: 2,
+    kind: 'merge',
+    inputTokens: Math.ceil(Math.min(frame.limit, mergeTokens)),
+    maximumOutput: frame.maximumOutput,
+  };
+  return [...parts, merge];
+}
+
+/** As many parts as the summarizer's window asks for; `null` when those are too many. */
+function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: number): Stretch[] | null {
+  const packed = stretches.flatMap((stretch) => packStretch(sized, stretch, room));
+  return packed.length < PARTS_MAXIMUM ? packed : null;
+}
+
+function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] {
+  const to = read.positions.length;
+  const border =
+    turnStart === null ? -1 : read.positions.findIndex((_, place) => sequenceRead(read, place) >= turnStart);
+  if (border === -1) return [{ kind: 'history', from: 0, to }];
+  const stretches: readonly Stretch[] = [
+    { kind: 'history', from: 0, to: border },
+    { kind: 'turn_prefix', from: border, to },
+  ];
+  return stretches.filter((stretch) => stretch.from < stretch.to);
+}
+
+/**
+ * Consecutive groups of at most `size` tokens, so that a part sees each call with its results. A
+ * larger group is taken apart; a larger single entry is read in pieces (R9), unless the policy shortens its kind anyway.
+ */
+function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stretch[] {
+  const packed: Stretch[] = [];
+  let open = stretch.from;
+  let tokens = 0;
+  const add = (from: number, to: number): void => {
+    const added = sumTokens(sized, { from, to });
+    if (added > size && to - from > 1) {
+      for (let index = from; index < to; index += 1) add(index, index + 1);
+      return;
+    }
+    if (from > open && tokens + added > size) {
+      packed.push({ kind: stretch.kind, from: open, to: from });
+      open = from;
+      tokens = 0;
+    }
+    if (added > size && isReadWhole(sized, from)) {
+      const of = Math.ceil(added / (size * PIECE_SHARE));
+      for (let number = 1; number <= of; number += 1) {
+        packed.push({ kind: stretch.kind, from, to, piece: { number, of } });
+      }
+      open = to;
+      return;
+    }
+    tokens += added;
+  };
+  for (let from = stretch.from; from < stretch.to;) {
+    const to = groupEnd(sized, from, stretch.to);
+    add(from, to);
+    from = to;
+  }
+  if (open < stretch.to) packed.push({ kind: stretch.kind, from: open, to: stretch.to });
+  return packed;
+}
+
+/** Whether a transcript shows the entry from end to end. */
+function isReadWhole(sized: SizedEntries, place: number): boolean {
+  const { limits } = sized;
+  if (limits.total !== null) return false;
+  switch (kindRead(sized, place)) {
+    case 'user':
+      return limits.user === null;
+    case 'assistant':
+      return limits.assistant === null && limits.toolInput === null;
+    case 'tool_result':
+      return limits.toolResult === null;
+    default:
+      return true;
+  }
+}
+
+/** Results belong to what stands before them, in order of arrival: parts are ranges of sequences. */
+function groupEnd(read: EntriesRead, from: number, limit: number): number {
+  let end = from + 1;
+  while (end < limit && kindRead(read, end) === 'tool_result') end += 1;
+  return end;
+}
+
+function readingPart(
+  read: EntriesRead,
+  { kind, from, to, piece }: Stretch,
+  of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
+): PlanPart {
+  const fromSequence = sequenceRead(read, from);
+  const toSequence = sequenceRead(read, to - 1);
+  const inputTokens = Math.ceil(of.inputTokens);
+  return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens, ...(piece !== undefined && { piece }) };
+}
+
+function sumTokens({ tokens }: SizedEntries, { from, to, piece }: Omit<Stretch, 'kind'>): number {
+  let sum = 0;
+  for (let index = from; index < to; index += 1) sum += tokens[index] ?? 0;
+  return sum / (piece?.of ?? 1);
+}
+
+/** Prompt, sections and quoted instructions, counted with the longest of the prompts. */
+function requestOverhead(input: PlanInput): number {
+  const { prompts, sections, turnPrefixSections, question } = input.policy.summary;
+  const { history, update, turnPrefix, merge } = prompts;
+  const tokens = (text: string): number => rawTokens(measureText(text));
+  const asked = [history, update, turnPrefix, merge].map((prompt) => (prompt === null ? 0 : tokens(prompt.text)));
+  const headings = [sections, turnPrefixSections ?? []].map((each) => tokens(headingList(each)));
+  const fixed = tokens(`${prompts.system.text}\n\n${question ?? ''}`);
+  return (fixed + Math.max(...asked) + Math.max(...headings)) * input.calibration.factor + QUOTED_TOKENS;
+}

@@ -1,0 +1,68 @@
+import type { EntryKind } from '../log/entry.ts';
+import { calibratedTokens } from '../log/estimate.ts';
+import { characterCount, scaleMeasurements } from '../log/measurement-arithmetic.ts';
+import type { Measurements } from '../log/measurements.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
+import type { PlanningState } from './planning-state.ts';
+import { EXCERPT_CHARACTERS } from './summary-reading.ts';
+
+/** Frame and placeholders of one entry in a transcript, tokens. */
+const ENTRY_FRAME_TOKENS = 20;
+
+/** What the parts of a summary read, with what each entry takes in a transcript, side by side. */
+export interface EntriesRead {
+  readonly table: OutlineTable;
+  /** Positions, oldest first. */
+  readonly positions: readonly number[];
+  /** One for each of them. */
+  readonly tokens: Float64Array;
+}
+
+/** Originals as a transcript shows them. */
+export function originalsRead(state: PlanningState, positions: readonly number[]): EntriesRead {
+  const tokens = new Float64Array(positions.length);
+  for (let place = 0; place < positions.length; place += 1)
+    tokens[place] = originalTokens(state, positions[place] ?? 0);
+  return { table: state.table, positions, tokens };
+}
+
+/** The same, with excerpts in place of what `isWhole` says is not read as a whole. */
+export function excerptsRead(
+  state: PlanningState,
+  positions: readonly number[],
+  isWhole: (position: number) => boolean,
+): EntriesRead {
+  const tokens = Float64Array.from(positions, (position) =>
+    isWhole(position) ? originalTokens(state, position) : excerptTokens(state, position),
+  );
+  return { table: state.table, positions, tokens };
+}
+
+/** Media are one line each. */
+function originalTokens(state: PlanningState, position: number): number {
+  const { table, storedTokens } = state;
+  if (!table.showsMediaAt(position)) return (storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
+  return tokensWithoutMedia(state, table.measurementsAt(position));
+}
+
+function excerptTokens(state: PlanningState, position: number): number {
+  const measurements = state.table.measurementsAt(position);
+  const share = Math.min(1, EXCERPT_CHARACTERS / Math.max(1, characterCount(measurements)));
+  return tokensWithoutMedia(state, share === 1 ? measurements : scaleMeasurements(measurements, share));
+}
+
+function tokensWithoutMedia({ input }: PlanningState, measurements: Measurements): number {
+  const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0 };
+  return calibratedTokens(text, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
+}
+
+/** Kind of the entry at a place of the list. */
+export function kindRead({ table, positions }: EntriesRead, place: number): EntryKind | undefined {
+  const position = positions[place];
+  return position === undefined ? undefined : table.kindAt(position);
+}
+
+/** Sequence of the entry at a place of the list. */
+export function sequenceRead({ table, positions }: EntriesRead, place: number): number {
+  return table.sequenceAt(positions[place] ?? 0);
+}

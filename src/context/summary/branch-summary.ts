@@ -1,0 +1,139 @@
+import type { Entry } from '../log/entry.ts';
+import { estimateTokens } from '../log/estimate.ts';
+import { frame } from '../log/frames.ts';
+import { measureText } from '../log/measure.ts';
+import type { Calibration } from '../plan/plan.ts';
+import { CHECKPOINT_PROMPTS } from '../policy/prompts/checkpoint.ts';
+import type { CompactionPolicy, Prompt, SummarySection } from '../policy/policy.ts';
+import { headingList } from './summary-request.ts';
+import { transcriptText } from './transcript.ts';
+import type { View } from '../view/view.ts';
+
+/**
+ * The summary of a branch that the user leaves (seeds/pi.md): the whole branch back to the common ancestor, without a cut
+ * and without a previous summary. It is an entry of the branch that goes on, not a compaction.
+ */
+
+/** What stands before the summary in the view. */
+export const BRANCH_PREAMBLE =
+  'The user explored a different conversation branch before returning here. Summary of that exploration:';
+
+/** Longest answer, tokens (packages/coding-agent/src/core/compaction/branch-summarization.ts). */
+export const BRANCH_SUMMARY_OUTPUT = 2_048;
+
+/** Up to this share of the budget a summary still enters that would not fit whole. */
+const SUMMARY_SHARE = 0.9;
+
+const INSTRUCTION: Prompt = {
+  name: 'branch.history',
+  version: 1,
+  text: `The transcript above is a branch of a conversation that the user has left in order to go on from an earlier point. Write a structured summary of it, so that what was tried and found there is known when the work goes on elsewhere.
+
+Use exactly these headings, in this order. Under a heading with nothing to record write "- none".
+
+{{sections}}
+
+Keep each line short. Copy file paths, function names, identifiers, numbers and error messages exactly.`,
+};
+
+const SECTIONS: readonly SummarySection[] = [
+  { title: 'Goal', subject: 'requests', instruction: 'What the user was trying to accomplish on this branch.' },
+  {
+    title: 'Constraints & Preferences',
+    subject: 'decisions',
+    instruction: '- Requirements, constraints and preferences that the user named, in exact words.',
+  },
+  {
+    title: 'Progress',
+    subject: 'progress',
+    instruction:
+      '### Done\n- [x] Completed tasks and changes, each with its result\n### In Progress\n- [ ] Work that was left unfinished\n### Blocked\n- What kept the work from going on, if anything',
+  },
+  { title: 'Key Decisions', subject: 'decisions', instruction: '- **Decision**: rationale and context' },
+  { title: 'Next Steps', subject: 'open', instruction: '1. What should happen next to continue this work, in order' },
+];
+
+/** A policy whose summaries are those of branches, for the checks and forms that every summary passes. */
+export function branchPolicy(policy: CompactionPolicy): CompactionPolicy {
+  return {
+    ...policy,
+    summary: { ...policy.summary, headings: 'markdown', sections: SECTIONS, prompts: CHECKPOINT_PROMPTS },
+  };
+}
+
+/** One entry of the branch, or the summary of a compaction that was made on it, as an entry of kind `branch_summary`. */
+export interface BranchItem {
+  readonly entry: Entry;
+  /** A summary is worth more than its size: it stands for many entries. */
+  readonly isSummary: boolean;
+}
+
+/** What of a branch enters the request, as far as the branch was walked back from its end. */
+export interface BranchChoice {
+  /** Oldest first. */
+  readonly items: readonly BranchItem[];
+  /** Tokens of them. */
+  readonly used: number;
+  /** Nothing older enters any more. */
+  readonly isFull: boolean;
+}
+
+export const NOTHING_CHOSEN: BranchChoice = { items: [], used: 0, isFull: false };
+
+/**
+ * What of the branch enters the request: the newest within the budget. The walk ends at the first item that
+ * does not fit; a summary still enters while less than 90 % is used. Tool results are left out: answers tell what they said.
+ * @param newer what was chosen of all that comes behind the items
+ * @param items newest first
+ */
+export function chooseBranchItems(
+  newer: BranchChoice,
+  items: readonly BranchItem[],
+  { budget, calibration }: { readonly budget: number; readonly calibration: Calibration },
+): BranchChoice {
+  const chosen: BranchItem[] = [];
+  let { used, isFull } = newer;
+  for (const item of items) {
+    if (isFull) break;
+    if (item.entry.kind === 'tool_result' || item.entry.kind === 'note') continue;
+    const tokens = estimateTokens(item.entry.measurements, calibration);
+    const fits = used + tokens <= budget;
+    if (fits || (item.isSummary && used < budget * SUMMARY_SHARE)) chosen.push(item);
+    if (fits) used += tokens;
+    else isFull = true;
+  }
+  return { items: [...chosen.reverse(), ...newer.items], used, isFull };
+}
+
+/** The request to the summarizing model. Offers no tools. `room`: tokens that all of it may hold. */
+export function branchSummaryView(input: {
+  readonly items: readonly BranchItem[];
+  readonly policy: CompactionPolicy;
+  readonly room: number;
+  readonly calibration: Calibration;
+}): { readonly view: View; readonly promptVersion: string } {
+  const { items, policy, room, calibration } = input;
+  const system = CHECKPOINT_PROMPTS.system.text;
+  const instruction = INSTRUCTION.text.replace('{{sections}}', () => headingList(SECTIONS));
+  const around = estimateTokens(measureText(system + instruction), calibration) + FRAME_TOKENS;
+  const transcript = transcriptText({
+    entries: items.map(({ entry }) => entry),
+    maximumTokens: Math.max(0, room - around),
+    calibration,
+    limits: policy.summary.transcript,
+  });
+  const text = `${frame('transcript', [transcript])}\n\n${instruction}`;
+  return {
+    view: { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
+    promptVersion: `${INSTRUCTION.name}@${INSTRUCTION.version}`,
+  };
+}
+
+/** Message frame and tags. */
+const FRAME_TOKENS = 60;
+
+/** Tools whose calls name files, as the branch summary lists them. */
+export const BRANCH_FILE_TOOLS = {
+  read: ['read_file', 'read'],
+  modified: ['write_file', 'edit_file', 'write', 'edit'],
+} as const;

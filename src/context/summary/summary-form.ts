@@ -1,0 +1,254 @@
+import type { OutlineTable } from '../log/outline-table.ts';
+import type { Operation, PlanPart } from '../plan/plan.ts';
+import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
+import { capToolResults, clearSupersededNotes } from '../plan/reduce.ts';
+import { requiredGain } from '../plan/required-gain.ts';
+import { shrinkToFit, stripAll } from '../plan/shrink-to-fit.ts';
+import { flushPart } from './summary-flush.ts';
+import {
+  carriedNotes,
+  earlierTextTokens,
+  frameTokens,
+  idToOpen,
+  noteTokens,
+  overheadTokens,
+} from '../plan/summary-overhead.ts';
+import { scaleRooms, scarceRooms, SHORTER_SHARE } from '../plan/summary-rooms.ts';
+import type { SummaryForm } from '../plan/summary-rooms.ts';
+import { layOut } from './summary-layout.ts';
+import type { Layout, Rooms } from './summary-layout.ts';
+import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
+import { originalsRead } from '../plan/summary-sizes.ts';
+import { summaryShown } from './summary-shown.ts';
+
+/**
+ * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.
+ *
+ * @param goals.goal tokens that the pass aims for
+ * @param goals.limit tokens that it may leave
+ */
+export function planSummary(
+  state: PlanningState,
+  form: SummaryForm,
+  { goal, limit }: { readonly goal: number; readonly limit: number },
+): DraftedPlan | null {
+  if (!hasEnoughMessages(state)) return null;
+  const wanted = { form, goal, rooms: wantedRooms(state, form), capped: cappedDraft(state) };
+  const wide = layOut(state, wanted.rooms, wanted.capped);
+  if (wide === null) return null;
+  const earlier = earlierTextTokens(state, form, wide);
+  const plan = planWithin(state, { ...wanted, wide, earlier });
+  if (earlier === 0) return plan;
+  // Nothing is urgent in a pass that the user asks for: rather none than one which leaves out what the summary before says.
+  if (state.input.reason === 'manual') return plan !== null && saysLess(state, plan, earlier) ? null : plan;
+  const suffices =
+    plan !== null && plan.tokensAfter <= limit && plan.tokensBefore - plan.tokensAfter >= requiredGain(state);
+  return suffices ? plan : planWithin(state, { ...wanted, wide, earlier: 0 });
+}
+
+/** Not of one that is planned because a longer one failed. */
+function saysLess({ input }: PlanningState, plan: DraftedPlan, earlier: number): boolean {
+  return input.form === undefined && plan.summaryLimit < earlier;
+}
+
+interface Wanted {
+  readonly form: SummaryForm;
+  readonly goal: number;
+  readonly rooms: Rooms;
+  readonly capped: Draft;
+  /** The layout when each piece gets the room that it wants. */
+  readonly wide: Layout;
+  /** Tokens that the text of the summary before takes, if the new one is to keep that room. */
+  readonly earlier: number;
+}
+
+function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
+  const { form, goal, rooms, capped, wide, earlier } = wanted;
+  const spent = state.fixedTokens + overheadTokens(state, form) + wide.quotedTokens;
+  const room = goal - spent;
+  // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
+  const others = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail);
+  if (others + wide.olderTokens <= room) return completePlan(state, { form, goal, layout: wide, capped, rooms });
+  const narrow = state.isOverMessageCap
+    ? besideKept(state, rooms, { wide, room })
+    : scarceRooms(rooms, {
+        others,
+        older: wide.olderTokens,
+        room: Math.max(0, room),
+        // What the user asked for in a small view aims low, but may leave what others may.
+        most: Math.max(0, room, state.input.reason === 'manual' ? state.input.budget.target - spent : 0),
+        earlier: rewritesHistory(state, wide) ? earlier : 0,
+      });
+  const layout = layOut(state, narrow, capped) ?? wide;
+  return completePlan(state, { form, goal, layout, capped, rooms: narrow });
+}
+
+/** Whether the view has the messages that a summary is worth for. */
+function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
+  let missing = input.policy.keep.minimumMessages;
+  for (const positions of [arrangement.olderUserMessages, arrangement.kept]) {
+    for (let place = 0; place < positions.length && missing > 0; place += 1) {
+      if (isMessage(table, positions[place] ?? 0)) missing -= 1;
+    }
+  }
+  return missing <= 0;
+}
+
+function isMessage(table: OutlineTable, position: number): boolean {
+  const kind = table.kindAt(position);
+  return kind === 'user' || kind === 'assistant' || kind === 'tool_result';
+}
+
+function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
+  const { budget, summarizer } = state.input;
+  const longest = form === 'extractive_summary' ? Infinity : summarizer.maximumOutput;
+  const share = form === 'shorter_summary' ? SHORTER_SHARE : 1;
+  return {
+    summary: Math.min(budget.summaryOutput, longest) * share,
+    turnPrefix: Math.min(budget.turnPrefixOutput, longest) * share,
+    tail: budget.tail,
+    userMessages: budget.userMessages,
+  };
+}
+
+/** What the whole summary may take: a text for the history, one for the beginning of a split turn, or both. */
+function summaryRoom(state: PlanningState, rooms: Rooms, layout: Layout): number {
+  if (layout.turnStart === null || state.input.policy.summary.splitTurn === 'together') return rooms.summary;
+  return rooms.turnPrefix + (rewritesHistory(state, layout) ? rooms.summary : state.summaryTokens);
+}
+
+/** Whether what the summary in force says is written anew, and not only the beginning of a split turn. */
+function rewritesHistory({ input, table }: PlanningState, { turnStart, dropped }: Layout): boolean {
+  if (turnStart === null || input.policy.summary.splitTurn === 'together') return true;
+  const [oldest] = dropped;
+  return oldest !== undefined && table.sequenceAt(oldest) < turnStart;
+}
+
+/** Results beyond the policy's caps are shortened whatever is kept. */
+function cappedDraft(state: PlanningState): Draft {
+  const draft: Draft = { operations: new Map(), tokens: state.tokens };
+  for (const reducer of state.input.policy.reduce) {
+    if (reducer.kind === 'cap_tool_results') capToolResults(state, draft, reducer);
+  }
+  return draft;
+}
+
+/** Where messages are dropped for their number, what stays is small: the summary alone yields. */
+function besideKept(state: PlanningState, rooms: Rooms, { wide, room }: { wide: Layout; room: number }): Rooms {
+  const left = Math.max(0, room - wide.tailTokens - wide.olderTokens);
+  const { summary, turnPrefix } = scaleRooms(rooms, Math.min(1, left / summaryRoom(state, rooms, wide)));
+  return { ...rooms, summary, turnPrefix };
+}
+
+function completePlan(
+  state: PlanningState,
+  of: { form: SummaryForm; goal: number; layout: Layout; capped: Draft; rooms: Rooms },
+): DraftedPlan | null {
+  const { layout, rooms } = of;
+  const { input, table } = state;
+  const { cut, from, dropped, turnStart } = layout;
+  const summaryLimit = Math.floor(summaryRoom(state, rooms, layout));
+  if (dropped.length === 0 || !winsByDropping(state, layout, summaryLimit)) return null;
+  const draft = draftAfterCut(state, { ...of, summaryLimit });
+  const shownNotes = [...carriedNotes(state, from), ...state.notes.filter((note) => note >= from)];
+  clearSupersededNotes(state, draft, shownNotes);
+  const shown = [...layout.older, ...layout.tail];
+  // What is sent again after an overflow must not be what overflowed (O28).
+  if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(state, draft, shown);
+  // What the user asked for in a small view is a summary, not that words of theirs which fit are clipped.
+  const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
+  shrinkToFit(state, draft, { positions: shown, goal });
+  const parts = partsOf(state, of, summaryLimit);
+  if (parts === null) return null;
+  const how = summaryShown(input.policy, {
+    form: of.form,
+    afterSequence: table.sequenceAt(table.length - 1),
+    newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
+  });
+  const after = input.summary?.coveredThroughSequence ?? 0;
+  const isInPlace = input.summary?.inPlace === true;
+  return {
+    form: of.form,
+    firstKeptSequence: cut,
+    opensWithMarker: input.policy.keep.pivot,
+    keptFromMarker: layout.tail.length === 0,
+    splitTurn: turnStart !== null,
+    coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
+    droppedMessages: countRemoved(table, layout),
+    keptSequences: sequencesOf(table, layout.older),
+    operations: [...draft.operations.values()],
+    parts: flushPart(state, parts),
+    ...(how !== undefined && { shown: how }),
+    ...(isInPlace && {
+      reading: {
+        after,
+        earlier: sequencesOf(table, dropped).filter((sequence) => sequence <= after),
+        excerptUnchanged: false,
+      },
+    }),
+    quotedLimit: Math.ceil(layout.quotedTokens),
+    targets: dropped.length,
+    entriesInView: state.entriesInView,
+    summaryLimit,
+    continuation: state.continuation,
+    insideTurn: state.insideTurn,
+    turnIsOver: input.turnIsOver === true,
+    tokensBefore: Math.ceil(state.tokens),
+    tokensAfter: Math.ceil(draft.tokens),
+  };
+}
+
+function partsOf(
+  state: PlanningState,
+  { form, layout, rooms }: { form: SummaryForm; layout: Layout; rooms: Rooms },
+  summaryLimit: number,
+): PlanPart[] | null {
+  const { input, table } = state;
+  if (form === 'extractive_summary') return extractivePart(table, layout.dropped, summaryLimit);
+  const written = (room: number): number => Math.max(1, Math.floor(room * (1 - input.policy.summary.appendedShare)));
+  return summaryParts(input, {
+    read: originalsRead(state, layout.dropped),
+    turnStart: layout.turnStart,
+    maximumOutput: written(rooms.summary),
+    turnPrefixOutput: written(rooms.turnPrefix),
+    inputShare: form === 'shorter_summary' ? SHORTER_SHARE : 1,
+  });
+}
+
+function sequencesOf(table: OutlineTable, positions: readonly number[]): number[] {
+  return positions.map((position) => table.sequenceAt(position));
+}
+
+/** What the summary reads leaves the view, but for what stays word for word beside it. */
+function countRemoved(table: OutlineTable, { dropped, older }: Layout): number {
+  let count = 0;
+  // Both are in order.
+  let next = 0;
+  for (const position of dropped) {
+    while ((older[next] ?? Infinity) < position) next += 1;
+    if (older[next] !== position && isMessage(table, position)) count += 1;
+  }
+  return count;
+}
+
+/** Whether what leaves the view is larger than the summary that comes; otherwise clipping does as well without a model. */
+function winsByDropping(state: PlanningState, layout: Layout, summaryLimit: number): boolean {
+  const kept = state.fixedTokens + layout.tailTokens + layout.olderTokens;
+  return state.tokens - kept > summaryLimit + layout.quotedTokens;
+}
+
+function draftAfterCut(
+  state: PlanningState,
+  { form, layout, capped, summaryLimit }: { form: SummaryForm; layout: Layout; capped: Draft; summaryLimit: number },
+): Draft {
+  const notes = noteTokens(state, carriedNotes(state, layout.from));
+  const operations = new Map<number, Operation>();
+  for (const position of [...layout.older, ...layout.tail]) {
+    const operation = capped.operations.get(position);
+    if (operation !== undefined) operations.set(position, operation);
+  }
+  const summary = frameTokens(state, form) + summaryLimit + layout.quotedTokens;
+  const tokens =
+    state.fixedTokens + summary + notes + layout.olderTokens + layout.tailTokens + state.continuationTokens;
+  return { operations, tokens };
+}

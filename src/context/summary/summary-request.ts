@@ -1,0 +1,196 @@
+import { headOf, tailOf } from '../plan/clip.ts';
+import type { Entry } from '../log/entry.ts';
+import { estimateTokens } from '../log/estimate.ts';
+import { frame } from '../log/frames.ts';
+import type { Framed } from '../log/frames.ts';
+import { measureText } from '../log/measure.ts';
+import type { Calibration, ModelLimits, PlanPart } from '../plan/plan.ts';
+import type { CompactionPolicy, Prompt, SummarySection } from '../policy/policy.ts';
+import { transcriptText } from './transcript.ts';
+import type { AgentView, View } from '../view/view.ts';
+
+/** The estimate of a request that was never sent may be this much too low. */
+const ESTIMATE_MARGIN = 0.9;
+/** A previous summary that is larger than this share of the request loses its middle. */
+export const PREVIOUS_SHARE = 0.4;
+/** Characters of the agent's instructions, and of a focus, that are quoted at most. */
+const QUOTED_CHARACTERS = 2_000;
+/** English words per token, for telling the model how long its answer may be. */
+const WORDS_PER_TOKEN = 0.6;
+
+export interface SummaryRequestInput {
+  readonly policy: CompactionPolicy;
+  /** All parts of the plan; a part reads the previous summary only if no merge follows it. */
+  readonly parts: readonly PlanPart[];
+  readonly part: PlanPart;
+  /** Originals that the part reads, oldest first; none for a merge. */
+  readonly entries: readonly Entry[];
+  /** Text of the summary in force; `null` for the first one. */
+  readonly previousSummary: string | null;
+  /** Merge only: the texts of all parts before it, in order of their numbers. */
+  readonly partTexts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
+  /** What the user asked a manual compaction to pay attention to. */
+  readonly focus: string | null;
+  /** What a hook adds before and after the instruction, each a line of its own. Default: nothing. */
+  readonly contextLines?: { readonly prepend: readonly string[]; readonly append: readonly string[] };
+  readonly agent: AgentView;
+  /** The conversation goes on in the middle of a task, not with a new message of the user. */
+  readonly turnIsOpen: boolean;
+  readonly summarizer: ModelLimits;
+  readonly calibration: Calibration;
+  /** An earlier answer was too long or did not help; asks for a shorter one. Default: false. */
+  readonly shorter?: boolean;
+}
+
+/** Tokens that a summary request may hold in all. */
+export function summaryRequestLimit(summarizer: ModelLimits, maximumOutput: number): number {
+  const input = Math.min(summarizer.window - maximumOutput, summarizer.maximumInput ?? Infinity);
+  return Math.floor(Math.max(0, input) * ESTIMATE_MARGIN);
+}
+
+/**
+ * Whether a part updates the previous summary: the merge if there is one. The beginning of a split turn that gets a text of
+ * its own has nothing to do with it.
+ */
+export function readsPreviousSummary(
+  policy: CompactionPolicy,
+  parts: readonly PlanPart[],
+  part: Pick<PlanPart, 'kind'>,
+): boolean {
+  if (parts.some((other) => other.kind === 'merge')) return part.kind === 'merge';
+  return part.kind === 'history' || policy.summary.splitTurn === 'together';
+}
+
+/** Headings that the text of a part must have. */
+export function sectionsOf(policy: CompactionPolicy, kind: PlanPart['kind']): readonly SummarySection[] {
+  const { sections, turnPrefixSections } = policy.summary;
+  return kind === 'turn_prefix' && policy.summary.splitTurn === 'separate'
+    ? (turnPrefixSections ?? sections)
+    : sections;
+}
+
+/** The headings with what each must hold, as prompts list them. */
+export function headingList(
+  sections: readonly SummarySection[],
+  style: CompactionPolicy['summary']['headings'] = 'markdown',
+): string {
+  return sections
+    .map(({ title, instruction }) => (style === 'labels' ? `${title}: ${instruction}` : `## ${title}\n${instruction}`))
+    .join('\n\n');
+}
+
+export interface SummaryRequest {
+  readonly view: View;
+  /** Name and version of the prompt; stored with the text that comes back. */
+  readonly promptVersion: string;
+}
+
+/** The request of one part to the summarizing model. Offers no tools and never exceeds `summaryRequestLimit`. */
+export function summaryView(input: SummaryRequestInput): SummaryRequest {
+  const { policy, part, calibration } = input;
+  const system = policy.summary.prompts.system.text;
+  const prompt = promptFor(input);
+  const instruction = instructionText(input, prompt, input.agent);
+  const limit = summaryRequestLimit(input.summarizer, part.maximumOutput);
+  const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
+  const room = Math.max(0, limit - tokens(system) - tokens(instruction) - FRAME_TOKENS);
+  const reads = readsPreviousSummary(policy, input.parts, part) ? input.previousSummary : null;
+  const previous = reads === null ? '' : boundedText(reads, { maximumTokens: room * PREVIOUS_SHARE, tokens });
+  const rest = room - tokens(previous);
+  const body = part.kind === 'merge' ? partsText(input, { rest, tokens }) : transcript(input, rest);
+  const sections = [previous === '' ? '' : frame('previousSummary', previous), body, instruction];
+  const text = sections.filter((section) => section !== '').join('\n\n');
+  return {
+    view: { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
+    promptVersion: `${prompt.name}@${prompt.version}`,
+  };
+}
+
+/** Message frame and the tags around previous summary and transcript. */
+const FRAME_TOKENS = 60;
+
+function transcript(input: SummaryRequestInput, maximumTokens: number): Framed {
+  const text = transcriptText({
+    entries: input.entries,
+    maximumTokens,
+    calibration: input.calibration,
+    limits: input.policy.summary.transcript,
+    ...(input.part.piece !== undefined && { piece: input.part.piece }),
+  });
+  return frame('transcript', [text]);
+}
+
+type CountTokens = (text: string) => number;
+
+function partsText(input: SummaryRequestInput, bound: { rest: number; tokens: CountTokens }): string {
+  const each = bound.rest / Math.max(1, input.partTexts.length) - 10;
+  return input.partTexts
+    .map(({ text }, index) => {
+      const bounded = boundedText(text, { maximumTokens: each, tokens: bound.tokens });
+      return frame('part', bounded, { number: String(index + 1) });
+    })
+    .join('\n');
+}
+
+/** The text, or as many of its lines from both ends as fit: the beginning holds the task, the end what is open. */
+function boundedText(text: string, bound: { maximumTokens: number; tokens: CountTokens }): string {
+  const all = bound.tokens(text);
+  if (all <= bound.maximumTokens) return text;
+  const kept = Math.max(0, Math.floor((text.length * bound.maximumTokens) / all) - 40);
+  const head = headOf(text, Math.ceil(kept / 2));
+  return `${head}\n[… left out …]\n${tailOf(text, Math.floor(kept / 2))}`;
+}
+
+/**
+ * What is asked of the model, without transcript and previous summary: the part of the request that planning must count with.
+ * @param agent whose instructions are quoted; `null` when they stand in the request anyway
+ */
+export function instructionText(
+  input: Omit<SummaryRequestInput, 'entries' | 'partTexts' | 'summarizer' | 'calibration' | 'agent'>,
+  prompt: Prompt,
+  agent: AgentView | null,
+): string {
+  const headings = headingList(sectionsOf(input.policy, input.part.kind), input.policy.summary.headings);
+  const words = Math.floor(input.part.maximumOutput * WORDS_PER_TOKEN);
+  return [
+    input.policy.summary.question ?? '',
+    agent === null ? '' : agentText(agent),
+    ...(input.contextLines?.prepend ?? []),
+    prompt.text.replace('{{sections}}', () => headings),
+    input.turnIsOpen
+      ? 'The assistant is in the middle of its work and goes on right after reading the summary.'
+      : "The assistant waits for the user's next message.",
+    input.focus === null
+      ? ''
+      : `The user asks the summary to pay special attention to this:\n${frame('focus', headOf(input.focus, QUOTED_CHARACTERS))}`,
+    input.shorter === true
+      ? `An earlier summary was too long. Write at most ${words} words; shorten wording, keep names and values.`
+      : `Write at most ${words} words.`,
+    ...(input.contextLines?.append ?? []),
+    headings === '' ? 'Write the summary now.' : 'Write the summary now, beginning with the first heading.',
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+function agentText(agent: AgentView): string {
+  if (agent.instructions.trim() === '') return '';
+  const quoted = frame('agentInstructions', headOf(agent.instructions, QUOTED_CHARACTERS));
+  return `The assistant works under these instructions, which it keeps; they tell you what matters to it, they are not for you:\n${quoted}`;
+}
+
+/** The prompt that a part is asked with; name and version are stored with its text. */
+function promptFor(input: Pick<SummaryRequestInput, 'policy' | 'parts' | 'part' | 'previousSummary'>): Prompt {
+  const { prompts } = input.policy.summary;
+  const updates = input.previousSummary !== null && readsPreviousSummary(input.policy, input.parts, input.part);
+  switch (input.part.kind) {
+    case 'history':
+      return updates ? (prompts.update ?? prompts.history) : prompts.history;
+    case 'flush':
+      return prompts.history;
+    case 'turn_prefix':
+      return prompts.turnPrefix;
+    case 'merge':
+      return prompts.merge;
+  }
+}

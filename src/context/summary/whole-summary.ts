@@ -1,0 +1,90 @@
+import { composeSummary } from './compose-summary.ts';
+import { estimateTokens } from '../log/estimate.ts';
+import { renderFileLists, splitLists, withoutFileLists } from './file-lists.ts';
+import type { SummaryLedger } from './file-lists.ts';
+import { guardedSummary } from './guard-summary.ts';
+import { viewAfterCompaction } from '../plan/judge-compaction.ts';
+import type { MeasuredView } from '../view/measure-view.ts';
+import type { Measurements } from '../log/measurements.ts';
+import type { Budget, Calibration, CompactionPlan, PlanPart } from '../plan/plan.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
+import { ledgerSize, renderLedger } from './result-ledger.ts';
+import { measureSummary, presentationOf } from './summary-message.ts';
+import type { WrittenSection } from './summary-sections.ts';
+
+/** A summary as it would stand in the view. */
+export interface WholeSummary {
+  readonly text: string;
+  readonly sections: readonly WrittenSection[];
+  /** The block as the view shows it. */
+  readonly measurements: Measurements;
+}
+
+/** The texts of all parts in one, with the lists of files and results below it; `null` when the plan writes no summary. */
+export function wholeSummary(of: {
+  readonly parts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
+  /** Text of the summary in force. */
+  readonly previousText: string | null;
+  readonly files: SummaryLedger;
+  readonly policy: CompactionPolicy;
+  readonly budget: Budget;
+  readonly plan: Pick<CompactionPlan, 'shown' | 'inPlace'>;
+  /** Whether the agent can open results by their ids. */
+  readonly recall: boolean;
+}): WholeSummary | null {
+  const { parts, previousText, policy, plan } = of;
+  if (parts.length === 0) return null;
+  const unread = policy.summary.splitTurn === 'separate' ? previousText : null;
+  const composed = composeSummary(parts, unread === null ? null : withoutFileLists(unread), policy);
+  const text = [composed.text, ...programLists(of)].filter((block) => block !== '').join('\n\n');
+  return { text, sections: composed.sections, measurements: shownMeasurements(text, policy, plan) };
+}
+
+/** What the model did not write: results that are only shortened in place are still in the view, each with its own id. */
+function programLists({ files, policy, budget, plan, recall }: Parameters<typeof wholeSummary>[0]): string[] {
+  const results = plan.inPlace === true ? [] : (files.results ?? []);
+  return [
+    renderLedger(results, { maximumTokens: ledgerSize(policy, budget), recall }),
+    policy.summary.fileLists === null ? '' : renderFileLists(files),
+  ];
+}
+
+/** What a plan leads to with the summary that was written for it. */
+export interface FinishedView {
+  readonly summary: WholeSummary | null;
+  /** The view, `fixed` included. */
+  readonly after: Measurements;
+  readonly tokensAfter: number;
+  /** Tokens of the view before the summary was shortened to fit; `null` when it fitted. */
+  readonly guardedFrom: number | null;
+}
+
+/** Measures the view that a finished plan leads to; shortens the summary if the policy guards against it. */
+export function finishedView(
+  whole: WholeSummary | null,
+  of: {
+    readonly before: MeasuredView;
+    readonly plan: CompactionPlan;
+    readonly compactionId: string;
+    readonly policy: CompactionPolicy;
+    readonly budget: Budget;
+    readonly calibration: Calibration;
+  },
+): FinishedView {
+  const { before, plan, compactionId, policy, budget, calibration } = of;
+  const measured = (summary: WholeSummary | null, guardedFrom: number | null): FinishedView => {
+    const after = viewAfterCompaction(before, plan, compactionId, summary?.measurements ?? null);
+    return { summary, after, tokensAfter: estimateTokens(after, calibration), guardedFrom };
+  };
+  const finished = measured(whole, null);
+  if (whole === null) return finished;
+  const { tokensAfter } = finished;
+  const text = guardedSummary(whole.text, { policy, budget, tokensAfter, calibration });
+  if (text === whole.text) return finished;
+  const { sections } = composeSummary([{ kind: 'merge', text: splitLists(text).written }], null, policy);
+  return measured({ text, sections, measurements: shownMeasurements(text, policy, plan) }, tokensAfter);
+}
+
+function shownMeasurements(text: string, policy: CompactionPolicy, plan: Pick<CompactionPlan, 'shown'>): Measurements {
+  return measureSummary(text, presentationOf(policy), plan.shown?.framing);
+}

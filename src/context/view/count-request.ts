@@ -1,0 +1,101 @@
+import type { NewestReport } from '../log/anchored-calibration.ts';
+import { isEnabled } from '../policy/budget.ts';
+import { calibratedTokens, NO_CALIBRATION } from '../log/estimate.ts';
+import { characterCount } from '../log/measurement-arithmetic.ts';
+import type { Measurements } from '../log/measurements.ts';
+import type { Budget, Calibration, CountedRequest } from '../plan/plan.ts';
+import type { CharacterCounting, CompactionPolicy } from '../policy/policy.ts';
+
+/** Tokens that a policy counts for a content; unrounded. */
+export function policyTokens(
+  counting: CompactionPolicy['counting'],
+  measurements: Measurements,
+  calibration: Calibration,
+): number {
+  if (counting === 'calibrated') return calibratedTokens(measurements, calibration);
+  const { charactersPerToken, imageCharacters } = counting;
+  const images = imageCharacters === null ? 0 : measurements.images * imageCharacters;
+  const patches = imageCharacters === null ? measurements.imagePatches : 0;
+  return (characterCount(measurements) + images) / charactersPerToken + patches;
+}
+
+/**
+ * The number that is held against the policy's trigger, and whether a pass is due. Fixed ratios feed
+ * the trigger only: the calibrated estimate guards that the request fits, for every policy (R24, R25).
+ */
+export function countRequest(input: {
+  readonly policy: CompactionPolicy;
+  readonly budget: Budget;
+  /** View, system prompt and tool schemas. */
+  readonly request: Measurements;
+  readonly calibration: Calibration;
+  /** The newest usage since the newest compaction: an older one never counts (R3). */
+  readonly reported: NewestReport | null;
+}): CountedRequest {
+  const { policy, budget, request, calibration } = input;
+  const calibrated = calibratedTokens(request, calibration);
+  const { tokens, isReported } = countTokens(input);
+  const calibratedPerToken = tokens === null || tokens === 0 || isReported ? 1 : calibrated / tokens;
+  const isOver = (tokens ?? 0) > budget.trigger || calibrated > budget.inputBudget;
+  return {
+    tokens,
+    calibratedPerToken,
+    isDue: isEnabled(policy) && isOver,
+    estimate: policyTokens(policy.counting, request, calibration),
+    reported: input.reported === null ? null : input.reported.usage.input + input.reported.usage.output,
+  };
+}
+
+interface Count {
+  readonly tokens: number | null;
+  /** Mostly the provider's own number, not one of the ratio. */
+  readonly isReported: boolean;
+}
+
+function countTokens(input: Parameters<typeof countRequest>[0]): Count {
+  const { policy, request, calibration, reported } = input;
+  const { counting } = policy;
+  const estimate = policyTokens(counting, request, calibration);
+  if (counting === 'calibrated') return { tokens: estimate, isReported: true };
+  if (counting.reported === 'ignored') return { tokens: estimate, isReported: false };
+  if (reported === null) return { tokens: counting.unreported === 'wait' ? null : estimate, isReported: false };
+  return withReport(counting, estimate, reported);
+}
+
+function withReport(counting: CharacterCounting, estimate: number, { usage, since }: NewestReport): Count {
+  const counted = usage.input + usage.output;
+  const withFollowing = counted + policyTokens(counting, since, NO_CALIBRATION);
+  switch (counting.reported) {
+    case 'alone':
+      return { tokens: counted, isReported: true };
+    case 'plus_estimate':
+      return { tokens: withFollowing, isReported: true };
+    case 'higher':
+      return { tokens: Math.max(withFollowing, estimate), isReported: withFollowing >= estimate };
+    case 'ignored':
+      return { tokens: estimate, isReported: false };
+  }
+}
+
+/** Why a pass is made, or none, in numbers: both counts, the one that is held against the trigger, and what it is held against. */
+export interface CheckFigures {
+  /** Everything by the policy's own ratio. */
+  readonly estimate: number;
+  /** The provider's count of the newest call with its answer; `null`: none since the newest compaction. */
+  readonly reported: number | null;
+  /** What counts; `null`: nothing is known yet. */
+  readonly effective: number | null;
+  readonly budget: number;
+  readonly threshold: number;
+}
+
+export function checkFigures(counted: CountedRequest, budget: Budget): CheckFigures {
+  const { tokens, estimate = 0, reported = null } = counted;
+  return {
+    estimate: Math.round(estimate),
+    reported,
+    effective: tokens === null ? null : Math.round(tokens),
+    budget: budget.inputBudget,
+    threshold: Math.round(budget.trigger),
+  };
+}

@@ -1,0 +1,211 @@
+import type { ContentPart, ToolCallPart } from '../log/content.ts';
+import type { Entry, NoteSlot } from '../log/entry.ts';
+import type { Group } from '../log/groups.ts';
+import { textOf } from '../log/content.ts';
+import { earlierResult } from './earlier-result.ts';
+import { LINES, quoteText } from '../log/frames.ts';
+import { applyOperation } from '../log/operations.ts';
+import type { Operation } from '../plan/plan.ts';
+import type { PlaceholderOptions } from './placeholders.ts';
+import { stubResults } from './request-stubs.ts';
+import { runtimeContent } from './runtime-note.ts';
+import { summaryMessages } from '../summary/summary-message.ts';
+import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
+import { arrangeView, operationsByEntry } from './view-arrangement.ts';
+import type { ViewArrangement } from './view-arrangement.ts';
+import { orderView } from './view-order.ts';
+import type { AgentView, ProjectionInput, View, ViewMessage } from './view.ts';
+
+/** Raised whenever the same input would give another view; stored with each fingerprint. */
+export const RENDERER_VERSION = 1;
+
+/** Closes a call that has no result, so that no request ever holds an orphan (providers answer 400). */
+const MISSING_RESULT = '[No result of this call was recorded. Whether it took effect is unknown.]';
+
+/** Notes whose text does not say by itself what it is. */
+const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: LINES.plan, memories: LINES.memories };
+
+interface Rendering extends PlaceholderOptions {
+  /** What results show that say nothing new. */
+  readonly stubs: ReadonlyMap<string, readonly ContentPart[]>;
+  readonly operations: ReadonlyMap<string, Operation>;
+  /** Assistant entries up to this sequence lose their reasoning. */
+  readonly thinkingGoneThrough: number;
+}
+
+/**
+ * The next request, a pure projection: the same input always gives the same view, and what is
+ * appended later never changes what stands before it, until the next compaction.
+ */
+export function projectView(input: ProjectionInput): View {
+  const operations = operationsByEntry(input.operations);
+  const arrangement = arrangeView({ ...input, operations });
+  const { memories, carriedNotes, kept } = memoriesApart(input.agent, arrangement);
+  const rendering: Rendering = {
+    operations,
+    ...placeholderOptions(input),
+    stubs: stubsOf(input, kept),
+    thinkingGoneThrough: thinkingGoneThrough(input),
+  };
+  const { rules } = arrangement;
+  const parts = orderView({ ...arrangement, carriedNotes, kept }, input.summary);
+  return {
+    system: systemText(input.agent, rules === null ? null : textOf(rules.content), memories),
+    tools: input.agent.tools.map(sortedSchema),
+    messages: [
+      ...parts.flatMap((part) => (part === 'summary' ? summaryOf(input) : groupMessages(part, rendering))),
+      ...(input.runtime === undefined ? [] : message(runtimeContent(input.runtime), 'runtime')),
+    ],
+  };
+}
+
+function summaryOf({ summary, presentation }: ProjectionInput): ViewMessage[] {
+  return summary === null ? [] : summaryMessages(summary.text, presentation, summary.shown?.framing);
+}
+
+function placeholderOptions({ agent, placeholders, presentation }: ProjectionInput): PlaceholderOptions {
+  return {
+    recall: agent.tools.some((tool) => tool.name === 'recall_open'),
+    ...(placeholders !== undefined && { texts: placeholders }),
+    ...(typeof presentation?.clearedResult === 'string' && { clearedResult: presentation.clearedResult }),
+  };
+}
+
+function stubsOf(input: ProjectionInput, kept: readonly Entry[]): Rendering['stubs'] {
+  if (input.requestStubs === undefined) return new Map();
+  const changed = new Set(input.operations.map(({ entryId }) => entryId));
+  const isWhole = ({ id }: Entry): boolean => !changed.has(id);
+  return stubResults(kept, input.requestStubs, { ...placeholderOptions(input), isWhole });
+}
+
+/** Results that the request shows as stubs, by entry id. */
+export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly ContentPart[]> {
+  if (input.requestStubs === undefined) return new Map();
+  const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
+  return stubsOf(input, arrangement.kept);
+}
+
+/** Whether the request is smaller than the sizes of its entries say, because some results are shown as stubs. */
+export function hasStubs(input: ProjectionInput): boolean {
+  return shownStubs(input).size > 0;
+}
+
+/** With named blocks the memories stand in the system prompt instead of among the messages. */
+function memoriesApart(
+  agent: AgentView,
+  { carriedNotes, kept }: ViewArrangement<Entry>,
+): { readonly memories: string | null } & Pick<ViewArrangement<Entry>, 'carriedNotes' | 'kept'> {
+  if (agent.namedBlocks !== true) return { memories: null, carriedNotes, kept };
+  const isMemories = (entry: Entry): boolean => entry.kind === 'note' && entry.slot === 'memories';
+  const newest = kept.findLast(isMemories) ?? carriedNotes.find(isMemories);
+  return {
+    memories: newest === undefined ? null : textOf(newest.content),
+    carriedNotes: carriedNotes.filter((entry) => !isMemories(entry)),
+    kept: kept.filter((entry) => !isMemories(entry)),
+  };
+}
+
+/**
+ * A signature of reasoning is bound to everything before it. After a compaction the reasoning of
+ * older answers can neither be sent as it was nor edited, so it goes as a whole (R11).
+ */
+function thinkingGoneThrough(input: ProjectionInput): number {
+  if (input.changedThroughSequence !== undefined) return input.changedThroughSequence;
+  const isUntouched = input.summary === null && input.operations.length === 0;
+  return isUntouched ? -Infinity : Infinity;
+}
+
+function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[] {
+  const [first] = group.entries;
+  if (first === undefined) return [];
+  switch (group.kind) {
+    case 'user':
+      return userMessage(first, rendering);
+    case 'note':
+      return noteMessage(first, rendering);
+    case 'branch_summary':
+      return message(shownContent(first, rendering), 'summary');
+    case 'exchange':
+      return exchangeMessages(first, group.entries.slice(1), rendering);
+    case 'orphan_result':
+      return message(earlierResult(first.toolName ?? 'a tool', shownContent(first, rendering)), 'note');
+    case 'marker':
+      return [];
+  }
+}
+
+function userMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
+  return message(shownContent(entry, rendering), 'user');
+}
+
+function noteMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
+  const content = shownContent(entry, rendering);
+  const heading = entry.slot === undefined ? undefined : NOTE_HEADINGS[entry.slot];
+  if (content.length === 0 || heading === undefined) return message(content, 'note');
+  const quoted = content.map((part) => (part.type === 'text' ? textPart(quoteText(part.text)) : part));
+  return message([textPart(heading), ...quoted], 'note');
+}
+
+function textPart(text: string): ContentPart {
+  return { type: 'text', text };
+}
+
+function message(
+  content: readonly ContentPart[],
+  origin: Extract<ViewMessage, { role: 'user' }>['origin'],
+): ViewMessage[] {
+  return content.length === 0 ? [] : [{ role: 'user', content, origin }];
+}
+
+function exchangeMessages(assistant: Entry, results: readonly Entry[], rendering: Rendering): ViewMessage[] {
+  const shown = shownContent(assistant, rendering);
+  const content =
+    assistant.sequence <= rendering.thinkingGoneThrough ? shown.filter((part) => part.type !== 'thinking') : shown;
+  if (content.length === 0) return [];
+  const calls = content.filter((part) => part.type === 'tool_call');
+  const answer: ViewMessage = {
+    role: 'assistant',
+    content,
+    callNumber: assistant.callNumber ?? 0,
+    turnId: assistant.turnId,
+  };
+  if (calls.length === 0) return [answer];
+  return [answer, { role: 'tool_results', results: calls.map((call) => toolResult(call, results, rendering)) }];
+}
+
+type ToolResultView = Extract<ViewMessage, { role: 'tool_results' }>['results'][number];
+
+/** The first result of the call: a late one, should it ever reach the log, does not count. */
+function toolResult(call: ToolCallPart, results: readonly Entry[], rendering: Rendering): ToolResultView {
+  const result = results.find((entry) => entry.callIndex === call.index);
+  if (result === undefined) {
+    return { id: call.id, name: call.name, isError: true, content: [{ type: 'text', text: MISSING_RESULT }] };
+  }
+  const content = shownContent(result, rendering);
+  return { id: call.id, name: call.name, isError: result.isError ?? false, content };
+}
+
+function shownContent(entry: Entry, rendering: Rendering): readonly ContentPart[] {
+  const stub = rendering.stubs.get(entry.id);
+  if (stub !== undefined) return stub;
+  const operation = rendering.operations.get(entry.id);
+  return operation === undefined ? entry.content : applyOperation(entry, operation, rendering);
+}
+
+/**
+ * The view as one stable text, for fingerprints and for proving that a view was rebuilt byte for
+ * byte: JSON with the keys of every object in alphabetical order.
+ */
+export function canonicalView(view: View): string {
+  return [...canonicalPieces(view)].join('');
+}
+
+/** The same text in pieces, one for each message: together they may be many megabytes. */
+export function* canonicalPieces({ messages, ...rest }: View): Generator<string> {
+  yield '{"messages":[';
+  for (const [position, message] of messages.entries()) {
+    yield (position === 0 ? '' : ',') + JSON.stringify(sortedKeys(message));
+  }
+  // Of a view's keys `messages` is the first.
+  yield `],${JSON.stringify(sortedKeys(rest)).slice(1)}`;
+}

@@ -1,0 +1,114 @@
+import type { ContentPart } from '../log/content.ts';
+import type { Entry } from '../log/entry.ts';
+import { applyOperation, stripOperation } from '../log/operations.ts';
+import { nameText } from '../log/frames.ts';
+import { formatCount, wayBack } from './placeholders.ts';
+import type { PlaceholderOptions } from './placeholders.ts';
+import type { RequestStubs } from '../policy/policy.ts';
+
+/**
+ * Results that a request shows as one line because it shows the same elsewhere: a later copy of a result that stands whole
+ * above it; an earlier read of a page that was read again since; images, when a newer result has some. Nothing is
+ * stored and no pass is made. What is a stub in one request is the same stub in every later one until the next
+ * compaction, so that the provider's cache breaks once for each, and never for a copy.
+ *
+ * @param entries what the view keeps, oldest first
+ * @param isWhole whether no operation shortens an entry
+ * @returns what is shown, by entry id
+ */
+export function stubResults(
+  entries: readonly Entry[],
+  stubs: RequestStubs,
+  { isWhole, ...options }: PlaceholderOptions & { readonly isWhole: (entry: Entry) => boolean },
+): ReadonlyMap<string, readonly ContentPart[]> {
+  const results = entries.filter((entry) => entry.kind === 'tool_result' && entry.isError !== true && isWhole(entry));
+  const shown = new Map<string, readonly ContentPart[]>();
+  const seenThrough = entries.findLast((entry) => entry.kind === 'assistant')?.sequence ?? -Infinity;
+  for (const [copy, original] of copies(results, stubs)) shown.set(copy.id, line(copyText(copy, original, options)));
+  const whole = results.filter((entry) => !shown.has(entry.id) && entry.sequence < seenThrough);
+  const newer = newerReads(entries, results, stubs);
+  for (const entry of whole) {
+    const again = newer.get(entry.id);
+    if (again !== undefined) shown.set(entry.id, line(supersededText(entry, again, options)));
+  }
+  const newestMedia = results.findLast((entry) => hasMedia(entry) && entry.sequence < seenThrough);
+  for (const entry of whole) {
+    if (!stubs.newestImagesOnly || entry === newestMedia || shown.has(entry.id) || !hasMedia(entry)) continue;
+    shown.set(entry.id, applyOperation(entry, stripOperation(entry), options));
+  }
+  return shown;
+}
+
+/** Each result that says byte for byte what an earlier one says, with that one; of the originals none is a stub for another reason. */
+function copies(results: readonly Entry[], { equalCharacters, pageTools }: RequestStubs): (readonly [Entry, Entry])[] {
+  const firsts = new Map<string, Entry>();
+  return results.flatMap((entry) => {
+    const text = onlyText(entry);
+    // A page that is read again supersedes the earlier read instead: two rules for one result would make two breaks.
+    if (text === null || text.length < equalCharacters || pageTools.includes(entry.toolName ?? '')) return [];
+    const first = firsts.get(text);
+    if (first === undefined) {
+      firsts.set(text, entry);
+      return [];
+    }
+    return [[entry, first] as const];
+  });
+}
+
+/** Reads of pages, by the next whole read with the same arguments. */
+function newerReads(
+  entries: readonly Entry[],
+  results: readonly Entry[],
+  { pageTools }: RequestStubs,
+): ReadonlyMap<string, Entry> {
+  const argumentsOf = callArguments(entries, pageTools);
+  const next = new Map<string, Entry>();
+  const newer = new Map<string, Entry>();
+  for (const entry of results.toReversed()) {
+    const called = argumentsOf.get(callKey(entry, entry.callIndex ?? 0));
+    if (called === undefined) continue;
+    const later = next.get(called);
+    // The next read, not the newest: a stub that named that one would change with each further read.
+    if (later !== undefined) newer.set(entry.id, later);
+    next.set(called, entry);
+  }
+  return newer;
+}
+
+function callArguments(entries: readonly Entry[], pageTools: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.kind !== 'assistant') continue;
+    for (const part of entry.content) {
+      if (part.type !== 'tool_call' || !pageTools.includes(part.name)) continue;
+      found.set(callKey(entry, part.index), `${part.name} ${part.arguments}`);
+    }
+  }
+  return found;
+}
+
+function callKey({ turnId, callNumber }: Entry, index: number): string {
+  return `${turnId} ${callNumber ?? 0} ${index}`;
+}
+
+function onlyText({ content }: Entry): string | null {
+  const [part, ...others] = content;
+  return part?.type === 'text' && others.length === 0 ? part.text : null;
+}
+
+function hasMedia({ content }: Entry): boolean {
+  return content.some((part) => part.type === 'image');
+}
+
+function copyText(copy: Entry, original: Entry, options: PlaceholderOptions): string {
+  const characters = formatCount(onlyText(copy)?.length ?? 0);
+  return `[Byte for byte the result of ${nameText(original.toolName ?? 'a tool')} above, entry ${original.id}: ${characters} characters. ${wayBack(copy.id, options)}]`;
+}
+
+function supersededText(entry: Entry, again: Entry, options: PlaceholderOptions): string {
+  return `[Read again since, with the same arguments: entry ${again.id} shows what it says now. ${wayBack(entry.id, options)}]`;
+}
+
+function line(text: string): readonly ContentPart[] {
+  return [{ type: 'text', text }];
+}

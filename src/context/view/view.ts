@@ -1,0 +1,96 @@
+import type { ContentPart } from '../log/content.ts';
+import type { Entry } from '../log/entry.ts';
+import type { Operation, SummaryInForce } from '../plan/plan.ts';
+import type { PlaceholderTexts, RequestStubs } from '../policy/policy.ts';
+import type { RuntimeNote } from './runtime-note.ts';
+
+/** A tool as the model is told of it. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** The part of a turn's agent snapshot that requests are made from. */
+export interface AgentView {
+  readonly instructions: string;
+  /** Pinned rules, verbatim in every request. */
+  readonly rules: readonly string[];
+  readonly tools: readonly ToolSchema[];
+  /** Named blocks of instructions. */
+  readonly skills?: readonly Skill[];
+  /** What the user defined for the agent, by name. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** System, locale and time zone of the machine that runs the tools. */
+  readonly device?: string;
+  /** The system prompt is made of named blocks. Default: false. */
+  readonly namedBlocks?: boolean;
+  /** The advice of the policy's runtime note; with it each request ends with the turn's counters. */
+  readonly runtimeAdvice?: string;
+}
+
+/** Instructions for one kind of work, under a name. */
+export interface Skill {
+  readonly name: string;
+  readonly instructions: string;
+}
+
+export type ViewMessage =
+  | {
+      readonly role: 'user';
+      readonly content: readonly ContentPart[];
+      readonly origin: 'user' | 'summary' | 'note' | 'runtime';
+    }
+  | {
+      readonly role: 'assistant';
+      readonly content: readonly ContentPart[];
+      readonly callNumber: number;
+      readonly turnId: string;
+    }
+  /** All results of one assistant message, in call order; each names the provider's call id. */
+  | {
+      readonly role: 'tool_results';
+      readonly results: readonly {
+        readonly id: string;
+        readonly name: string;
+        readonly isError: boolean;
+        readonly content: readonly ContentPart[];
+      }[];
+    };
+
+/** What the next request contains. */
+export interface View {
+  readonly system: string;
+  readonly tools: readonly ToolSchema[];
+  readonly messages: readonly ViewMessage[];
+}
+
+/** How a policy wants to have shown what compactions put in force. */
+export interface Presentation {
+  /** Asked by the user before the summary, which is then the assistant's answer; `null`: the summary is a user message. */
+  readonly question: string | null;
+  /** Stands for a cleared tool result; `null`: a line that names it. */
+  readonly clearedResult: string | null;
+}
+
+export interface ProjectionInput {
+  readonly agent: AgentView;
+  /** Default: as `default` shows them. */
+  readonly presentation?: Presentation;
+  /** Entries of the branch that the view needs, oldest first: kept ones, kept older user messages, newest notes. */
+  readonly entries: readonly Entry[];
+  readonly summary: (SummaryInForce & { readonly text: string }) | null;
+  readonly operations: readonly Operation[];
+  /** The policy's own words for what is not shown. */
+  readonly placeholders?: PlaceholderTexts;
+  /** Results that say nothing new are one line each. Default: all are shown. */
+  readonly requestStubs?: RequestStubs;
+  /** Counters of the turn, behind everything else; absent unless the policy asks for them. */
+  readonly runtime?: RuntimeNote;
+  /**
+   * Newest entry that existed when the newest compaction in force was committed. Assistant entries
+   * up to it lose their reasoning, later ones keep it. Default: all lose it once something is in force.
+   */
+  readonly changedThroughSequence?: number;
+}

@@ -1,0 +1,65 @@
+import { CHAT_CALL_IDS, COMPATIBLE_CALL_IDS, MISTRAL_CALL_IDS, type ToolCallIdRule } from '../tool-names.ts';
+
+/** Where servers of the Chat Completions protocol differ in what they accept. */
+export interface ChatDialect {
+  /** OpenAI's reasoning models refuse `max_tokens`; many compatible servers know nothing else. */
+  readonly maximumOutputField: 'max_completion_tokens' | 'max_tokens';
+  /**
+   * Who gives the instructions. OpenAI calls it `developer` from o1 on ("developer messages replace the previous system
+   * messages", types of its SDK); the others, and deployments of any name on Azure, know only `system` for certain.
+   */
+  readonly instructionsRole: 'developer' | 'system';
+  /** Whether `prompt_cache_key` is sent: strict servers (Mistral, Groq) refuse fields that they do not know. */
+  readonly cacheKey: boolean;
+  /** Whether `strict` of a tool is known. */
+  readonly strictTools: boolean;
+  readonly callIds: ToolCallIdRule;
+  /** Whether PDF files are accepted. */
+  readonly pdf: boolean;
+  /** OpenRouter takes the middle out of a prompt over the window, silently and for some models unasked, unless it is told not to. */
+  readonly refusesMiddleOut: boolean;
+  /** Mistral refuses a user message right after a tool message. */
+  readonly assistantBetweenToolAndUser: boolean;
+}
+
+const OPENAI: ChatDialect = {
+  instructionsRole: 'developer',
+  maximumOutputField: 'max_completion_tokens',
+  cacheKey: true,
+  strictTools: true,
+  callIds: CHAT_CALL_IDS,
+  pdf: true,
+  refusesMiddleOut: false,
+  assistantBetweenToolAndUser: false,
+};
+
+const AZURE: ChatDialect = { ...OPENAI, instructionsRole: 'system' };
+
+const COMPATIBLE: ChatDialect = {
+  instructionsRole: 'system',
+  maximumOutputField: 'max_tokens',
+  cacheKey: false,
+  strictTools: false,
+  callIds: COMPATIBLE_CALL_IDS,
+  pdf: false,
+  refusesMiddleOut: false,
+  assistantBetweenToolAndUser: false,
+};
+
+const MISTRAL: ChatDialect = { ...COMPATIBLE, callIds: MISTRAL_CALL_IDS, assistantBetweenToolAndUser: true };
+
+const OPENROUTER: ChatDialect = { ...COMPATIBLE, refusesMiddleOut: true };
+
+/** The dialect of the server at a base URL, told from its host. */
+export function chatDialect(baseUrl: string): ChatDialect {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
+  if (isHostOf(host, 'openai.com')) return OPENAI;
+  if (isHostOf(host, 'openai.azure.com')) return AZURE;
+  if (isHostOf(host, 'mistral.ai')) return MISTRAL;
+  if (isHostOf(host, 'openrouter.ai')) return OPENROUTER;
+  return COMPATIBLE;
+}
+
+function isHostOf(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}

@@ -1,0 +1,79 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import type { ModelRequest } from '../model-client.ts';
+
+/** Anthropic refuses a smaller thinking budget. Tokens. */
+const SMALLEST_THINKING_BUDGET = 1_024;
+
+/** What is left for the answer itself when the maximum output had to be lowered below budget and answer. Tokens. */
+const SMALLEST_ANSWER = 1_024;
+
+type AnthropicFields = Pick<
+  Anthropic.MessageCreateParamsStreaming,
+  'thinking' | 'output_config' | 'stop_sequences' | 'service_tier'
+> & {
+  /** No longer in the SDK's types, since newer models of Anthropic refuse it; older ones and compatible servers take it. */
+  temperature?: number;
+};
+
+/**
+ * The agent's wishes as fields of the Messages API. What only another vendor knows is left out, since a
+ * conversation may move between vendors; `check-request-options.ts` refuses it for the agent's own model. A thinking budget has to leave room for the
+ * answer inside the maximum output; where no budget fits any more, none is sent. An effort beside
+ * no budget lets the model decide how much to think, as Anthropic advises for models that know efforts.
+ */
+export function anthropicFields({ options = {}, maximumOutput }: ModelRequest): AnthropicFields {
+  const { reasoningEffort, thinkingBudget, temperature, stopSequences, serviceTier } = options;
+  return {
+    ...thinkingFields(reasoningEffort, thinkingBudget, maximumOutput),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(stopSequences === undefined ? {} : { stop_sequences: [...stopSequences] }),
+    ...(serviceTier === 'auto' || serviceTier === 'standard_only' ? { service_tier: serviceTier } : {}),
+  };
+}
+
+function thinkingFields(
+  effort: NonNullable<ModelRequest['options']>['reasoningEffort'],
+  budget: number | undefined,
+  maximumOutput: number,
+): AnthropicFields {
+  // `none` and `minimal` are OpenAI's words.
+  if (effort === 'none') return { thinking: { type: 'disabled' } };
+  const output_config: AnthropicFields =
+    effort === undefined ? {} : { output_config: { effort: effort === 'minimal' ? 'low' : effort } };
+  if (budget === undefined) return effort === undefined ? {} : { thinking: { type: 'adaptive' }, ...output_config };
+  const fitting = Math.min(budget, maximumOutput - SMALLEST_ANSWER);
+  if (fitting < SMALLEST_THINKING_BUDGET) return output_config;
+  return { thinking: { type: 'enabled', budget_tokens: fitting }, ...output_config };
+}
+
+type ChatFields = Pick<
+  OpenAI.ChatCompletionCreateParamsStreaming,
+  'reasoning_effort' | 'temperature' | 'stop' | 'service_tier'
+>;
+
+/** The agent's wishes as fields of Chat Completions. */
+export function chatFields({ options = {} }: ModelRequest): ChatFields {
+  const { reasoningEffort, temperature, stopSequences, serviceTier } = options;
+  return {
+    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(stopSequences === undefined ? {} : { stop: [...stopSequences] }),
+    ...(serviceTier === undefined || serviceTier === 'standard_only' ? {} : { service_tier: serviceTier }),
+  };
+}
+
+type ResponsesFields = Pick<
+  OpenAI.Responses.ResponseCreateParamsStreaming,
+  'reasoning' | 'temperature' | 'service_tier'
+>;
+
+/** The agent's wishes as fields of the Responses API, which has no stop sequences. */
+export function responsesFields({ options = {} }: ModelRequest): ResponsesFields {
+  const { reasoningEffort, temperature, serviceTier } = options;
+  return {
+    ...(reasoningEffort === undefined ? {} : { reasoning: { effort: reasoningEffort } }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(serviceTier === undefined || serviceTier === 'standard_only' ? {} : { service_tier: serviceTier }),
+  };
+}

@@ -1,0 +1,86 @@
+import type { Database } from '../database/database.ts';
+import { isId } from '../database/ids.ts';
+
+/** Which model call of a conversation: each part that is left out means the newest. */
+export interface ModelCallAddress {
+  /** Number of the turn in its conversation, from 1. */
+  readonly turn?: number;
+  readonly callNumber?: number;
+  readonly attempt?: number;
+}
+
+/** One try of a model call, by the numbers a user names it with. */
+export interface FoundModelCall {
+  readonly turn: number;
+  readonly turnId: string;
+  readonly callNumber: number;
+  readonly attempt: number;
+  /** `provider/model`. */
+  readonly model: string;
+  /** `registered` without an end: the worker died, and nobody knows whether the call was paid. */
+  readonly state: 'registered' | 'answered' | 'failed';
+  readonly headEntryId: string;
+  readonly viewFingerprint: string;
+  readonly rendererVersion: number;
+  readonly estimatedTokens: number;
+  /** Tokens that the provider reported for the whole input, read from its cache or not; `null` when it reported none. */
+  readonly reportedTokens: number | null;
+  readonly startedAt: Date;
+}
+
+/** The newest call that the address fits; `null` when there is none. */
+export async function findModelCall(
+  sql: Database,
+  conversationId: string,
+  address: ModelCallAddress = {},
+): Promise<FoundModelCall | null> {
+  const [found] = await findModelCalls(sql, { conversationId, address, limit: 1 });
+  return found ?? null;
+}
+
+/** Calls that the address fits, newest first. */
+export async function findModelCalls(
+  sql: Database,
+  request: { readonly conversationId: string; readonly address?: ModelCallAddress; readonly limit: number },
+): Promise<FoundModelCall[]> {
+  const { conversationId, address = {}, limit } = request;
+  if (!isId(conversationId)) return [];
+  const { turn, callNumber, attempt } = address;
+  return sql<FoundModelCall[]>`
+    with numbered as (
+      select id, row_number() over (order by epoch)::int as number from turns where conversation_id = ${conversationId}
+    )
+    select t.number as "turn", t.id as "turnId", m.call_number as "callNumber", m.attempt, m.model, m.state,
+      m.head_entry_id as "headEntryId", m.view_fingerprint as "viewFingerprint", m.renderer_version as "rendererVersion",
+      m.estimated_tokens as "estimatedTokens", m.input_tokens as "reportedTokens", m.started_at as "startedAt"
+    from numbered t join model_attempts m on m.turn_id = t.id and m.purpose = 'step'
+    where true ${turn === undefined ? sql`` : sql`and t.number = ${turn}`}
+      ${callNumber === undefined ? sql`` : sql`and m.call_number = ${callNumber}`}
+      ${attempt === undefined ? sql`` : sql`and m.attempt = ${attempt}`}
+    order by t.number desc, m.call_number desc, m.attempt desc limit ${limit}`;
+}
+
+/** The newest call of a conversation that was answered; `null` before the first. */
+export async function readLastCall(
+  sql: Database,
+  conversationId: string,
+): Promise<{
+  /** `provider/model`. */
+  readonly model: string;
+  /** Since its answer was stored. */
+  readonly ageMilliseconds: number;
+  /** No compaction was committed after it. */
+  readonly showsNewestCompaction: boolean;
+} | null> {
+  const [row] = await sql<{ model: string; age: number; newest: boolean }[]>`
+    select m.model, (extract(epoch from holdfast_now() - m.ended_at) * 1000)::float8 as age,
+      m.compactions = c.compactions as newest
+    from conversations c
+    join turns t on t.conversation_id = c.id
+    join lateral (
+      select * from model_attempts a
+      where a.turn_id = t.id and a.entry_id is not null order by a.call_number desc limit 1) m on true
+    where c.id = ${conversationId}
+    order by t.epoch desc limit 1`;
+  return row === undefined ? null : { model: row.model, ageMilliseconds: row.age, showsNewestCompaction: row.newest };
+}

@@ -1,0 +1,104 @@
+import type { Database } from '../database/database.ts';
+import type { NewContent } from '../log/entries.ts';
+import { insertEntry } from '../log/entry-writer.ts';
+import { jsonText } from '../log/stored-text.ts';
+import { readToolCall } from './tool-call-rows.ts';
+import type { ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
+import { writeEvents } from '../database/transaction.ts';
+import type { Writer } from '../database/transaction.ts';
+
+export interface ToolResultToStore extends ToolCallReference, NewContent {
+  /** Id of the result's entry, made before, so that the content can name it. */
+  readonly entryId: string;
+  /** Of the claim that ran; for a result without a claim of one's own, the one seen in `claimed_before`. */
+  readonly attempt: number;
+  readonly outcome: ToolCallOutcome;
+  readonly workerIdentity: string;
+  /** Tells the call with this result from others of the turn. */
+  readonly fingerprint: string;
+  /** What the tool came to after this attempt had given it up: late where the attempt has stored a result for it. Default: false. */
+  readonly afterItsEnd?: boolean;
+  /** Replaces the plan note, in the same transaction. */
+  readonly plan?: NewContent;
+}
+
+export type StoredToolResult =
+  | { readonly state: 'stored'; readonly entryId: string; readonly outcome: ToolCallOutcome }
+  /** Another attempt finished or took over the call, or the turn is over: kept beside the log, never in it. */
+  | { readonly state: 'late' };
+
+/**
+ * Stores a result with its entry in one transaction. The same attempt again returns what is stored.
+ * Does not throw for an older attempt or epoch: the result is kept as a late one.
+ * @throws StoreError `tool_call_not_found`
+ */
+export async function storeToolResult(sql: Database, result: ToolResultToStore): Promise<StoredToolResult> {
+  const { turn } = result;
+  return writeEvents(sql, turn.conversationId, async ({ sql: open, writer }): Promise<StoredToolResult> => {
+    const [conversation] = await open<{ epoch: number }[]>`
+      select epoch from conversations where id = ${turn.conversationId} for no key update`;
+    const row = await readToolCall(open, { ...result, ...turn });
+    const finishedByThis =
+      row.state === 'finished' && row.attempt === finishingAttempt(result) && result.afterItsEnd !== true;
+    if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
+      return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
+    }
+    if (conversation?.epoch === turn.epoch && row.state === 'claimed' && row.attempt === result.attempt) {
+      await appendResult(writer(turn), result, row);
+      return { state: 'stored', entryId: result.entryId, outcome: result.outcome };
+    }
+    // That an attempt died is no result: the attempt itself, or who took the call over, told more meanwhile.
+    if (result.outcome === 'outcome_unknown') return { state: 'late' };
+    // In the name of the turn that owns the conversation: the report itself is not fenced.
+    await keepLateResult(writer({ ...turn, epoch: conversation?.epoch ?? 0 }), result);
+    return { state: 'late' };
+  });
+}
+
+/** An unknown outcome is a decision about an attempt that may still report: it counts as one more, so that such a report is late. */
+function finishingAttempt({ attempt, outcome }: ToolResultToStore): number {
+  return outcome === 'outcome_unknown' ? attempt + 1 : attempt;
+}
+
+/** The statements do not wait for one another's results: they travel to Postgres together. */
+async function appendResult(writer: Writer, result: ToolResultToStore, { name }: ToolCallRow): Promise<void> {
+  const { sql, turn, event } = writer;
+  const { callNumber, callIndex, outcome, plan, entryId, attempt, fingerprint } = result;
+  await Promise.all([
+    insertEntry(sql, {
+      kind: 'tool_result',
+      id: entryId,
+      turn,
+      content: result.content,
+      measurements: result.measurements,
+      ...(result.original !== undefined && { original: result.original }),
+      callNumber,
+      callIndex,
+      toolName: name,
+      isError: outcome !== 'succeeded',
+    }),
+    sql`
+      update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
+        fingerprint = ${fingerprint}, attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch},
+        partial_output = null, partial_bytes = null, partial_at = null
+      where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`,
+    event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt }),
+    plan !== undefined && appendPlan(writer, plan),
+  ]);
+}
+
+async function appendPlan({ sql, turn, event }: Writer, plan: NewContent): Promise<void> {
+  const note = await insertEntry(sql, { ...plan, kind: 'note', slot: 'plan', turn });
+  await event('note_added', { slot: 'plan', entryId: note.id });
+}
+
+async function keepLateResult({ sql, turn, event }: Writer, result: ToolResultToStore): Promise<void> {
+  const { callNumber, callIndex, attempt, outcome, workerIdentity } = result;
+  const { count } = await sql`
+    update tool_calls set epoch = ${turn.epoch}, late_results = late_results || row(${attempt}::int, ${workerIdentity}::text,
+      ${outcome}::text, ${jsonText(result.content)}::text::json, ${result.original?.contentId ?? null}::uuid,
+      holdfast_now())::late_tool_result
+    where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
+      and not exists (select from unnest(late_results) l where l.attempt = ${attempt})`;
+  if (count > 0) await event('tool_result_late', { callNumber, callIndex, attempt, outcome, workerIdentity });
+}

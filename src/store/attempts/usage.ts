@@ -1,0 +1,75 @@
+import type { ReportedUsage } from '../../models/model-client.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Queries } from '../database/database.ts';
+
+/** Sums over model calls that were paid, summaries and repeated calls included. Tokens; dollars. */
+export interface TurnUsage {
+  readonly modelCalls: number;
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  /** `null` when the price of any call is unknown. */
+  readonly cost: number | null;
+}
+
+/** The columns of these sums, on conversations and turns alike. */
+export interface UsageColumns {
+  readonly model_calls: number;
+  readonly input_tokens: string;
+  readonly cache_read_tokens: string;
+  readonly cache_write_tokens: string;
+  readonly output_tokens: string;
+  readonly cost: string;
+  readonly calls_of_unknown_cost: number;
+}
+
+export function toTurnUsage(row: UsageColumns): TurnUsage {
+  return {
+    modelCalls: row.model_calls,
+    inputTokens: Number(row.input_tokens),
+    cacheReadTokens: Number(row.cache_read_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
+    outputTokens: Number(row.output_tokens),
+    cost: row.calls_of_unknown_cost > 0 ? null : Number(row.cost),
+  };
+}
+
+/**
+ * Adds a call to its conversation, and so to the open turn (view `turn_usage`). Returns the turn's cost so far in dollars, `null` when a price is unknown.
+ * @param step present when the call was answered: the tool calls that it asks for, and the answer's entry, which becomes the head
+ */
+export async function addUsage(
+  sql: Queries,
+  turn: TurnReference,
+  usage: ReportedUsage | null,
+  cost: number | null,
+  step?: { readonly toolCalls: number; readonly entryId: string },
+): Promise<number | null> {
+  // One version of the row for sums and head: the entry that is inserted next finds itself the head.
+  const head =
+    step === undefined
+      ? sql``
+      : sql`, head_entry_id = ${step.entryId}, last_sequence = last_sequence + 1, is_unindexed = true
+          ${usage === null ? sql`` : sql`, usage_entry_id = ${step.entryId}`}`;
+  const [row] = await sql<{ cost: number | null }[]>`
+    update conversations c set
+    model_calls = model_calls + 1,
+    input_tokens = input_tokens + ${usage?.input ?? 0},
+    cache_read_tokens = cache_read_tokens + ${usage?.cacheRead ?? 0},
+    cache_write_tokens = cache_write_tokens + ${usage?.cacheWrite ?? 0},
+    output_tokens = output_tokens + ${usage?.output ?? 0},
+    cost = cost + ${cost ?? 0},
+    calls_of_unknown_cost = calls_of_unknown_cost + ${cost === null ? 1 : 0},
+    steps = steps + ${step === undefined ? 0 : 1}, tool_calls = tool_calls + ${step?.toolCalls ?? 0} ${head}
+    where id = ${turn.conversationId}
+    returning (
+      select case when t.calls_of_unknown_cost + c.calls_of_unknown_cost = 0 then (t.cost + c.cost)::float8 end
+      from turns t where t.id = ${turn.turnId}) as cost`;
+  return row?.cost ?? null;
+}
+
+/** Counts the totals of steps, tool calls and time anew, for a conversation whose rows came from elsewhere. */
+export async function recountTotals(sql: Queries, conversationId: string): Promise<void> {
+  await sql`select recount_totals(${conversationId})`;
+}

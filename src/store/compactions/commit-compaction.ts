@@ -1,0 +1,217 @@
+import type { SummaryLedger } from '../../context/summary/file-lists.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { NewPartMemory } from './compaction-parts.ts';
+import { getCompaction } from './compaction-rows.ts';
+import type { CompactionRow } from './compaction-rows.ts';
+import type { Database, Fragment, Transaction } from '../database/database.ts';
+import type { NewContent } from '../log/entries.ts';
+import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
+import { StoreError } from '../database/errors.ts';
+import { consumeCommands } from '../messages/inbox.ts';
+import { measurementsText } from '../log/measurement-columns.ts';
+import { writeMemory } from '../memory/memories.ts';
+import { requireHead } from './store-plan.ts';
+import { jsonText } from '../log/stored-text.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+import type { TurnWriter } from '../database/transaction.ts';
+
+export interface CommitCompactionRequest {
+  readonly turn: TurnReference;
+  readonly compactionId: string;
+  /** Text and facts of the finished summary; `null` when the form has none. */
+  readonly summary: NewSummary | null;
+  /** View right after the commit, without `fixed`: what later sums are added to. The continuation note not included. */
+  readonly viewAfter: Measurements;
+  /** Tokens by the calibrated estimate, measured as `plan.tokensBefore` was. Refused unless smaller. */
+  readonly tokensAfter: number;
+  /** Note that tells the model to go on; appended after the marker. */
+  readonly continuation: NewContent | null;
+  /** The summary becomes a memory in the same transaction; `null`: it does not. */
+  readonly memory?: NewPartMemory | null;
+  /** Tokens of the view before the summary was shortened to fit; `null` when it fitted. */
+  readonly guardedFrom?: number | null;
+}
+
+export interface NewSummary {
+  readonly text: string;
+  /** The block as it stands in the view. */
+  readonly measurements: Measurements;
+  /** Title and text of each section. */
+  readonly sections: readonly { readonly title: string; readonly text: string }[];
+  /** Cumulative. */
+  readonly files: SummaryLedger;
+  /** `provider/model` that wrote it; `null` for an extractive one. */
+  readonly model: string | null;
+  readonly promptVersion: string;
+}
+
+export type CommittedCompaction =
+  /** `headEntryId`: the newest entry now, which the next model call projects. */
+  | {
+      readonly kind: 'committed';
+      readonly headEntryId: string;
+      readonly markerEntryId: string;
+      readonly tokensAfter: number;
+    }
+  /** Another call replaced it by a weaker form before. */
+  | { readonly kind: 'replanned'; readonly next: CompactionRow }
+  /** It failed without a weaker form, or its turn ended. */
+  | { readonly kind: 'abandoned' };
+
+/**
+ * Commits in one transaction: checks epoch and head, refuses what is not smaller or has an empty
+ * summary; appends the marker entry and the continuation note; from then on the projection follows
+ * the plan. Compact commands that wait join it. Repeating it returns what stands.
+ * @throws StoreError `stale_epoch`, `head_moved`, `compaction_refused`, `compaction_not_found`
+ */
+export async function commitCompaction(sql: Database, request: CommitCompactionRequest): Promise<CommittedCompaction> {
+  return writeAsTurn(sql, request.turn, async (writer) => {
+    const compaction = await getCompaction(writer.sql, request.compactionId);
+    const finished = await finishedBefore(writer.sql, compaction);
+    if (finished !== null) return finished;
+    requireHead(writer, compaction.headEntryId);
+    requireGain(compaction, request);
+    return write(writer, compaction, request);
+  });
+}
+
+async function finishedBefore(sql: Transaction, compaction: CompactionRow): Promise<CommittedCompaction | null> {
+  const { status, nextCompactionId, markerEntryId, committedHeadEntryId, tokensAfter } = compaction;
+  if (status === 'planned') return null;
+  if (nextCompactionId !== null) return { kind: 'replanned', next: await getCompaction(sql, nextCompactionId) };
+  if (markerEntryId === null || committedHeadEntryId === null || tokensAfter === null) return { kind: 'abandoned' };
+  return { kind: 'committed', headEntryId: committedHeadEntryId, markerEntryId, tokensAfter };
+}
+
+/** Refused here with words; the table's own checks refuse the same. */
+function requireGain(compaction: CompactionRow, { summary, tokensAfter, compactionId }: CommitCompactionRequest): void {
+  if (Math.round(tokensAfter) >= compaction.tokensBefore) {
+    throw new StoreError(
+      'compaction_refused',
+      `compaction ${compactionId} leaves ${Math.round(tokensAfter)} of ${compaction.tokensBefore} tokens: nothing won`,
+    );
+  }
+  const needsSummary = compaction.plan.coveredThroughSequence !== null;
+  if (needsSummary !== (summary !== null) || summary?.text.trim() === '') {
+    throw new StoreError(
+      'compaction_refused',
+      `compaction ${compactionId} ${needsSummary ? 'drops entries and needs a summary that is not empty' : 'drops nothing and takes no summary'}`,
+    );
+  }
+}
+
+async function write(
+  writer: TurnWriter,
+  compaction: CompactionRow,
+  request: CommitCompactionRequest,
+): Promise<CommittedCompaction> {
+  const { sql, turn, conversation } = writer;
+  const { compactionId, summary, viewAfter, continuation } = request;
+  const number = conversation.compactions + 1;
+  const tokensAfter = Math.round(request.tokensAfter);
+  // A plan that opens with a marker has appended it already: it is the head that the plan was made for.
+  const marker = compaction.plan.opensWithMarker
+    ? { id: compaction.headEntryId }
+    : await insertEntry(sql, { ...EMPTY_CONTENT, kind: 'compaction', turn, compactionId });
+  const head =
+    continuation === null
+      ? marker
+      : await insertEntry(sql, {
+          ...continuation,
+          kind: 'note',
+          slot: 'continuation',
+          key: `continuation:${compactionId}`,
+          turn,
+        });
+  const [committed] = await sql<{ duration: number }[]>`
+    update compactions k set status = 'committed', number = ${number}, marker_entry_id = ${marker.id},
+      committed_head_entry_id = ${head.id}, tokens_after = ${tokensAfter},
+      view_after = ${measurementsText(viewAfter)}::measurements, ${summaryColumns(sql, summary)},
+      epoch = ${turn.epoch}, finished_at = holdfast_now()
+    where id = ${compactionId}
+    returning (extract(epoch from finished_at - created_at) * 1000)::float8 as duration`;
+  // Usage that was reported before says nothing of the view from here on.
+  await sql`
+    update conversations c set compactions = ${number}, compaction_id = ${compactionId}, usage_entry_id = null,
+      view_offset = ${measurementsText(viewAfter)}::measurements - (
+        select e.sums from entries e where e.conversation_id = c.id and e.id = ${marker.id})
+    where c.id = ${turn.conversationId}`;
+  const { conversationId, turnId } = turn;
+  await consumeCommands(sql, { conversationId, kind: 'compact', turnId });
+  await flushSummary(writer, request);
+  await tellCommitted(writer, request, { compaction, number, duration: committed?.duration ?? 0 });
+  return { kind: 'committed', headEntryId: head.id, markerEntryId: marker.id, tokensAfter };
+}
+
+async function tellCommitted(
+  writer: TurnWriter,
+  request: CommitCompactionRequest,
+  pass: { readonly compaction: CompactionRow; readonly number: number; readonly duration: number },
+): Promise<void> {
+  const { compactionId, tokensAfter } = request;
+  const { compaction, number, duration } = pass;
+  await writer.event('compaction_committed', {
+    compactionId,
+    number,
+    requestedForm: await requestedForm(writer.sql, compaction),
+    form: compaction.form,
+    formNumber: compaction.formNumber,
+    fallback: compaction.formNumber > 1,
+    reason: compaction.reason,
+    willRetry: compaction.reason === 'overflow',
+    messagesRemoved: compaction.plan.droppedMessages,
+    operations: compaction.plan.operations.length,
+    coveredThroughSequence: compaction.plan.coveredThroughSequence,
+    firstKeptSequence: compaction.plan.firstKeptSequence,
+    tokensBefore: compaction.tokensBefore,
+    tokensAfter,
+    tokensSaved: compaction.tokensBefore - tokensAfter,
+    targets: compaction.plan.targets ?? null,
+    proactive: compaction.plan.proactive ?? null,
+    guardedFrom: request.guardedFrom ?? null,
+    durationMilliseconds: Math.round(duration),
+  });
+}
+
+/** The form that the pass began with: `form` names the one that it came down to. */
+async function requestedForm(sql: Transaction, { compactionId, form, formNumber }: CompactionRow): Promise<string> {
+  if (formNumber === 1) return form;
+  const [first] = await sql<{ form: string }[]>`
+    with recursive forms as (
+      select c.form, c.replaces_id from compactions c where c.id = ${compactionId}
+      union all
+      select c.form, c.replaces_id from compactions c join forms f on c.id = f.replaces_id
+    )
+    select form from forms where replaces_id is null`;
+  return first?.form ?? form;
+}
+
+/** How far the summary read: by itself, by the one that it updates, or behind the last request, which shows all to the head. */
+function readThrough(sql: Transaction): Fragment {
+  return sql`greatest(k.covered_through_sequence,
+    (select p.read_through_sequence from compactions p where p.id = k.previous_id),
+    (select h.sequence from entries h
+     where h.conversation_id = k.conversation_id and h.id = k.head_entry_id and exists (
+       select from compaction_parts p where p.compaction_id = k.id and p.request = 'shared_prefix')))`;
+}
+
+function summaryColumns(sql: Transaction, summary: NewSummary | null) {
+  return sql`
+    read_through_sequence = ${summary === null ? null : readThrough(sql)},
+    summary = ${summary === null ? null : jsonText(summary.text)}::text::json,
+    summary_measurements = ${summary === null ? null : measurementsText(summary.measurements)}::measurements,
+    sections = ${summary === null ? null : jsonText(summary.sections)}::text::json,
+    files = ${summary === null ? null : jsonText(summary.files)}::text::json,
+    model = ${summary?.model ?? null}, prompt_version = ${summary?.promptVersion ?? null}`;
+}
+
+async function flushSummary(
+  { sql, turn, event }: TurnWriter,
+  { memory, summary, compactionId }: CommitCompactionRequest,
+): Promise<void> {
+  if (memory === undefined || memory === null || summary === null) return;
+  const { conversationId } = turn;
+  await writeMemory(sql, { ...memory, kind: 'summary', text: summary.text, origin: 'model', conversationId });
+  await event('memory_flushed', { compactionId, part: null, characters: summary.text.length });
+}

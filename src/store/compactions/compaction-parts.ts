@@ -1,0 +1,269 @@
+import type { Entry } from '../../context/log/entry.ts';
+import type { PlanPart } from '../../context/plan/plan.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import { readAttempts, registerAttempt, reportAttempt, supersededAttempt } from '../attempts/attempts.ts';
+import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from '../attempts/attempts.ts';
+import { onPath } from '../conversations/branch-path.ts';
+import { getCompaction } from './compaction-rows.ts';
+import type { CompactionRow } from './compaction-rows.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { entryColumns, toEntry } from '../log/entry-rows.ts';
+import type { EntryColumns } from '../log/entry-rows.ts';
+import { StoreError } from '../database/errors.ts';
+import { readPreviousSummary } from './previous-summary.ts';
+import type { PreviousSummary } from './previous-summary.ts';
+import { writeMemory } from '../memory/memories.ts';
+import type { MemoryScope } from '../memory/memories.ts';
+import { jsonText } from '../log/stored-text.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+
+export interface PartReference {
+  readonly turn: TurnReference;
+  readonly compactionId: string;
+  /** Number of the part. */
+  readonly part: number;
+}
+
+export interface PartRow {
+  readonly part: PlanPart;
+  readonly state: 'planned' | 'written' | 'failed';
+  /** Failures of the model so far. */
+  readonly failures: number;
+  /** The text, once written. */
+  readonly text: string | null;
+  readonly promptVersion: string | null;
+}
+
+/** What one part reads, besides its entries. */
+export interface PartSource {
+  readonly compaction: CompactionRow;
+  readonly row: PartRow;
+  /** The summary that is updated; `null` for the first one. */
+  readonly previousSummary: PreviousSummary | null;
+  /** Merge only: the parts of earlier waves, in order. */
+  readonly parts: readonly PartRow[];
+}
+
+/** @throws StoreError `compaction_not_found` */
+export async function readPart(sql: Database, { compactionId, part }: PartReference): Promise<PartSource> {
+  const [compaction, parts] = await Promise.all([getCompaction(sql, compactionId), listParts(sql, compactionId)]);
+  const row = parts.find((each) => each.part.number === part);
+  if (row === undefined) throw partNotFound(compactionId, part);
+  // Of a part, the plan alone knows which piece of an entry it reads.
+  const piece = compaction.plan.parts.find((each) => each.number === part)?.piece;
+  return {
+    compaction,
+    row: piece === undefined ? row : { ...row, part: { ...row.part, piece } },
+    previousSummary: await readPreviousSummary(sql, compaction.previousCompactionId),
+    parts:
+      row.part.kind === 'merge'
+        ? parts.filter((each) => each.part.wave < row.part.wave && each.part.kind !== 'flush')
+        : [],
+  };
+}
+
+function partNotFound(compactionId: string, part: number): StoreError {
+  return new StoreError('compaction_not_found', `compaction ${compactionId} has no part ${part}`);
+}
+
+/** Numbers of the parts that have their text. */
+export async function listWrittenParts(sql: Queries, compactionId: string): Promise<number[]> {
+  const rows = await sql<{ number: number }[]>`
+    select number from compaction_parts where compaction_id = ${compactionId} and state = 'written' order by number`;
+  return rows.map(({ number }) => number);
+}
+
+/** All parts of a compaction in order. */
+export async function listParts(sql: Queries, compactionId: string): Promise<PartRow[]> {
+  const rows = await sql<
+    {
+      number: number;
+      wave: number;
+      kind: PlanPart['kind'];
+      from_sequence: number | null;
+      to_sequence: number | null;
+      input_tokens: number;
+      maximum_output: number;
+      state: PartRow['state'];
+      failures: number;
+      text: string | null;
+      prompt_version: string | null;
+    }[]
+  >`
+    select number, wave, kind, from_sequence, to_sequence, input_estimate as input_tokens, maximum_output, state, text,
+      prompt_version, (
+        select count(*)::int from model_attempts m
+        where m.conversation_id = p.conversation_id and m.purpose = 'summary_part' and m.compaction_id = p.compaction_id and m.part = p.number and m.failure_kind in ('retryable', 'permanent')) as failures
+    from compaction_parts p where compaction_id = ${compactionId} order by number`;
+  return rows.map((row) => ({
+    part: {
+      number: row.number,
+      wave: row.wave,
+      kind: row.kind,
+      inputTokens: row.input_tokens,
+      maximumOutput: row.maximum_output,
+      ...(row.from_sequence !== null && { fromSequence: row.from_sequence }),
+      ...(row.to_sequence !== null && { toSequence: row.to_sequence }),
+    },
+    state: row.state,
+    failures: row.failures,
+    text: row.text,
+    promptVersion: row.prompt_version,
+  }));
+}
+
+/** Entries per page of `readOriginals`: contents are a few kilobytes, and large ones are clipped when stored. */
+const PAGE_ENTRIES = 100;
+
+/** The originals of a range of the branch, oldest first, in pages. */
+export async function* readOriginals(
+  sql: Database,
+  range: {
+    readonly conversationId: string;
+    /** Whose branch is read: the head that the compaction was planned for. */
+    readonly headEntryId: string;
+    readonly fromSequence: number;
+    readonly toSequence: number;
+  },
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  const { conversationId, headEntryId, fromSequence, toSequence } = range;
+  const [head] = await sql<{ branch: number; sequence: number }[]>`
+    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
+  if (head === undefined) {
+    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
+  }
+  const point = { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
+  let after = fromSequence - 1;
+  for (;;) {
+    const rows = await sql<EntryColumns[]>`
+      select ${entryColumns(sql)} from entries e left join contents o on o.id = e.original_id
+      where ${onPath(sql, point)} and e.sequence > ${after} and e.sequence <= ${toSequence}
+      order by e.sequence limit ${PAGE_ENTRIES}`;
+    if (rows.length > 0) yield rows.map(toEntry);
+    if (rows.length < PAGE_ENTRIES) return;
+    after = rows.at(-1)?.sequence ?? toSequence;
+  }
+}
+
+/**
+ * Registers an attempt: the number that `storePartText` and `recordPartFailure` must name. A part that is written says so: no
+ * model needs to be called.
+ * @throws StoreError `stale_epoch`, `wrong_state` (the compaction is finished), `superseded_attempt` (a newer attempt of the activity
+ *   has registered)
+ */
+export async function registerPartAttempt(
+  sql: Database,
+  reference: PartReference,
+  request: NewAttempt,
+): Promise<RegisteredAttempt | 'written'> {
+  const { turn, compactionId } = reference;
+  return writeAsTurn(sql, turn, async ({ sql: open }) => {
+    const { state, status } = await requirePart(open, reference);
+    if (state === 'written') return state;
+    if (status !== 'planned') throw finished(compactionId, status);
+    return registerAttempt(open, partCallOf(reference), request);
+  });
+}
+
+function finished(compactionId: string, status: string): StoreError {
+  return new StoreError('wrong_state', `compaction ${compactionId} is ${status}`);
+}
+
+export function partCallOf({ turn, compactionId, part }: PartReference): PaidCall {
+  return { turn, purpose: 'summary_part', compactionId, part };
+}
+
+async function requirePart(
+  sql: Queries,
+  { compactionId, part }: PartReference,
+): Promise<{ readonly state: PartRow['state']; readonly status: string }> {
+  const [row] = await sql<{ state: PartRow['state']; status: string }[]>`
+    select p.state, k.status from compaction_parts p join compactions k on k.id = p.compaction_id
+    where p.compaction_id = ${compactionId} and p.number = ${part}`;
+  if (row === undefined) throw partNotFound(compactionId, part);
+  return row;
+}
+
+/** Where a part's text is kept beyond the conversation. */
+export type NewPartMemory = MemoryScope & { readonly id: string; readonly sourceId: string };
+
+export interface PartText {
+  readonly text: string;
+  readonly promptVersion: string;
+  /** How the model was asked. Default: none was. */
+  readonly request?: 'shared_prefix' | 'transcript' | null;
+  /** `provider/model` that wrote it. Default: none did. */
+  readonly model?: string | null;
+  /** The attempt that ended with it, or that failed and made it necessary; `null`: no model was asked. */
+  readonly call: AttemptEnd | null;
+  /** The text becomes a memory in the same transaction. Default: it does not. */
+  readonly memory?: NewPartMemory | null;
+  /** Secrets that were left out of what the model read and of the text. Default: none. */
+  readonly redacted?: Readonly<Record<'input' | 'output', number>>;
+}
+
+/**
+ * Stores the text of a part. The same attempt again changes nothing.
+ * @throws StoreError `stale_epoch`, `superseded_attempt`
+ */
+export async function storePartText(sql: Database, request: PartReference & PartText): Promise<void> {
+  const { turn, compactionId, part, text, call } = request;
+  const { memory = null, redacted, model = null, request: how = null } = request;
+  const isSuperseded = await writeAsTurn(sql, turn, async (writer) => {
+    const { state, status } = await requirePart(writer.sql, request);
+    if (call === null && status !== 'planned') throw finished(compactionId, status);
+    if (call !== null && (await reportAttempt(writer, partCallOf(request), call)) === 'superseded') return true;
+    if (state === 'written') return false;
+    await writer.sql`
+      update compaction_parts set state = 'written', text = ${jsonText(text)}::text::json,
+        prompt_version = ${request.promptVersion}, request = ${how}, model = ${model}, epoch = ${turn.epoch}
+      where compaction_id = ${compactionId} and number = ${part}`;
+    if (memory !== null) {
+      const { conversationId } = turn;
+      await writeMemory(writer.sql, { ...memory, kind: 'summary', text, origin: 'model', conversationId });
+      await writer.event('memory_flushed', { compactionId, part, characters: text.length });
+    }
+    // With the text, so that no retry tells it again: a user sees that something was left out, the originals alone have it.
+    for (const where of ['input', 'output'] as const) {
+      const count = redacted?.[where] ?? 0;
+      if (count > 0) await writer.event('secrets_redacted', { compactionId, part, where, count });
+    }
+    const attempt = call?.attempt ?? 0;
+    await writer.event('compaction_part_written', { compactionId, part, attempt, characters: text.length });
+    return false;
+  });
+  if (isSuperseded && call !== null) throw supersededAttempt(partCallOf(request), call);
+}
+
+/**
+ * Counts a failure of the model (not of the worker or the network) and returns how many there were.
+ * The same attempt counts once.
+ * @throws StoreError `stale_epoch`, `superseded_attempt`
+ */
+export async function recordPartFailure(
+  sql: Database,
+  request: PartReference & {
+    readonly call: AttemptEnd & Required<Pick<AttemptEnd, 'failure'>>;
+    /** No further try follows. */
+    readonly final: boolean;
+  },
+): Promise<{ readonly failures: number }> {
+  const { turn, compactionId, part, call, final } = request;
+  const paidCall = partCallOf(request);
+  const failed = await writeAsTurn(sql, turn, async (writer) => {
+    const reported = await reportAttempt(writer, paidCall, call);
+    if (reported === 'superseded') return null;
+    const { failures } = await readAttempts(writer.sql, paidCall);
+    if (reported === 'repeated') return { failures };
+    if (final) {
+      await writer.sql`
+        update compaction_parts set state = 'failed', epoch = ${turn.epoch}
+        where compaction_id = ${compactionId} and number = ${part} and state = 'planned'`;
+    }
+    const { attempt, failure } = call;
+    await writer.event('compaction_part_failed', { compactionId, part, attempt, failure: failure.evidence, failures });
+    return { failures };
+  });
+  if (failed === null) throw supersededAttempt(paidCall, call);
+  return failed;
+}

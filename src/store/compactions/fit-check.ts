@@ -1,0 +1,113 @@
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { Calibration, ModelLimits } from '../../context/plan/plan.ts';
+import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import type { ReportedUsage } from '../../models/model-client.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import { toReportedUsage } from '../messages/answers.ts';
+import type { ReportedUsageColumns } from '../messages/answers.ts';
+import { toCalibration } from '../providers/calibrations.ts';
+import type { CalibrationColumns } from '../providers/calibrations.ts';
+import type { Database } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { staleEpoch } from '../messages/inbox.ts';
+import { parseMeasurements } from '../log/measurement-columns.ts';
+
+export { readPlanSource } from './plan-source.ts';
+export type { PlanSource } from './plan-source.ts';
+
+/** All that decides whether the next request fits. */
+export interface FitCheck {
+  readonly headEntryId: string;
+  readonly headSequence: number;
+  /** Measurements of the view at the head, without `fixed`. */
+  readonly view: Measurements;
+  /** Instructions and tool schemas, as measured when the turn began. */
+  readonly fixed: Measurements;
+  readonly model: string;
+  readonly modelLimits: ModelLimits;
+  readonly policy: CompactionPolicy;
+  readonly calibration: Calibration;
+  /** The newest usage that the provider reported for this model since the newest compaction; older usage never counts (R3). */
+  readonly reported: {
+    readonly usage: ReportedUsage;
+    /** Measurements of the answer that reported it. */
+    readonly answer: Measurements;
+    /** Measurements of what came after it. */
+    readonly since: Measurements;
+  } | null;
+  /** The newest committed compaction, or `null`. */
+  readonly compactionId: string | null;
+  /** A compaction that is planned and not finished: join it instead of planning another (R4). */
+  readonly plannedCompactionId: string | null;
+  /** Message ids of the compact commands that wait to be served. */
+  readonly compactRequests: readonly string[];
+}
+
+interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
+  readonly epoch: number;
+  readonly head_entry_id: string | null;
+  readonly head_sequence: number;
+  readonly view: string;
+  readonly since: string | null;
+  readonly fixed: string;
+  readonly model: string;
+  readonly model_limits: ModelLimits;
+  readonly policy: CompactionPolicy;
+  readonly answer: string | null;
+  readonly compaction_id: string | null;
+  readonly planned_id: string | null;
+  readonly compact_requests: string[];
+}
+
+/**
+ * One query whose cost does not depend on the conversation's length: sums at the head, plus the
+ * offset that the newest compaction left, are the view.
+ * @throws StoreError `stale_epoch`, `turn_not_found`, `entry_not_found` (nothing was said yet)
+ */
+export async function readFitCheck(sql: Database, turn: TurnReference): Promise<FitCheck> {
+  const [row] = await sql<FitColumns[]>`
+    select c.epoch, c.head_entry_id, h.sequence as head_sequence, h.sums + c.view_offset as view, s.fixed, t.model,
+      coalesce(t.model_limits, f.model -> 'modelLimits') as model_limits, f.model -> 'policy' as policy, coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
+      p.id as planned_id, h.sums - u.sums as since, u.measurements as answer, m.input_tokens,
+      m.cache_read_tokens, m.cache_write_tokens, m.output_tokens,
+      array(
+        select q.id from messages q
+        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requests
+    from conversations c
+    join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
+    join agent_snapshots s on s.hash = t.snapshot_hash
+    cross join lateral (select model_in_force(t) as model) f
+    left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
+    left join model_facts k on k.model = t.model
+      and k.server = coalesce(coalesce(t.model_limits, f.model -> 'modelLimits') ->> 'server', '')
+    left join compactions p on p.conversation_id = c.id and p.status = 'planned'
+    left join entries u on u.conversation_id = c.id and u.id = c.usage_entry_id
+    left join model_attempts m
+      on m.conversation_id = c.id and m.turn_id = u.turn_id and m.call_number = u.call_number and m.entry_id = u.id
+        -- Another model's count says nothing about this one's.
+        and m.model = t.model
+    where c.id = ${turn.conversationId}`;
+  if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turn.turnId}`);
+  if (row.epoch !== turn.epoch) throw staleEpoch(turn, row.epoch);
+  if (row.head_entry_id === null) {
+    throw new StoreError('entry_not_found', `conversation ${turn.conversationId} has no entries`);
+  }
+  const usage = toReportedUsage(row);
+  return {
+    headEntryId: row.head_entry_id,
+    headSequence: row.head_sequence,
+    view: parseMeasurements(row.view),
+    fixed: parseMeasurements(row.fixed),
+    model: row.model,
+    modelLimits: row.model_limits,
+    policy: row.policy,
+    calibration: toCalibration(row),
+    reported:
+      usage === null || row.since === null || row.answer === null
+        ? null
+        : { usage, answer: parseMeasurements(row.answer), since: parseMeasurements(row.since) },
+    compactionId: row.compaction_id,
+    plannedCompactionId: row.planned_id,
+    compactRequests: row.compact_requests,
+  };
+}

@@ -1,0 +1,84 @@
+import type { JsonValue } from '../../context/policy/compaction-hook.ts';
+import type { SummaryLedger } from '../../context/summary/file-lists.ts';
+import { characterCount } from '../../context/log/measurement-arithmetic.ts';
+import type { LedgerResult } from '../../context/summary/result-ledger.ts';
+import { onPath } from '../conversations/branch-path.ts';
+import type { ViewPoint } from '../conversations/branch-path.ts';
+import type { Queries } from '../database/database.ts';
+import { parseMeasurements } from '../log/measurement-columns.ts';
+
+/** What a new summary is made on top of. */
+export interface PreviousSummary {
+  readonly compactionId: string;
+  readonly text: string;
+  readonly files: SummaryLedger;
+  /** What a hook stored with it. */
+  readonly details: JsonValue;
+}
+
+/** The summary of a compaction; `null` without one. */
+export async function readPreviousSummary(sql: Queries, compactionId: string | null): Promise<PreviousSummary | null> {
+  if (compactionId === null) return null;
+  const [row] = await sql<{ summary: string | null; files: SummaryLedger | null; details: JsonValue }[]>`
+    select summary, files, details from compactions where id = ${compactionId}`;
+  if (row === undefined || row.summary === null) return null;
+  return { compactionId, text: row.summary, files: row.files ?? { read: [], modified: [] }, details: row.details };
+}
+
+/** A stretch of a branch. */
+export interface CallRange {
+  readonly conversationId: string;
+  readonly headEntryId: string;
+  readonly fromSequence: number;
+  readonly toSequence: number;
+}
+
+/** Calls of the named tools in a range, oldest first. */
+export async function readCallsOf(
+  sql: Queries,
+  range: CallRange,
+  names: readonly string[],
+): Promise<readonly { readonly name: string; readonly arguments: string }[]> {
+  const point = await endOf(sql, range);
+  if (point === null) return [];
+  return sql<{ name: string; arguments: string }[]>`
+    select t.name, t.arguments from tool_calls t join entries e
+      on e.conversation_id = t.conversation_id and e.id = t.entry_id
+    where ${onPath(sql, point)} and e.sequence between ${range.fromSequence} and ${range.toSequence}
+      and t.name = any(${[...names]}) order by e.sequence, t.call_index`;
+}
+
+/** Finished calls of a range with the size of their results, the newest so many, oldest first. */
+export async function readResultsOf(
+  sql: Queries,
+  range: CallRange,
+  which: { readonly not: readonly string[]; readonly newest: number },
+): Promise<readonly (Omit<LedgerResult, 'target'> & { readonly arguments: string })[]> {
+  const point = await endOf(sql, range);
+  if (point === null) return [];
+  const rows = await sql<
+    { tool: string; arguments: string; outcome: LedgerResult['outcome']; entry_id: string; measurements: string }[]
+  >`
+    select t.name as tool, t.arguments, t.outcome, r.id as entry_id, r.measurements
+    from tool_calls t
+    join entries e on e.conversation_id = t.conversation_id and e.id = t.entry_id
+    join entries r on r.conversation_id = t.conversation_id and r.id = t.result_entry_id
+    where ${onPath(sql, point)} and e.sequence between ${range.fromSequence} and ${range.toSequence}
+      and t.name <> all(${[...which.not]})
+    order by e.sequence desc, t.call_index desc limit ${which.newest}`;
+  return rows.toReversed().map(({ tool, outcome, entry_id, measurements, arguments: written }) => ({
+    tool,
+    outcome,
+    arguments: written,
+    entryId: entry_id,
+    characters: characterCount(parseMeasurements(measurements)),
+  }));
+}
+
+/** The point of the branch at which a range is read; `null` when the conversation has no such head. */
+async function endOf(sql: Queries, { conversationId, headEntryId }: CallRange): Promise<ViewPoint | null> {
+  const [head] = await sql<{ branch: number; sequence: number }[]>`
+    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
+  if (head === undefined) return null;
+  return { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
+}

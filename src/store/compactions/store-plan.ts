@@ -1,0 +1,189 @@
+import type { JsonValue } from '../../context/policy/compaction-hook.ts';
+import type { CheckFigures } from '../../context/view/count-request.ts';
+import type { CompactionPlan, CompactionReason, Operation } from '../../context/plan/plan.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import { readSummaryInForce } from '../conversations/branch-path.ts';
+import { getCompaction, NO_CONTEXT_LINES } from './compaction-rows.ts';
+import type { CompactionRow, ContextLines } from './compaction-rows.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
+import { StoreError } from '../database/errors.ts';
+import { measurementsText } from '../log/measurement-columns.ts';
+import { readCurrentPoint } from './plan-source.ts';
+import { abandonCompaction } from '../turns/open-work.ts';
+import { jsonText } from '../log/stored-text.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+import type { TurnWriter } from '../database/transaction.ts';
+
+export interface StorePlanRequest {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+  /** Id for the compaction if it is new. */
+  readonly compactionId: string;
+  readonly plan: CompactionPlan;
+  readonly reason: CompactionReason;
+  readonly preset: string;
+  /** The head that the plan was made for; another head refuses the plan as `head_moved`. */
+  readonly headEntryId: string;
+  /** What hooks decided. Default: nothing. */
+  readonly hook?: HookData;
+  /** The counts that led to the pass; the event tells them. */
+  readonly figures?: CheckFigures;
+}
+
+export interface HookData {
+  /** Kept for the hooks of the next compaction; left out, what the one before kept is carried on. */
+  readonly details?: JsonValue;
+  readonly contextLines: ContextLines;
+  /** Text of the plan's only part; `null`: a model writes the parts. */
+  readonly summary: string | null;
+}
+
+export const NO_HOOK: HookData = { contextLines: NO_CONTEXT_LINES, summary: null };
+
+/**
+ * Stores a plan. While a conversation has an unfinished plan, that one is returned (`joined`): one
+ * compaction at a time, and a repeated activity finds what it stored. One under which something was appended is abandoned: no
+ * commit would take its numbers. Takes over the focus of the
+ * newest compact command that waits; the command is served by the commit.
+ * @throws StoreError `stale_epoch`, `head_moved`, `group_split`, `entry_not_found`
+ */
+export async function storePlan(
+  sql: Database,
+  request: StorePlanRequest,
+): Promise<{ readonly compaction: CompactionRow; readonly joined: boolean }> {
+  const { turn, headEntryId, compactionId } = request;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const [open] = await writer.sql<{ id: string; head_entry_id: string }[]>`
+      select id, head_entry_id from compactions where conversation_id = ${turn.conversationId} and status = 'planned'`;
+    if (open !== undefined) {
+      const isCurrent = open.head_entry_id === writer.conversation.head_entry_id;
+      if (isCurrent) return { compaction: await getCompaction(writer.sql, open.id), joined: true };
+      await abandonCompaction(writer, 'head_moved');
+    }
+    requireHead(writer, headEntryId);
+    const [command] = await writer.sql<{ focus: string | null }[]>`
+      select focus from messages
+      where conversation_id = ${turn.conversationId} and kind = 'compact' and consumed_at is null
+      order by position desc limit 1`;
+    await insertPlan(writer, { ...request, focus: command?.focus ?? null, formNumber: 1, replaces: null });
+    if (request.plan.opensWithMarker) await openWithMarker(writer, request);
+    return { compaction: await getCompaction(writer.sql, compactionId), joined: false };
+  });
+}
+
+/**
+ * Appends the marker at which the view will begin: from here on the compaction is a task in the log, which the
+ * next step serves first, and the head is the marker (seeds/opencode.md).
+ */
+async function openWithMarker({ sql, turn }: TurnWriter, { compactionId, plan }: StorePlanRequest): Promise<void> {
+  const marker = await insertEntry(sql, { ...EMPTY_CONTENT, kind: 'compaction', turn, compactionId });
+  // The plan takes the newest entry of the branch for the newest of all; another branch may have a newer one.
+  const isCut = plan.keptFromMarker;
+  const cut = isCut ? planText({ ...plan, firstKeptSequence: marker.sequence }) : null;
+  await sql`
+    update compactions set head_entry_id = ${marker.id}, epoch = ${turn.epoch}
+      ${cut === null ? sql`` : sql`, first_kept_sequence = ${marker.sequence}, covered_through_sequence = ${plan.coveredThroughSequence}, plan = ${cut}::text::json`}
+    where id = ${compactionId}`;
+}
+
+/** As the row holds it: operations are rows of their own. */
+function planText(plan: CompactionPlan): string {
+  return jsonText({ ...plan, operations: undefined });
+}
+
+/** @throws StoreError `head_moved` */
+export function requireHead({ conversation }: TurnWriter, headEntryId: string): void {
+  if (conversation.head_entry_id === headEntryId) return;
+  throw new StoreError(
+    'head_moved',
+    `the compaction of conversation ${conversation.id} was planned for entry ${headEntryId}; the head is ${conversation.head_entry_id ?? 'none'}`,
+  );
+}
+
+export interface NewPlan extends StorePlanRequest {
+  readonly focus: string | null;
+  readonly formNumber: number;
+  /** The failed plan that this one replaces. */
+  readonly replaces: string | null;
+}
+
+/** A plan with its operations and parts. */
+export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<void> {
+  const { sql, turn } = writer;
+  const { compactionId, plan, focus } = request;
+  const { operations } = plan;
+  const { hook = NO_HOOK } = request;
+  const cut = plan.opensWithMarker && plan.keptFromMarker && request.replaces === null ? null : plan.firstKeptSequence;
+  const point = await readCurrentPoint(sql, turn.conversationId);
+  const previous = point === null ? null : await readSummaryInForce(sql, point);
+  await sql`
+    insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, form_number,
+      replaces_id, previous_id, focus, details, context_lines, plan, head_entry_id, first_kept_sequence, covered_through_sequence, tokens_before)
+    values (${compactionId}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${request.callNumber},
+      ${request.reason}, ${request.preset}, ${plan.form}, ${request.formNumber}, ${request.replaces},
+      ${previous?.compactionId ?? null}, ${focus === null ? null : jsonText(focus)}::text::json,
+      ${jsonText(hook.details ?? previous?.details ?? null)}::text::json, ${jsonText(hook.contextLines)}::text::json,
+      ${planText(plan)}::text::json, ${request.headEntryId}, ${cut},
+      ${cut === null ? null : plan.coveredThroughSequence},
+      ${Math.round(plan.tokensBefore)})`;
+  await insertOperations(sql, request, operations);
+  await insertParts(sql, request);
+  await writer.event('compaction_started', {
+    compactionId,
+    reason: request.reason,
+    willRetry: request.reason === 'overflow',
+    preset: request.preset,
+    form: plan.form,
+    formNumber: request.formNumber,
+    parts: plan.parts.length,
+    operations: operations.length,
+    tokensBefore: Math.round(plan.tokensBefore),
+    messages: plan.entriesInView ?? null,
+    targets: plan.targets ?? null,
+    force: request.reason === 'overflow',
+    proactive: plan.proactive ?? null,
+    ...(request.figures !== undefined && {
+      estimatedTokens: request.figures.estimate,
+      reportedTokens: request.figures.reported,
+      countedTokens: request.figures.effective,
+      thresholdTokens: request.figures.threshold,
+    }),
+  });
+}
+
+async function insertOperations(
+  sql: Transaction,
+  { turn, compactionId }: NewPlan,
+  operations: readonly Operation[],
+): Promise<void> {
+  if (operations.length === 0) return;
+  const { count } = await sql`
+    insert into compaction_operations (compaction_id, conversation_id, entry_sequence, kind, head_characters,
+      tail_characters, array_items, measurements)
+    select ${compactionId}, e.conversation_id, e.sequence, o.kind, o.head, o.tail, o.items, o.measurements::measurements
+    from unnest(${operations.map(({ entryId }) => entryId)}::uuid[], ${operations.map(({ kind }) => kind)}::text[],
+      ${operations.map(({ headCharacters }) => headCharacters ?? null)}::int[],
+      ${operations.map(({ tailCharacters }) => tailCharacters ?? null)}::int[],
+      ${operations.map(({ arrayItems }) => arrayItems ?? null)}::int[],
+      ${operations.map(({ measurements }) => measurementsText(measurements))}::text[])
+      as o (entry_id, kind, head, tail, items, measurements)
+    join entries e on e.id = o.entry_id and e.conversation_id = ${turn.conversationId}`;
+  if (count === operations.length) return;
+  throw new StoreError(
+    'entry_not_found',
+    `${operations.length - count} operations of compaction ${compactionId} name no entry of conversation ${turn.conversationId}`,
+  );
+}
+
+async function insertParts(sql: Transaction, { turn, compactionId, plan, hook = NO_HOOK }: NewPlan): Promise<void> {
+  for (const part of plan.parts) {
+    await sql`
+      insert into compaction_parts (compaction_id, number, conversation_id, epoch, wave, kind, from_sequence,
+        to_sequence, input_estimate, maximum_output, state, text, prompt_version)
+      values (${compactionId}, ${part.number}, ${turn.conversationId}, ${turn.epoch}, ${part.wave}, ${part.kind},
+        ${part.fromSequence ?? null}, ${part.toSequence ?? null}, ${Math.round(part.inputTokens)},
+        ${Math.round(part.maximumOutput)}, ${hook.summary === null ? 'planned' : 'written'},
+        ${hook.summary === null ? null : jsonText(hook.summary)}::text::json, ${hook.summary === null ? null : 'hook'})`;
+  }
+}

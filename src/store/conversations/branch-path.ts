@@ -1,0 +1,191 @@
+import type { JsonValue } from '../../context/policy/compaction-hook.ts';
+import type { Operation, SummaryInForce, SummaryShown } from '../../context/plan/plan.ts';
+import { toOperation } from '../compactions/compaction-rows.ts';
+import type { Fragment, Queries } from '../database/database.ts';
+import { parseMeasurements } from '../log/measurement-columns.ts';
+
+/** A place in the entry tree from which a view is looked at. */
+export interface ViewPoint {
+  readonly conversationId: string;
+  /** Branch of the head. */
+  readonly branch: number;
+  readonly headEntryId: string;
+  readonly headSequence: number;
+  /** Only compactions up to this number count: what was committed later did not exist for the view. */
+  readonly compactions: number;
+  /** Compactions up to this number no longer count; their turns are over. Default: 0. */
+  readonly compactionsOver?: number;
+}
+
+/** Condition on `entries e`, or on another name of that table: lies on the path from the first entry to the head. */
+export function onPath(sql: Queries, point: ViewPoint, e: Fragment = sql`e`) {
+  return sql`${e}.conversation_id = ${point.conversationId} and ${e}.sequence <= ${point.headSequence} and exists (
+    select from branches b
+    where b.conversation_id = ${point.conversationId} and b.branch = ${point.branch} and b.ancestor = ${e}.branch
+      and ${e}.sequence <= b.through_sequence)`;
+}
+
+/** Condition on `compactions c` of the conversation: committed, and one of those that the point counts. */
+function isCounted(sql: Queries, { compactions, compactionsOver = 0 }: ViewPoint) {
+  return sql`c.status = 'committed' and c.number <= ${compactions} and c.number > ${compactionsOver}`;
+}
+
+/**
+ * Condition on `compactions c`: the entry that marks it lies on the path. That of a conversation without branches always does,
+ * and is not looked up.
+ */
+function isMarkedOnPath(sql: Queries, point: ViewPoint) {
+  return sql`(
+    not exists (select from branches f where f.conversation_id = ${point.conversationId} and f.branch > 0)
+    or exists (select from entries m
+      where m.conversation_id = c.conversation_id and m.id = c.marker_entry_id and ${onPath(sql, point, sql`m`)}))`;
+}
+
+function countsNone({ compactions, compactionsOver = 0 }: ViewPoint): boolean {
+  return compactions === compactionsOver;
+}
+
+export interface StoredSummary extends SummaryInForce {
+  readonly text: string;
+  readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
+  /** What a hook stored with it. */
+  readonly details: JsonValue;
+}
+
+/**
+ * The newest committed summary of which the last entry that was read for it lies on the path: nothing else can be told in it.
+ * When it was made on another branch, the first entry that it kept may lie there: then all that follows the covered ones here
+ * is kept.
+ */
+export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
+  if (countsNone(point)) return null;
+  const [row] = await sql<
+    {
+      id: string;
+      covered_through_sequence: number;
+      first_kept_sequence: number;
+      summary: string;
+      summary_measurements: string;
+      files: StoredSummary['files'] | null;
+      details: JsonValue;
+      shown: SummaryShown | null;
+      in_place: boolean | null;
+      kept: readonly number[];
+    }[]
+  >`
+    select c.id, c.covered_through_sequence,
+      coalesce(
+        (select k.sequence from entries k where k.sequence = c.first_kept_sequence and ${onPath(sql, point, sql`k`)}),
+        (select k.sequence from entries k where k.sequence > c.covered_through_sequence and ${onPath(sql, point, sql`k`)}
+          order by k.sequence limit 1),
+        c.covered_through_sequence + 1) as first_kept_sequence,
+      c.summary, c.summary_measurements, c.files, c.details,
+      c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place, c.plan -> 'keptSequences' as kept
+    from compactions c
+    join entries e on e.conversation_id = c.conversation_id and e.sequence = c.read_through_sequence
+    where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
+    order by c.number desc limit 1`;
+  if (row === undefined) return null;
+  return {
+    compactionId: row.id,
+    coveredThroughSequence: row.covered_through_sequence,
+    firstKeptSequence: row.first_kept_sequence,
+    keptSequences: row.kept,
+    measurements: parseMeasurements(row.summary_measurements),
+    ...(row.shown !== null && { shown: row.shown }),
+    ...(row.in_place !== null && { inPlace: row.in_place }),
+    text: row.summary,
+    files: row.files ?? { read: [], modified: [] },
+    details: row.details,
+  };
+}
+
+/** What a view or a plan can need of the path: everything from the cut on, and some entries before it. */
+export interface ViewScope {
+  readonly point: ViewPoint;
+  readonly summary: StoredSummary | null;
+  /** The cut; 1 without a summary. */
+  readonly fromSequence: number;
+  /** Kept entries and the newest note of each slot from before the cut. */
+  readonly olderSequences: readonly number[];
+}
+
+export async function readViewScope(sql: Queries, point: ViewPoint): Promise<ViewScope> {
+  const summary = await readSummaryInForce(sql, point);
+  if (summary === null) return { point, summary, fromSequence: 1, olderSequences: [] };
+  const { firstKeptSequence: fromSequence, keptSequences } = summary;
+  const notes = await sql<{ sequence: number }[]>`
+    select note.sequence from unnest(array['rules', 'memories', 'continuation', 'plan']) as slots (slot)
+    cross join lateral (
+      select e.sequence from entries e
+      where ${onPath(sql, point)} and e.kind = 'note' and e.slot = slots.slot and e.sequence < ${fromSequence}
+      order by e.sequence desc limit 1) as note`;
+  const older = [...keptSequences, ...notes.map(({ sequence }) => sequence)];
+  return { point, summary, fromSequence, olderSequences: older.filter((sequence) => sequence < fromSequence) };
+}
+
+/** Rows of `from` on `entries e` in the scope, oldest first. Two ranges of one index, however long the conversation is. */
+export function entriesInScope(sql: Queries, scope: ViewScope, columns: Fragment, joins: Fragment) {
+  const { point, fromSequence, olderSequences } = scope;
+  const recent = sql`select ${columns} from entries e ${joins} where ${onPath(sql, point)} and e.sequence >= ${fromSequence}`;
+  if (olderSequences.length === 0) return sql`${recent} order by sequence`;
+  return sql`
+    select ${columns} from entries e ${joins}
+    where e.conversation_id = ${point.conversationId} and e.sequence = any(${[...olderSequences]}::int[])
+    union all ${recent} order by sequence`;
+}
+
+/**
+ * Operations in force on entries of the scope, the newest per entry: those of compactions whose marker lies on the path. What
+ * another branch shortened, or cleared because of a newer note there, is whole on this one.
+ */
+export async function readOperationsInForce(sql: Queries, scope: ViewScope): Promise<Operation[]> {
+  const { point, fromSequence, olderSequences } = scope;
+  if (countsNone(point)) return [];
+  const rows = await sql<
+    {
+      id: string;
+      kind: Operation['kind'];
+      head_characters: number | null;
+      tail_characters: number | null;
+      array_items: number | null;
+      measurements: string;
+    }[]
+  >`
+    select distinct on (o.entry_sequence) e.id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements
+    from compaction_operations o
+    join compactions c on c.id = o.compaction_id and ${isCounted(sql, point)}
+    join entries e on e.conversation_id = o.conversation_id and e.sequence = o.entry_sequence
+    where o.conversation_id = ${point.conversationId} and ${onPath(sql, point)} and ${isMarkedOnPath(sql, point)}
+      and (o.entry_sequence >= ${fromSequence} or o.entry_sequence = any(${[...olderSequences]}::int[]))
+    order by o.entry_sequence, c.number desc`;
+  return rows.map(toOperation);
+}
+
+/** What the view knows of its compactions besides their effects. */
+export interface NewestCompaction {
+  /** The newest that the point counts, on whatever branch it was made. */
+  readonly compactionId: string;
+  /**
+   * Where the newest one that is in force stands: one whose marker lies on the path, or whose summary the view shows. What was
+   * said before was an answer to another view. `null` when none is.
+   */
+  readonly changedThroughSequence: number | null;
+}
+
+/** `null` when the point counts no compaction. */
+export async function readNewestCompaction(
+  sql: Queries,
+  { point, summary }: ViewScope,
+): Promise<NewestCompaction | null> {
+  if (countsNone(point)) return null;
+  const [row] = await sql<{ id: string; changed_through: number | null }[]>`
+    select newest.id, (
+      select e.sequence from compactions c join entries e
+        on e.conversation_id = c.conversation_id and e.id = c.marker_entry_id
+      where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and (c.id = ${summary?.compactionId ?? null} or ${isMarkedOnPath(sql, point)})
+      order by c.number desc limit 1) as changed_through
+    from compactions newest
+    where newest.conversation_id = ${point.conversationId} and newest.number = ${point.compactions}`;
+  return row === undefined ? null : { compactionId: row.id, changedThroughSequence: row.changed_through };
+}

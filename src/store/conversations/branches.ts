@@ -1,0 +1,195 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import { textOf } from '../../context/log/content.ts';
+import type { Fragment, Queries } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { isId } from '../database/ids.ts';
+import { newestOnPath } from '../log/newest-on-path.ts';
+import { isoTimeOrNull } from '../log/stored-text.ts';
+
+/** A branch as users see it. */
+export interface BranchRow {
+  /** 0 is the first. */
+  readonly branch: number;
+  /** The conversation goes on with this one. */
+  readonly active: boolean;
+  /** The branch it was forked from; `null` for the first. */
+  readonly forkedFrom: number | null;
+  /** Newest entry that it shares with it; `null` when it begins before the first entry, or is the first branch. */
+  readonly forkedAtSequence: number | null;
+  /** Entries of its own. */
+  readonly entries: number;
+  readonly headEntryId: string | null;
+  /** First line of its own first message, clipped; empty when it has none. */
+  readonly title: string;
+  /** Of its newest entry; `null` when it has none of its own. */
+  readonly activeAt: string | null;
+}
+
+/** Characters of a title. */
+const TITLE_CHARACTERS = 80;
+
+/** The branches of a conversation, oldest first. @throws StoreError `conversation_not_found` */
+export async function listBranches(sql: Queries, conversationId: string): Promise<BranchRow[]> {
+  return readBranches(sql, conversationId, sql`true`);
+}
+
+/** The branch that a conversation goes on with. @throws StoreError `conversation_not_found` */
+export async function readActiveBranch(sql: Queries, conversationId: string): Promise<BranchRow> {
+  const [active] = await readBranches(sql, conversationId, sql`own.branch = c.branch`);
+  if (active === undefined) throw new TypeError('the branches of a conversation are refused when there are none');
+  return active;
+}
+
+interface BranchColumns {
+  readonly branch: number;
+  readonly active: boolean;
+  readonly forked_from: number | null;
+  readonly forked_at: number | null;
+  readonly entries: number;
+  readonly head: string | null;
+  readonly first: readonly ContentPart[] | null;
+  readonly active_at: Date | null;
+}
+
+/**
+ * Sequences have no gaps, so that those of the first branch, which may be nearly all, are what the others leave; an index tells how many
+ * these have. Everything else is one row of an index. `branch + 0` is what that index holds (`entries_of_branch`).
+ */
+async function readBranches(sql: Queries, conversationId: string, which: Fragment): Promise<BranchRow[]> {
+  const rows = isId(conversationId)
+    ? await sql<BranchColumns[]>`
+        select own.branch, own.branch = c.branch as active, fork.ancestor as forked_from, fork.through_sequence as forked_at,
+          case when own.branch > 0
+            then (select count(*) from entries e where e.conversation_id = c.id and e.branch + 0 = own.branch)
+            else c.last_sequence - (
+              select coalesce(sum(others.entries), 0) from branches o cross join lateral (
+                select count(*) as entries from entries e
+                where e.conversation_id = o.conversation_id and e.branch + 0 = o.branch) as others
+              where o.conversation_id = c.id and o.ancestor = o.branch and o.branch > 0)
+          end::int as entries,
+          newest.created_at as active_at,
+          coalesce(newest.id, (select leaf.id from (${newestOnPath(sql, sql`e.id, e.sequence`, {
+            of: sql`branches b`,
+            where: sql`b.conversation_id = c.id and b.branch = own.branch`,
+          })}) as leaf)) as head,
+          (select e.content from entries e where e.conversation_id = c.id and e.branch = own.branch and e.kind = 'user'
+            order by e.sequence limit 1) as first
+        from conversations c
+        join branches own on own.conversation_id = c.id and own.ancestor = own.branch
+        left join lateral (
+          select b.ancestor, b.through_sequence from branches b
+          where b.conversation_id = c.id and b.branch = own.branch and b.ancestor <> own.branch
+          order by b.through_sequence desc limit 1) as fork on true
+        left join lateral (
+          select e.id, e.created_at from entries e where e.conversation_id = c.id and e.branch + 0 = own.branch
+          order by e.sequence desc limit 1) as newest on true
+        where c.id = ${conversationId} and ${which} order by own.branch`
+    : [];
+  if (rows.length === 0) throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
+  return rows.map((row) => ({
+    branch: row.branch,
+    active: row.active,
+    forkedFrom: row.forked_from,
+    forkedAtSequence: row.forked_at,
+    entries: row.entries,
+    headEntryId: row.head,
+    title: titleOf(row.first),
+    activeAt: isoTimeOrNull(row.active_at),
+  }));
+}
+
+function titleOf(content: readonly ContentPart[] | null): string {
+  const [line = ''] = textOf(content ?? [])
+    .trim()
+    .split('\n', 1);
+  return line.length > TITLE_CHARACTERS ? `${line.slice(0, TITLE_CHARACTERS - 1)}…` : line;
+}
+
+/** A message of the user as it was said, and the entry before it: where to fork to say it again. */
+export interface SaidMessage {
+  readonly entryId: string;
+  readonly parentId: string | null;
+  readonly content: readonly ContentPart[];
+}
+
+/**
+ * A user's entry; without an id the newest of the active branch.
+ * @throws StoreError `entry_not_found` when there is none, or it is no message of the user; `conversation_busy` when one waits
+ *   to become an entry; `conversation_not_found`
+ */
+export async function readSaidMessage(
+  sql: Queries,
+  conversationId: string,
+  entryId: string | null,
+): Promise<SaidMessage> {
+  const columns = sql`e.id, e.parent_id, e.content, e.sequence`;
+  const rows = isId(conversationId)
+    ? await sql<{ id: string; parent_id: string | null; content: readonly ContentPart[] }[]>`${
+        entryId === null
+          ? newestOnPath(sql, columns, {
+              of: sql`conversations c join branches b on b.conversation_id = c.id and b.branch = c.branch`,
+              where: sql`c.id = ${conversationId}`,
+              // What users say has an index of its own, by the column itself (`entries_talk`).
+              which: sql`e.kind = 'user' and e.branch = b.ancestor`,
+            })
+          : sql`
+              select ${columns} from entries e
+              where e.conversation_id = ${conversationId} and e.id = ${isId(entryId) ? entryId : null} and e.kind = 'user'`
+      }`
+    : [];
+  const [row] = rows;
+  if (row === undefined) throw await whyNotSaid(sql, conversationId, entryId);
+  return { entryId: row.id, parentId: row.parent_id, content: row.content };
+}
+
+async function whyNotSaid(sql: Queries, conversationId: string, entryId: string | null): Promise<StoreError> {
+  const [row] = isId(conversationId)
+    ? await sql<{ waiting: boolean }[]>`
+        select exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null) as waiting
+        from conversations c where c.id = ${conversationId}`
+    : [];
+  if (row === undefined) return new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
+  // What waits is no entry yet: there is a message, and it is not answered once.
+  if (row.waiting && entryId === null) return branchIsBusy(conversationId);
+  const which = entryId === null ? '' : ` with the id ${JSON.stringify(entryId)}`;
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no message of the user${which}`);
+}
+
+export function branchIsBusy(conversationId: string): StoreError {
+  return new StoreError(
+    'conversation_busy',
+    `conversation ${conversationId} is at work, or a message waits: its branch can be changed once it is idle`,
+  );
+}
+
+export interface BranchOfEntry {
+  readonly branch: number;
+  /** Whether it lies on the path that its conversation goes on with. */
+  readonly onActiveBranch: boolean;
+}
+
+/**
+ * On which branch entries were said, and summaries made; by id of the entry or the compaction. A summary made on another branch stands
+ * on the active path where all that it was told of does, as it is in force there (`readSummaryInForce`).
+ */
+export async function readBranchPlaces(
+  sql: Queries,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, BranchOfEntry>> {
+  const rows = await sql<{ id: string; branch: number; active: boolean }[]>`
+    select w.id, e.branch, exists (
+      select from branches b join conversations c on c.id = b.conversation_id and c.branch = b.branch
+      where b.conversation_id = e.conversation_id and b.ancestor = coalesce(r.branch, e.branch)
+        and coalesce(r.sequence, e.sequence) <= b.through_sequence) as active
+    from unnest(${[...ids]}::uuid[]) as w (id)
+    left join compactions k on k.id = w.id
+    left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.read_through_sequence
+    join entries e on e.id = coalesce(k.marker_entry_id, w.id)`;
+  return new Map(rows.map(({ id, branch, active }) => [id, { branch, onActiveBranch: active }]));
+}
+
+/** Of entries and summaries, the branch of each that is not on the path that its conversation goes on with. */
+export async function readLeftBranches(sql: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const places = await readBranchPlaces(sql, ids);
+  return new Map([...places].flatMap(([id, { branch, onActiveBranch }]) => (onActiveBranch ? [] : [[id, branch]])));
+}

@@ -1,0 +1,171 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import { textOf } from '../../context/log/content.ts';
+import type { TurnOutcome } from '../../turn/turn-reference.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { isId } from '../database/ids.ts';
+import type { ConversationSettings } from '../messages/messages.ts';
+import { isoTime } from '../log/stored-text.ts';
+import { toTurnUsage } from '../attempts/usage.ts';
+import type { TurnUsage, UsageColumns } from '../attempts/usage.ts';
+
+/** `working`: a turn is open. `waiting`: rows wait and no turn is open. `idle`: neither. */
+export type ConversationState = 'working' | 'waiting' | 'idle';
+
+export interface ConversationRow {
+  readonly id: string;
+  readonly agent: string;
+  readonly settings: ConversationSettings;
+  readonly state: ConversationState;
+  readonly createdAt: string;
+  /** Of the first message, or the newest begin or end of a turn. */
+  readonly activeAt: string;
+  readonly activeTurnId: string | null;
+  /** Outcome of the newest turn that ended. */
+  readonly lastOutcome: TurnOutcome | null;
+  readonly epoch: number;
+  readonly headEntryId: string | null;
+  readonly entries: number;
+  /** Events of the timeline: the number of the newest one. */
+  readonly events: number;
+  readonly compactions: number;
+  /** Messages and commands that no turn has taken. */
+  readonly waitingMessages: number;
+  /** Secrets replaced in summaries and in what they were made from. */
+  readonly secretsRedacted: number;
+  readonly usage: TurnUsage;
+  /** First line of the first message, at most 120 characters. */
+  readonly title: string;
+}
+
+interface ConversationColumns extends UsageColumns, ConversationSettings {
+  readonly id: string;
+  readonly agent: string;
+  readonly created_at: Date;
+  readonly active_at: Date;
+  readonly active_turn_id: string | null;
+  readonly last_outcome: TurnOutcome | null;
+  readonly epoch: number;
+  readonly head_entry_id: string | null;
+  readonly last_sequence: number;
+  readonly last_event: number;
+  readonly compactions: number;
+  readonly waiting: number;
+  readonly secrets_redacted: number;
+  readonly first_content: readonly ContentPart[] | null;
+}
+
+function conversationColumns(sql: Queries) {
+  return sql`c.id, c.agent, c.model, c.preset, c.workspace, c.user_name as "user", c.created_at, c.active_at, c.active_turn_id, c.epoch,
+    c.head_entry_id, c.last_sequence, c.compactions,
+    (select coalesce(max(v.number), 0) from events v where v.conversation_id = c.id) as last_event, c.model_calls, c.input_tokens, c.cache_read_tokens,
+    c.cache_write_tokens, c.output_tokens, c.cost, c.calls_of_unknown_cost,
+    (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as waiting,
+    (select coalesce(sum((v.data ->> 'count')::int), 0) from events v
+     where v.conversation_id = c.id and v.kind = 'secrets_redacted')::int as secrets_redacted,
+    (select t.outcome from turns t
+     where t.conversation_id = c.id and t.outcome is not null order by t.epoch desc limit 1) as last_outcome,
+    (select m.content from messages m
+     where m.conversation_id = c.id and m.kind = 'message' order by m.position limit 1) as first_content`;
+}
+
+/** Characters of a title. */
+const TITLE_CHARACTERS = 120;
+
+function toConversationRow(row: ConversationColumns): ConversationRow {
+  const { model, preset, workspace, user } = row;
+  const [title = ''] = textOf(row.first_content ?? [])
+    .trim()
+    .split('\n');
+  return {
+    id: row.id,
+    agent: row.agent,
+    settings: { model, preset, workspace, user },
+    state: row.active_turn_id !== null ? 'working' : row.waiting > 0 ? 'waiting' : 'idle',
+    createdAt: isoTime(row.created_at),
+    activeAt: isoTime(row.active_at),
+    activeTurnId: row.active_turn_id,
+    lastOutcome: row.last_outcome,
+    epoch: row.epoch,
+    headEntryId: row.head_entry_id,
+    entries: row.last_sequence,
+    events: row.last_event,
+    compactions: row.compactions,
+    waitingMessages: row.waiting,
+    secretsRedacted: row.secrets_redacted,
+    usage: toTurnUsage(row),
+    title: title.length > TITLE_CHARACTERS ? `${title.slice(0, TITLE_CHARACTERS - 1)}…` : title,
+  };
+}
+
+/** `null` when there is none, also for an id that is not a UUID. */
+export async function getConversation(sql: Queries, conversationId: string): Promise<ConversationRow | null> {
+  if (!isId(conversationId)) return null;
+  const [row] = await sql<ConversationColumns[]>`
+    select ${conversationColumns(sql)} from conversations c where c.id = ${conversationId}`;
+  return row === undefined ? null : toConversationRow(row);
+}
+
+/** `false` also for an id that is not a UUID. */
+export async function hasConversation(sql: Database, conversationId: string): Promise<boolean> {
+  if (!isId(conversationId)) return false;
+  const rows = await sql`select from conversations where id = ${conversationId}`;
+  return rows.length > 0;
+}
+
+/**
+ * Whether all turns of a conversation remembered for this user. One of an agent without memory has no user, so that nobody knows whose
+ * it is.
+ */
+export async function isConversationOfUser(sql: Queries, conversationId: string, user: string): Promise<boolean> {
+  const [row] = await sql<{ is_own: boolean | null }[]>`
+    select bool_and(coalesce(s.content -> 'memory' ->> 'user' = ${user}, false)) as is_own
+    from turns t join agent_snapshots s on s.hash = t.snapshot_hash
+    where t.conversation_id = ${conversationId}`;
+  return row?.is_own === true;
+}
+
+/** Of a deployment that knows no tenants. */
+export const DEFAULT_TENANT = 'default';
+
+const DEFAULT_PAGE = 50;
+
+/** Of a tenant, newest activity first. */
+export async function listConversations(
+  sql: Queries,
+  request: {
+    /** Default: `default`. */
+    readonly tenant?: string;
+    readonly state?: ConversationState;
+    readonly agent?: string;
+    /** Default: 50. */
+    readonly limit?: number;
+    /** Id of the last conversation of the page before; a later activity of it may repeat rows. */
+    readonly beforeId?: string;
+  } = {},
+): Promise<ConversationRow[]> {
+  const { tenant = DEFAULT_TENANT, state, agent, beforeId } = request;
+  if (beforeId !== undefined && !isId(beforeId)) return [];
+  const rows = await sql<ConversationColumns[]>`
+    select ${conversationColumns(sql)} from conversations c
+    where c.tenant = ${tenant} ${agent === undefined ? sql`` : sql`and c.agent = ${agent}`}
+      ${state === undefined ? sql`` : inState(sql, state)}
+      ${
+        beforeId === undefined
+          ? sql``
+          : sql`and (c.active_at, c.id) < (select b.active_at, b.id from conversations b where b.id = ${beforeId})`
+      }
+    order by c.active_at desc, c.id desc limit ${request.limit ?? DEFAULT_PAGE}`;
+  return rows.map(toConversationRow);
+}
+
+function inState(sql: Queries, state: ConversationState) {
+  const waiting = sql`exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
+  switch (state) {
+    case 'working':
+      return sql`and c.active_turn_id is not null`;
+    case 'waiting':
+      return sql`and c.active_turn_id is null and ${waiting}`;
+    case 'idle':
+      return sql`and c.active_turn_id is null and not ${waiting}`;
+  }
+}

@@ -1,0 +1,106 @@
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Database, Transaction } from './database.ts';
+import { toStoreError } from './errors.ts';
+import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
+import type { EventData, EventKind } from '../log/event-writer.ts';
+
+/** One transaction; refusals of the database become `StoreError`s. */
+export async function transaction<Result>(
+  sql: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  try {
+    // Wrapped, because the driver would await each element of an array.
+    const { value } = await sql.begin(async (open) => ({ value: await work(open) }));
+    return value;
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
+/** Reads that all see the same state of the database, whatever is written meanwhile. */
+export async function readAtOnce<Result>(
+  sql: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { value } = await sql.begin('isolation level repeatable read read only', async (open) => ({
+    value: await work(open),
+  }));
+  return value;
+}
+
+/** The conversation's row, locked until the transaction ends. */
+export interface LockedConversation {
+  readonly id: string;
+  readonly agent: string;
+  readonly epoch: number;
+  readonly branch: number;
+  readonly active_turn_id: string | null;
+  readonly head_entry_id: string | null;
+  readonly compactions: number;
+  readonly compaction_id: string | null;
+}
+
+/** What the steps of a transaction share that writes in the name of a turn. */
+export interface Writer {
+  readonly sql: Transaction;
+  readonly turn: TurnReference;
+  /** Appends to the timeline; watchers are told after the commit. `turnId`: of another turn than the writer's. */
+  readonly event: (kind: EventKind, data: EventData, turnId?: string) => Promise<void>;
+}
+
+export interface TurnWriter extends Writer {
+  readonly conversation: LockedConversation;
+}
+
+/** Hands out writers for a transaction and notes the newest event that they appended. */
+export interface WriterSource {
+  readonly sql: Transaction;
+  readonly writer: (turn: TurnReference) => Writer;
+}
+
+/**
+ * One transaction that appends events. Watchers are notified after the commit and by a statement of
+ * their own, since a commit that notifies holds a lock on the whole database.
+ */
+export async function writeEvents<Result>(
+  sql: Database,
+  conversationId: string,
+  work: (source: WriterSource) => Promise<Result>,
+): Promise<Result> {
+  let newestEvent = 0;
+  const result = await transaction(sql, (open) =>
+    work({
+      sql: open,
+      writer: (turn) => ({
+        sql: open,
+        turn,
+        event: async (kind, data, turnId = turn.turnId) => {
+          const number = await insertEvent(open, { turn: { ...turn, turnId }, kind, data });
+          newestEvent = Math.max(newestEvent, number);
+        },
+      }),
+    }),
+  );
+  if (newestEvent > 0) notifyWatchersSoon(sql, conversationId, newestEvent);
+  return result;
+}
+
+/**
+ * One transaction of a turn: locks the conversation first, so that the writes of a conversation
+ * follow each other, and refuses a writer that was replaced.
+ * @throws StoreError `stale_epoch`
+ */
+export async function writeAsTurn<Result>(
+  sql: Database,
+  turn: TurnReference,
+  work: (writer: TurnWriter) => Promise<Result>,
+): Promise<Result> {
+  return writeEvents(sql, turn.conversationId, async ({ sql: open, writer }) => {
+    const [conversation] = await open<LockedConversation[]>`
+      select id, agent, epoch, branch, active_turn_id, head_entry_id, compactions, compaction_id
+      from require_epoch(${turn.conversationId}, ${turn.epoch})`;
+    if (conversation === undefined) throw new TypeError('require_epoch returns a row or raises');
+    return work({ ...writer(turn), conversation });
+  });
+}

@@ -1,0 +1,233 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import type { Entry, EntryKind, NoteSlot } from '../../context/log/entry.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import { onPath } from '../conversations/branch-path.ts';
+import { mayStandBefore } from '../attempts/call-boundary.ts';
+import type { CallBoundary } from '../attempts/call-boundary.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { entryColumns, toEntry } from './entry-rows.ts';
+import type { EntryColumns } from './entry-rows.ts';
+import { insertEntry } from './entry-writer.ts';
+import { StoreError } from '../database/errors.ts';
+import { isId } from '../database/ids.ts';
+import { readCurrentPoint } from '../compactions/plan-source.ts';
+import { isoTime } from './stored-text.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+import type { TurnWriter } from '../database/transaction.ts';
+
+export { findCommitted, openEntry } from './open-entry.ts';
+
+/** Content about to be stored, with what was counted of it. */
+export interface NewContent {
+  readonly content: readonly ContentPart[];
+  readonly measurements: Measurements;
+  /** The whole of a clipped content, written to pieces before. */
+  readonly original?: OriginalReference;
+}
+
+export interface OriginalReference {
+  readonly contentId: string;
+  /** Bytes stored. */
+  readonly bytes: number;
+  /** Bytes beyond the storage limit, lost. */
+  readonly missingBytes: number;
+}
+
+/** An entry with what a reader wants to know besides. */
+export interface StoredEntry extends Entry {
+  readonly conversationId: string;
+  readonly parentId: string | null;
+  readonly createdAt: string;
+  /** User entries: the message that it was. */
+  readonly messageId: string | null;
+  /** Compaction markers: the compaction that was committed. */
+  readonly compactionId: string | null;
+}
+
+interface StoredEntryColumns extends EntryColumns {
+  readonly conversation_id: string;
+  readonly parent_id: string | null;
+  readonly created_at: Date;
+  readonly message_id: string | null;
+  readonly compaction_id: string | null;
+}
+
+function storedColumns(sql: Queries) {
+  return sql`${entryColumns(sql)}, e.conversation_id, e.parent_id, e.created_at, e.message_id, e.compaction_id`;
+}
+
+function toStoredEntry(row: StoredEntryColumns): StoredEntry {
+  return {
+    ...toEntry(row),
+    conversationId: row.conversation_id,
+    parentId: row.parent_id,
+    createdAt: isoTime(row.created_at),
+    messageId: row.message_id,
+    compactionId: row.compaction_id,
+  };
+}
+
+export interface EntryPageRequest {
+  readonly conversationId: string;
+  /** Entries after this sequence, the first ones. Default: the newest ones. */
+  readonly after?: number;
+  /** Entries before this sequence. */
+  readonly before?: number;
+  /** Default: 100. */
+  readonly limit?: number;
+  readonly kinds?: readonly EntryKind[];
+}
+
+const DEFAULT_PAGE = 100;
+
+/** A page of the conversation's active branch, oldest first. */
+export async function listEntries(sql: Database, request: EntryPageRequest): Promise<StoredEntry[]> {
+  const { conversationId, after, before, kinds } = request;
+  const point = isId(conversationId) ? await readCurrentPoint(sql, conversationId) : null;
+  if (point === null) return [];
+  const newestFirst = after === undefined;
+  const rows = await sql<StoredEntryColumns[]>`
+    select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id
+    where ${onPath(sql, point)} and e.sequence > ${after ?? 0}
+      ${before === undefined ? sql`` : sql`and e.sequence < ${before}`}
+      ${kinds === undefined ? sql`` : sql`and e.kind = any(${[...kinds]})`}
+    order by e.sequence ${newestFirst ? sql`desc` : sql``}
+    limit ${request.limit ?? DEFAULT_PAGE}`;
+  const entries = rows.map(toStoredEntry);
+  return newestFirst ? entries.reverse() : entries;
+}
+
+/** What a turn said after the last message and the last tool result, in pieces if it was cut; empty when that is nothing. */
+export async function readFinalAnswer(sql: Database, turnId: string): Promise<readonly (readonly ContentPart[])[]> {
+  const rows = await sql<{ content: readonly ContentPart[] }[]>`
+    select content from entries where turn_id = ${turnId} and kind = 'assistant'
+      and sequence > coalesce(
+        (select max(sequence) from entries where turn_id = ${turnId} and kind in ('user', 'tool_result')), 0)
+    order by sequence`;
+  return rows.map(({ content }) => content);
+}
+
+/** Of the entry with a sequence, on whatever branch; `null` when there is none. */
+export async function findEntryId(sql: Database, conversationId: string, sequence: number): Promise<string | null> {
+  if (!isId(conversationId)) return null;
+  const [row] = await sql<{ id: string }[]>`
+    select id from entries where conversation_id = ${conversationId} and sequence = ${sequence}::bigint`;
+  return row?.id ?? null;
+}
+
+/** Entries of the conversation's active branch; 0 also for a conversation that is not there. */
+export async function countEntries(
+  sql: Database,
+  { conversationId, before }: Pick<EntryPageRequest, 'conversationId' | 'before'>,
+): Promise<number> {
+  const point = isId(conversationId) ? await readCurrentPoint(sql, conversationId) : null;
+  if (point === null) return 0;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from entries e
+    where ${onPath(sql, point)} ${before === undefined ? sql`` : sql`and e.sequence < ${before}`}`;
+  return row?.count ?? 0;
+}
+
+/**
+ * Entries before and after an entry on the branch that it was appended to, itself included, oldest first. A compaction's
+ * id stands for its marker.
+ * @throws StoreError `entry_not_found`
+ */
+export async function listEntriesAround(sql: Database, entryId: string, count: number): Promise<StoredEntry[]> {
+  const [entry] = isId(entryId)
+    ? await sql<{ conversation_id: string; branch: number; sequence: number }[]>`
+        select conversation_id, branch, sequence from entries where id = ${entryId}
+        union all
+        select e.conversation_id, e.branch, e.sequence from compactions c join entries e on e.id = c.marker_entry_id
+        where c.id = ${entryId} and c.status = 'committed'`
+    : [];
+  if (entry === undefined) {
+    throw new StoreError('entry_not_found', `there is no entry and no summary ${JSON.stringify(entryId)}`);
+  }
+  const onItsBranch = sql`e.conversation_id = ${entry.conversation_id} and exists (
+    select from branches b where b.conversation_id = e.conversation_id and b.branch = ${entry.branch}
+      and b.ancestor = e.branch and e.sequence <= b.through_sequence)`;
+  const rows = await sql<StoredEntryColumns[]>`
+    (select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id
+      where ${onItsBranch} and e.sequence <= ${entry.sequence} order by e.sequence desc limit ${count + 1})
+    union all
+    (select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id
+      where ${onItsBranch} and e.sequence > ${entry.sequence} order by e.sequence limit ${count})
+    order by sequence`;
+  return rows.map(toStoredEntry);
+}
+
+/** One entry by its id alone; `null` when there is none. */
+export async function getEntry(sql: Database, entryId: string): Promise<StoredEntry | null> {
+  if (!isId(entryId)) return null;
+  const [row] = await sql<StoredEntryColumns[]>`
+    select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id where e.id = ${entryId}`;
+  return row === undefined ? null : toStoredEntry(row);
+}
+
+export interface NoteRequest extends NewContent {
+  readonly turn: TurnReference;
+  readonly slot: NoteSlot;
+  /** Refused as `head_moved` when another entry is the newest; leave out to append at whatever is. */
+  readonly headEntryId?: string;
+  /** The same key within a turn appends once: the entry that stands is returned. */
+  readonly key: string;
+  /** Once more behind each compaction of the conversation, which may have taken the one before from the view. Default: false. */
+  readonly againAfterCompactions?: boolean;
+}
+
+/**
+ * Appends a note of a slot, for example the continuation after a cut answer.
+ * @throws StoreError `stale_epoch`, `head_moved`
+ */
+export async function appendNote(sql: Database, note: NoteRequest): Promise<{ readonly entryId: string }> {
+  return writeAsTurn(sql, note.turn, (writer) => appendOnce(writer, note));
+}
+
+/**
+ * The same for a note that the model is to see with a certain call.
+ * @returns the note and whether it was appended now; `null`: it comes too late for the call and was left out
+ * @throws StoreError `stale_epoch`, `call_registered`
+ */
+export async function appendNoteBefore(
+  sql: Database,
+  boundary: CallBoundary,
+  note: NoteRequest,
+): Promise<{ readonly entryId: string; readonly isNew: boolean } | null> {
+  return writeAsTurn(sql, note.turn, async (writer) => {
+    const entryId = await findNote(writer, note);
+    if (entryId !== null) return { entryId, isNew: false };
+    if (!(await mayStandBefore(writer.sql, note.turn, boundary))) return null;
+    return { ...(await appendOnce(writer, note)), isNew: true };
+  });
+}
+
+async function findNote(writer: TurnWriter, note: NoteRequest): Promise<string | null> {
+  const [existing] = await writer.sql<{ id: string }[]>`
+    select id from entries
+    where conversation_id = ${note.turn.conversationId} and turn_id = ${note.turn.turnId} and note_key = ${keyOf(writer, note)}`;
+  return existing?.id ?? null;
+}
+
+function keyOf({ conversation }: TurnWriter, { key, againAfterCompactions = false }: NoteRequest): string {
+  return againAfterCompactions ? `${key}:${conversation.compactions}` : key;
+}
+
+async function appendOnce(writer: TurnWriter, note: NoteRequest): Promise<{ readonly entryId: string }> {
+  const { turn, slot, headEntryId } = note;
+  const key = keyOf(writer, note);
+  const existing = await findNote(writer, note);
+  if (existing !== null) return { entryId: existing };
+  const { id: entryId } = await insertEntry(writer.sql, {
+    kind: 'note',
+    turn,
+    slot,
+    key,
+    content: note.content,
+    measurements: note.measurements,
+    ...(headEntryId !== undefined && { parentId: headEntryId }),
+  });
+  await writer.event('note_added', { slot, entryId });
+  return { entryId };
+}

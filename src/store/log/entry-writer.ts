@@ -1,0 +1,84 @@
+import type { NoteSlot } from '../../context/log/entry.ts';
+import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Transaction } from '../database/database.ts';
+import type { NewContent } from './entries.ts';
+import { newId } from '../database/ids.ts';
+import { measurementsText } from './measurement-columns.ts';
+import { jsonText, plainText } from './stored-text.ts';
+
+interface AnyNewEntry extends NewContent {
+  /** Made by the caller when the content must name it. Default: a new one. */
+  readonly id?: string;
+  /** Whose turn it belongs to, and the epoch that may write. */
+  readonly turn: TurnReference;
+  /** Refused as `head_moved` when another entry is the head; left out, the head is the parent. */
+  readonly parentId?: string;
+  /** When it was said, where that was elsewhere and before; ISO 8601. Default: now. */
+  readonly createdAt?: string;
+}
+
+export type NewEntry = AnyNewEntry &
+  (
+    | { readonly kind: 'user'; readonly messageId: string }
+    | {
+        readonly kind: 'assistant';
+        readonly callNumber: number;
+        readonly modelAttempt: number;
+        readonly toolCallCount: number;
+      }
+    | {
+        readonly kind: 'tool_result';
+        readonly callNumber: number;
+        readonly callIndex: number;
+        readonly toolName: string;
+        readonly isError: boolean;
+      }
+    | { readonly kind: 'branch_summary' }
+    | { readonly kind: 'note'; readonly slot: NoteSlot; readonly key?: string }
+    | { readonly kind: 'compaction'; readonly compactionId: string }
+  );
+
+/** Columns that only some kinds have; the database checks which. */
+function kindColumns(entry: NewEntry) {
+  const none = {
+    messageId: null,
+    callNumber: null,
+    modelAttempt: null,
+    toolCallCount: null,
+    callIndex: null,
+    toolName: null,
+    isError: null,
+    slot: null,
+    key: null,
+    compactionId: null,
+  };
+  return { ...none, ...entry };
+}
+
+/** Appends one entry; sequence, branch and sums are the database's. Returns its id and sequence. */
+export async function insertEntry(
+  sql: Transaction,
+  entry: NewEntry,
+): Promise<{ readonly id: string; readonly sequence: number }> {
+  const columns = kindColumns(entry);
+  const id = entry.id ?? newId();
+  const { turn } = entry;
+  const [row] = await sql<{ sequence: number }[]>`
+    insert into entries (id, conversation_id, parent_id, kind, slot, note_key, turn_id, epoch, call_number,
+      model_attempt, call_index, tool_call_count, tool_name, is_error, message_id, compaction_id, content,
+      original_id, measurements, created_at)
+    values (${id}, ${turn.conversationId}, ${entry.parentId ?? null}, ${entry.kind}, ${columns.slot},
+      ${columns.key}, ${turn.turnId}, ${turn.epoch}, ${columns.callNumber}, ${columns.modelAttempt},
+      ${columns.callIndex}, ${columns.toolCallCount},
+      ${columns.toolName === null ? null : plainText(columns.toolName)}, ${columns.isError},
+      ${columns.messageId}, ${columns.compactionId}, ${jsonText(entry.content)}::text::json,
+      ${entry.original?.contentId ?? null}, ${measurementsText(entry.measurements)}::measurements,
+      coalesce(${entry.createdAt ?? null}::text::timestamptz, holdfast_now()))
+    returning sequence`;
+  if (row === undefined) throw new TypeError('an insert returns its row or raises');
+  return { id, sequence: row.sequence };
+}
+
+/** The content of an entry that says nothing itself. */
+export const EMPTY_CONTENT: NewContent = { content: [], measurements: NO_MEASUREMENTS };

@@ -1,0 +1,32 @@
+import { MEASUREMENT_NAMES } from '../../context/log/measurements.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+
+/**
+ * Measurements are one column of the composite type `measurements`, whose attributes stand in the
+ * order of `MEASUREMENT_NAMES`. Its text form is `(1,2,…)`; the driver passes it as a string.
+ */
+
+/** For a parameter, as `${measurementsText(value)}::measurements`. */
+export function measurementsText(measurements: Measurements): string {
+  return `(${MEASUREMENT_NAMES.map((name) => Math.round(measurements[name])).join(',')})`;
+}
+
+/** Reads a column of type `measurements`. */
+export function parseMeasurements(text: string): Measurements {
+  const numbers = text.slice(1, -1).split(',').map(Number);
+  const [letters = 0, symbols = 0, spaces = 0, whitespaceRuns = 0, ideographs = 0, dense = 0, ...rest] = numbers;
+  const [bytes = 0, images = 0, imagePatches = 0, documentPages = 0, frames = 0] = rest;
+  return {
+    letters,
+    symbols,
+    spaces,
+    whitespaceRuns,
+    ideographs,
+    dense,
+    bytes,
+    images,
+    imagePatches,
+    documentPages,
+    frames,
+  };
+}

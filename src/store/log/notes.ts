@@ -1,0 +1,122 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import type { NoteSlot } from '../../context/log/entry.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+import { onPath, readOperationsInForce, readViewScope } from '../conversations/branch-path.ts';
+import type { ViewPoint } from '../conversations/branch-path.ts';
+import type { Fragment, Queries } from '../database/database.ts';
+import { parseMeasurements } from './measurement-columns.ts';
+import { readCurrentPoint } from '../compactions/plan-source.ts';
+
+/** From `entries e` of the active branch. */
+function ofActiveBranch(sql: Queries, conversationId: string): Fragment {
+  return sql`
+    from entries e
+    join branches b
+      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
+    join conversations c on c.id = e.conversation_id and c.branch = b.branch
+    where e.conversation_id = ${conversationId}`;
+}
+
+/** What the newest note of a slot on the active branch says; `null` without one. */
+export async function readNewestNote(
+  sql: Queries,
+  conversationId: string,
+  slot: NoteSlot,
+): Promise<readonly ContentPart[] | null> {
+  const [row] = await sql<{ content: readonly ContentPart[] }[]>`
+    select e.content ${ofActiveBranch(sql, conversationId)} and e.kind = 'note' and e.slot = ${slot}
+    order by e.sequence desc limit 1`;
+  return row?.content ?? null;
+}
+
+/** The notes of a slot that the view of the active branch shows, oldest first. */
+export async function readShownNotes(
+  sql: Queries,
+  conversationId: string,
+  slot: NoteSlot,
+): Promise<readonly (readonly ContentPart[])[]> {
+  const point = await readCurrentPoint(sql, conversationId);
+  if (point === null) return [];
+  const rows = await readShown(sql, point, sql`e.kind = 'note' and e.slot = ${slot}`);
+  return rows.map(({ content }) => content);
+}
+
+/** Entries that the view from a point shows and no compaction has changed, oldest first. */
+async function readShown(
+  sql: Queries,
+  point: ViewPoint,
+  condition: Fragment,
+): Promise<readonly { readonly id: string; readonly content: readonly ContentPart[] }[]> {
+  const scope = await readViewScope(sql, point);
+  const changed = new Set((await readOperationsInForce(sql, scope)).map(({ entryId }) => entryId));
+  const rows = await sql<{ id: string; content: readonly ContentPart[] }[]>`
+    select e.id, e.content from entries e
+    where ${onPath(sql, point)} and ${condition}
+      and (e.sequence >= ${scope.fromSequence} or e.sequence = any(${[...scope.olderSequences]}::int[]))
+    order by e.sequence`;
+  return rows.filter(({ id }) => !changed.has(id));
+}
+
+/** Begins the keys of notes that tell of a limit that is near. */
+export const LIMIT_NOTE_KEY = 'limit:';
+
+/** More notes than stand behind the last request or result of a turn that is not in a loop. */
+const NEWEST_NOTES = 64;
+
+/** Ids of those that tell of a limit, of the newest notes of the slot that they share with continuations. */
+export async function readLimitNoteIds(sql: Queries, conversationId: string): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from (
+      select e.id, e.note_key from entries e
+      where e.conversation_id = ${conversationId} and e.kind = 'note' and e.slot = 'continuation'
+      order by e.sequence desc limit ${NEWEST_NOTES}) as newest
+    where starts_with(note_key, ${LIMIT_NOTE_KEY})`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The newest messages of the user on the active branch, newest first. */
+export async function readNewestRequests(
+  sql: Queries,
+  conversationId: string,
+  limit: number,
+): Promise<readonly (readonly ContentPart[])[]> {
+  const rows = await sql<{ content: readonly ContentPart[] }[]>`
+    select e.content ${ofActiveBranch(sql, conversationId)} and e.kind = 'user'
+    order by e.sequence desc limit ${limit}`;
+  return rows.map(({ content }) => content);
+}
+
+/** The newest message of the user on the active branch; `null` when there is none. */
+export async function readNewestRequestId(sql: Queries, conversationId: string): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`
+    select e.id ${ofActiveBranch(sql, conversationId)} and e.kind = 'user'
+    order by e.sequence desc limit 1`;
+  return row?.id ?? null;
+}
+
+/** A note by its writer's key within a turn; `null` when it was not written. */
+export async function findNote(
+  sql: Queries,
+  turnId: string,
+  key: string,
+): Promise<{ readonly id: string; readonly measurements: Measurements } | null> {
+  const [row] = await sql<{ id: string; measurements: string }[]>`
+    select id, measurements from entries where turn_id = ${turnId} and note_key = ${key}`;
+  return row === undefined ? null : { id: row.id, measurements: parseMeasurements(row.measurements) };
+}
+
+/**
+ * Which of these entries the view of the active branch shows as they are: those on its path that the summary in force on it, wherever
+ * that was made, has not cut off, or keeps from before its cut, and that no compaction has clipped or cleared.
+ * @param ids of entries; others are left out
+ */
+export async function findShownEntries(
+  sql: Queries,
+  conversationId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const point = await readCurrentPoint(sql, conversationId);
+  if (point === null) return [];
+  const rows = await readShown(sql, point, sql`e.id = any(${[...ids]}::uuid[])`);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,81 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import type { EntryKind } from '../../context/log/entry.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { entryText, originalText } from './entry-text.ts';
+import { isId } from '../database/ids.ts';
+
+export interface OpenedText {
+  readonly text: string;
+  readonly totalCharacters: number;
+  /** Entry kind, or `summary`. */
+  readonly kind: string;
+}
+
+export interface OpenRequest {
+  readonly conversationId: string;
+  /** Of an entry, or of a compaction for its summary. */
+  readonly id: string;
+  /** Characters (UTF-16 code units). */
+  readonly offset: number;
+  /** Characters. */
+  readonly limit: number;
+}
+
+/**
+ * Characters of an entry's original (the pieces when it was clipped), or of a summary when the id is
+ * a compaction's. Bytes that are not UTF-8 show as U+FFFD.
+ * `null` when the conversation has no such entry or summary.
+ */
+export async function openEntry(sql: Database, request: OpenRequest): Promise<OpenedText | null> {
+  const { conversationId, id } = request;
+  if (!isId(conversationId) || !isId(id)) return null;
+  const [entry] = await sql<
+    { kind: EntryKind; content: readonly ContentPart[]; original_id: string | null; characters: string | null }[]
+  >`
+    select e.kind, e.content, e.original_id, o.characters from entries e left join contents o on o.id = e.original_id
+    where e.id = ${id} and e.conversation_id = ${conversationId}`;
+  if (entry === undefined) return openSummary(sql, request);
+  const { kind, original_id: contentId, characters } = entry;
+  if (contentId === null) return slice(entryText(entry.content), kind, request);
+  return { kind, totalCharacters: Number(characters), text: await sliceOriginal(sql, contentId, request) };
+}
+
+async function openSummary(sql: Database, request: OpenRequest): Promise<OpenedText | null> {
+  const found = await findCommitted(sql, request.id);
+  if (found?.conversationId !== request.conversationId.toLowerCase() || found.summary === null) return null;
+  return slice(found.summary, 'summary', request);
+}
+
+export interface CommittedCompaction {
+  readonly id: string;
+  readonly conversationId: string;
+  /** The entry that stands where it was made. */
+  readonly markerEntryId: string;
+  /** `null` when it only shortened entries. */
+  readonly summary: string | null;
+}
+
+/** A compaction that was committed, by its id alone; `null` when there is none. */
+export async function findCommitted(sql: Queries, id: string): Promise<CommittedCompaction | null> {
+  if (!isId(id)) return null;
+  const [row] = await sql<CommittedCompaction[]>`
+    select id, conversation_id as "conversationId", marker_entry_id as "markerEntryId", summary from compactions
+    where id = ${id} and status = 'committed'`;
+  return row ?? null;
+}
+
+function slice(text: string, kind: string, { offset, limit }: OpenRequest): OpenedText {
+  return { kind, totalCharacters: text.length, text: text.slice(offset, offset + limit) };
+}
+
+/** Reads no further than the slice needs. */
+async function sliceOriginal(sql: Database, contentId: string, { offset, limit }: OpenRequest): Promise<string> {
+  let position = 0;
+  let found = '';
+  for await (const chunk of originalText(sql, contentId)) {
+    found += chunk.slice(Math.max(0, offset - position), Math.max(0, offset + limit - position));
+    position += chunk.length;
+    if (position >= offset + limit) break;
+  }
+  return found;
+}

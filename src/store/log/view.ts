@@ -1,0 +1,162 @@
+import { definedOf } from '../../context/policy/defined-of.ts';
+import type { RuntimeNote } from '../../context/view/runtime-note.ts';
+import { presentationOf } from '../../context/summary/summary-message.ts';
+import type { ProjectionInput } from '../../context/view/view.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { GivenUpModel } from '../../turn/fallback.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import {
+  entriesInScope,
+  readNewestCompaction,
+  readOperationsInForce,
+  readViewScope,
+} from '../conversations/branch-path.ts';
+import type { ViewPoint } from '../conversations/branch-path.ts';
+import type { Database } from '../database/database.ts';
+import { entryColumns, toEntry } from './entry-rows.ts';
+import type { EntryColumns } from './entry-rows.ts';
+import { StoreError } from '../database/errors.ts';
+import { isId } from '../database/ids.ts';
+import { staleEpoch } from '../messages/inbox.ts';
+import { readCurrentPoint } from '../compactions/plan-source.ts';
+import { readLastTurn, readSnapshot } from '../turns/turns.ts';
+
+type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp'>;
+
+export interface ProjectionSource {
+  readonly input: ProjectionInput;
+  readonly snapshot: AgentSnapshot;
+  /** Models that the turn gave up. */
+  readonly givenUp: readonly GivenUpModel[];
+  readonly headSequence: number;
+  /** The newest compaction that the projection takes into account; `null` when none was committed. */
+  readonly compactionId: string | null;
+}
+
+/**
+ * What the view at a head is made of: kept entries with their content, kept older user messages,
+ * newest notes, the summary and the operations in force.
+ * @throws StoreError `stale_epoch`, `entry_not_found`
+ */
+export async function readProjectionSource(
+  sql: Database,
+  request: {
+    readonly turn: TurnReference;
+    readonly headEntryId: string;
+    /** What is known of the turn. Default: it is read. */
+    readonly known?: KnownTurn;
+  },
+): Promise<ProjectionSource> {
+  const { turn, headEntryId, known } = request;
+  const [row] = await sql<
+    { epoch: number; compactions: number; compactions_over: number; branch: number | null; sequence: number | null }[]
+  >`
+    select c.epoch, c.compactions, c.compactions_over, e.branch, e.sequence from conversations c
+    left join entries e on e.conversation_id = c.id and e.id = ${headEntryId}
+    where c.id = ${turn.conversationId}`;
+  if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
+  const { branch, sequence: headSequence, compactions, compactions_over: compactionsOver } = row;
+  const { conversationId, turnId } = turn;
+  if (branch === null || headSequence === null) throw noSuchEntry(conversationId, headEntryId);
+  const point = { conversationId, headEntryId, branch, headSequence, compactions, compactionsOver };
+  return readSource(sql, point, turnId, known);
+}
+
+/**
+ * The same for a call of the past, as it was then: compactions committed later do not count.
+ * @throws StoreError `model_call_not_found`
+ */
+export async function readProjectionSourceOfCall(
+  sql: Database,
+  call: { readonly turnId: string; readonly callNumber: number; readonly attempt: number },
+): Promise<ProjectionSource> {
+  const { turnId, callNumber, attempt } = call;
+  const [row] = await sql<
+    { conversation_id: string; head_entry_id: string; compactions: number; compactions_over: number }[]
+  >`
+    select m.conversation_id, m.head_entry_id, m.compactions, t.compactions_over
+    from model_attempts m join turns t on t.id = m.turn_id
+    where m.purpose = 'step' and m.turn_id = ${turnId} and m.call_number = ${callNumber} and m.attempt = ${attempt}`;
+  if (row === undefined) {
+    throw new StoreError(
+      'model_call_not_found',
+      `turn ${turnId} has no attempt ${attempt} of model call ${callNumber}`,
+    );
+  }
+  const { conversation_id: conversationId, head_entry_id: headEntryId, compactions } = row;
+  const point = await pointAt(sql, { conversationId, headEntryId, compactions });
+  return readSource(sql, { ...point, compactionsOver: row.compactions_over }, turnId);
+}
+
+/** The same for a conversation as it stands, with the snapshot of its newest turn; `null` before its first turn. */
+export async function readCurrentProjectionSource(
+  sql: Database,
+  conversationId: string,
+): Promise<ProjectionSource | null> {
+  if (!isId(conversationId)) return null;
+  const [point, turn] = await Promise.all([readCurrentPoint(sql, conversationId), readLastTurn(sql, conversationId)]);
+  return point === null || turn === null ? null : readSource(sql, point, turn.turn.turnId);
+}
+
+async function pointAt(
+  sql: Database,
+  head: { readonly conversationId: string; readonly headEntryId: string; readonly compactions: number },
+): Promise<ViewPoint> {
+  const { conversationId, headEntryId, compactions } = head;
+  const [row] = await sql<{ branch: number; sequence: number }[]>`
+    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
+  if (row === undefined) throw noSuchEntry(conversationId, headEntryId);
+  return { conversationId, headEntryId, branch: row.branch, headSequence: row.sequence, compactions };
+}
+
+function noSuchEntry(conversationId: string, entryId: string): StoreError {
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${entryId}`);
+}
+
+async function readSource(
+  sql: Database,
+  point: ViewPoint,
+  turnId: string,
+  known?: KnownTurn,
+): Promise<ProjectionSource> {
+  const [scope, { snapshot, givenUp }] = await Promise.all([
+    readViewScope(sql, point),
+    known ?? readSnapshot(sql, turnId),
+  ]);
+  const [rows, operations, newest] = await Promise.all([
+    sql<EntryColumns[]>`
+      ${entriesInScope(sql, scope, entryColumns(sql), sql`left join contents o on o.id = e.original_id`)}`,
+    readOperationsInForce(sql, scope),
+    readNewestCompaction(sql, scope),
+  ]);
+  const { summary } = scope;
+  const { instructions, rules, tools, skills, variables, device, namedBlocks, runtimeAdvice } = snapshot;
+  const blocks = { skills, variables, device, namedBlocks, runtimeAdvice };
+  const { placeholders, requestStubs } = snapshot.policy;
+  const inForce = summary !== null || operations.length > 0;
+  return {
+    input: {
+      agent: { instructions, rules, tools, ...definedOf(blocks) },
+      presentation: presentationOf(snapshot.policy),
+      ...definedOf({ placeholders, requestStubs: requestStubs ?? undefined }),
+      ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
+      entries: rows.map(toEntry),
+      summary,
+      operations,
+      ...(inForce && definedOf({ changedThroughSequence: newest?.changedThroughSequence ?? undefined })),
+    },
+    snapshot,
+    givenUp,
+    headSequence: point.headSequence,
+    compactionId: newest?.compactionId ?? null,
+  };
+}
+
+/** The turn's counters as of the head. */
+async function readRuntime(sql: Database, point: ViewPoint, turnId: string): Promise<RuntimeNote> {
+  const [row] = await sql<{ answers: number; results: number }[]>`
+    select count(*) filter (where kind = 'assistant')::int as answers,
+      count(*) filter (where kind = 'tool_result')::int as results
+    from entries where conversation_id = ${point.conversationId} and turn_id = ${turnId} and sequence <= ${point.headSequence}`;
+  return { iteration: (row?.answers ?? 0) + 1, toolCalls: row?.results ?? 0 };
+}

@@ -1,0 +1,300 @@
+import { DEFAULT_TENANT } from '../conversations/conversations.ts';
+import type { Database, Queries, Transaction } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { isId } from '../database/ids.ts';
+import { isoTime, isoTimeOrNull, jsonText } from '../log/stored-text.ts';
+import { transaction } from '../database/transaction.ts';
+import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
+import { termsOf } from './memory-terms.ts';
+import { memoryIsOfAnotherUser, ofAnotherUser, summaryIsOfAnotherUser } from './memory-users.ts';
+import type { MemoryUser } from './memory-users.ts';
+
+/** Who shares a memory: all conversations of an agent, of a user, or in a workspace. */
+export interface MemoryScope {
+  /** Default: `default`. */
+  readonly tenant?: string;
+  readonly scope: 'agent' | 'user' | 'workspace';
+  /** Name of the agent or the user, or absolute path of the workspace. */
+  readonly scopeName: string;
+}
+
+/** `summary`: a whole summary of a conversation, flushed by its preset. */
+export type MemoryKind = 'fact' | 'preference' | 'decision' | 'summary';
+
+export interface MemoryToInsert extends MemoryScope {
+  /** UUID; inserting the same id again changes nothing. */
+  readonly id: string;
+  readonly kind: MemoryKind;
+  readonly text: string;
+  /** Whose words it rests on. What came from tool output is `tool`: it is shown as such and never is an instruction. */
+  readonly origin: 'user' | 'model' | 'tool';
+  /** Where it was learned; absent when it was written by hand. */
+  readonly conversationId?: string;
+  /** The entry that says it, or the compaction that it is the summary of; needs `conversationId`, whose it is. */
+  readonly sourceId?: string;
+  /** From 0 to 1. Default: 1. */
+  readonly confidence?: number;
+  /** ISO time from which on it is not in force. Default: never. */
+  readonly expiresAt?: string;
+  /** Memories of the same scope whose place it takes; of one that is over, the place of what took its own. */
+  readonly supersedes?: readonly string[];
+  /** For whom it is stated: what another user said is not superseded. Default: all is, as by hand. */
+  readonly statedFor?: MemoryUser;
+}
+
+/** A memory was named that is over: what had taken its place is superseded instead. */
+export interface SupersededInstead {
+  readonly named: string;
+  readonly instead: string;
+}
+
+export interface StoredMemory extends MemoryScope {
+  readonly id: string;
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly origin: 'user' | 'model' | 'tool';
+  readonly conversationId: string | null;
+  /** Whom that conversation names. */
+  readonly user: string | null;
+  readonly sourceId: string | null;
+  readonly confidence: number;
+  readonly supersededBy: string | null;
+  readonly expiresAt: string | null;
+  readonly createdAt: string;
+}
+
+/**
+ * Stores a memory and marks those that it supersedes; `false` when its id was stored before. Not in the name of a turn: what a
+ * turn remembers is written with `writeMemory`, in a transaction that is refused to a turn or an attempt that was replaced.
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
+ */
+export async function insertMemory(sql: Database, memory: MemoryToInsert): Promise<boolean> {
+  return transaction(sql, (open) => writeMemory(open, memory));
+}
+
+/** The same within a transaction. */
+export async function writeMemory(open: Transaction, memory: MemoryToInsert): Promise<boolean> {
+  // Whatever wrote it: a memory is shown in conversations that never saw the secret (R28).
+  const { text } = await redactSecrets(memory.text);
+  const { count } = await open`
+    insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin, conversation_id, source_id, confidence, expires_at)
+    values (${memory.id}, ${memory.tenant ?? DEFAULT_TENANT}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(text)}::text::json,
+      ${termsOf({ ...memory, text })}::text[], ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null},
+      ${memory.confidence ?? 1}, ${memory.expiresAt ?? null})
+    on conflict (id) do nothing`;
+  if (count > 0) await supersede(open, memory);
+  return count > 0;
+}
+
+/**
+ * States a memory again that is in force: it takes the place of others, and is of the kind, and counts for as long and as much, as is
+ * said now. Said by the user it is his from now on, with this source, and outlives the conversation that it was learned in first. Said by anyone else
+ * it keeps its source: who states it again may have it from there. Where that names an entry that was never stored, or none,
+ * its own conversation gives it one; another does not, for it goes with the one that it was learned in.
+ * `false` when it was forgotten or superseded meanwhile.
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
+ */
+export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert, 'text'>): Promise<boolean> {
+  const { count } = await open`
+    update memories m set kind = case kind when 'summary' then kind else ${memory.kind} end,
+      confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
+      ${
+        memory.origin === 'user'
+          ? open`, origin = 'user', conversation_id = ${memory.conversationId ?? null}, source_id = ${memory.sourceId ?? null}`
+          : open`, source_id = case when ${sourceExists(open)} then m.source_id
+              when m.conversation_id = ${memory.conversationId ?? null} then ${memory.sourceId ?? null}::uuid end`
+      }
+    where id = ${memory.id} and ${memoryIsOfScopes(open, [memory])} and superseded_by is null`;
+  if (count > 0) await supersede(open, memory);
+  return count > 0;
+}
+
+/**
+ * Until the transaction ends nobody else states a memory of the scope again or supersedes one: of two that do so at once, the
+ * second sees what the first wrote.
+ */
+export async function lockMemories(
+  open: Transaction,
+  { tenant = DEFAULT_TENANT, scope, scopeName }: MemoryScope,
+): Promise<void> {
+  const key = JSON.stringify(['memories', tenant, scope, scopeName]);
+  await open`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+}
+
+/** Of a memory that is over already, what stands at the end in its place is superseded: two never are in force for one. */
+async function supersede(
+  open: Transaction,
+  { id, supersedes = [], statedFor, ...own }: Omit<MemoryToInsert, 'text'>,
+): Promise<void> {
+  // The model may name the very memory that it states again.
+  const others = supersedes.filter((each) => each !== id);
+  if (others.length > 0) await lockMemories(open, own);
+  for (const older of others) {
+    const isOfAnother = statedFor === undefined ? open`false` : memoryIsOfAnotherUser(open, statedFor);
+    const successors = isId(older)
+      ? await open<{ is_of_another: boolean }[]>`
+          with recursive successors as (
+            select m.id, m.superseded_by from memories m
+            where m.id = ${older} and ${memoryIsOfScopes(open, [own])}
+            union
+            select m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by),
+          superseded as (
+            update memories m set superseded_by = ${id}
+            from successors s where m.id = s.id and s.superseded_by is null and m.id <> ${id})
+          select s.superseded_by is null and m.id <> ${id} and ${isOfAnother} as is_of_another
+          from successors s join memories m on m.id = s.id`
+      : [];
+    if (successors.length === 0) {
+      throw new StoreError('memory_not_found', `${own.scope} "${own.scopeName}" has no memory ${older}`);
+    }
+    if (successors.some(({ is_of_another: isRefused }) => isRefused)) throw ofAnotherUser(older);
+  }
+}
+
+/**
+ * Which of the memories that one was to supersede were over before, and what it took the place of instead. Read from what is
+ * stored, so that a repeated call is told the same.
+ */
+export async function findSupersededInstead(
+  sql: Queries,
+  { id, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'supersedes'>,
+): Promise<SupersededInstead[]> {
+  const named = supersedes.filter(isId);
+  if (named.length === 0) return [];
+  return sql<SupersededInstead[]>`
+    with recursive successors as (
+      select m.id as named, m.id, m.superseded_by from memories m where m.id = any(${named}::uuid[])
+      union
+      select s.named, m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by and m.id <> ${id})
+    select s.named, s.id as instead from successors s
+    where s.superseded_by = ${id} and s.id <> all(${named}::uuid[])
+    order by array_position(${named}::uuid[], s.named)`;
+}
+
+/** Memories of these scopes that are in force, newest first. */
+export async function listMemories(
+  sql: Queries,
+  request: {
+    readonly scopes: readonly MemoryScope[];
+    /** Default: all. */
+    readonly kinds?: readonly MemoryKind[];
+    /** Also those that were superseded or have expired. Default: false. */
+    readonly all?: boolean;
+    /** Default: 100. */
+    readonly limit?: number;
+  },
+): Promise<StoredMemory[]> {
+  const rows = await sql<MemoryRow[]>`
+    select ${memoryColumns(sql)} from memories m
+    where ${memoryIsOfScopes(sql, request.scopes)}
+      ${request.kinds === undefined ? sql`` : sql`and m.kind = any(${[...request.kinds]})`}
+      ${request.all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
+    order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
+  return rows.map(toMemory);
+}
+
+/**
+ * Removes a memory and those whose place it had taken, so that forgetting never revives an older
+ * one; `false` when the scopes have no such memory.
+ * @param user who has it forgotten. Default: the operator
+ * @throws StoreError `memory_of_another_user`
+ */
+export async function forgetMemory(
+  sql: Queries,
+  scopes: readonly MemoryScope[],
+  id: string,
+  user?: MemoryUser,
+): Promise<boolean> {
+  if (!isId(id)) return false;
+  const found = sql`from memories m where m.id = ${id} and ${memoryIsOfScopes(sql, scopes)}`;
+  const isOfAnother = user === undefined ? sql`false` : memoryIsOfAnotherUser(sql, user);
+  const { count } = await sql`delete ${found} and not ${isOfAnother}`;
+  if (count === 0 && (await sql`select ${found}`).length > 0) throw ofAnotherUser(id);
+  return count > 0;
+}
+
+export interface MemoryRow {
+  readonly id: string;
+  readonly scope: MemoryScope['scope'];
+  readonly scope_name: string;
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly origin: StoredMemory['origin'];
+  readonly conversation_id: string | null;
+  readonly user_name: string | null;
+  readonly source_id: string | null;
+  readonly confidence: number;
+  readonly superseded_by: string | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+}
+
+/** Of `memories m`. */
+export function memoryColumns(sql: Queries) {
+  return sql`m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id, m.source_id, m.confidence,
+    m.superseded_by, m.expires_at, m.created_at,
+    (select c.user_name from conversations c where c.id = m.conversation_id) as user_name`;
+}
+
+export function toMemory(row: MemoryRow): StoredMemory {
+  return {
+    id: row.id,
+    scope: row.scope,
+    scopeName: row.scope_name,
+    kind: row.kind,
+    text: row.text,
+    origin: row.origin,
+    conversationId: row.conversation_id,
+    user: row.user_name,
+    sourceId: row.source_id,
+    confidence: row.confidence,
+    supersededBy: row.superseded_by,
+    expiresAt: isoTimeOrNull(row.expires_at),
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+/** Which of these memories are in force: not forgotten, superseded or expired. */
+export async function findMemoriesInForce(sql: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<{ id: string }[]>`
+    select m.id from memories m where m.id = any(${[...ids]}::uuid[]) and ${memoryIsInForce(sql)}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The conversation in which a memory of these scopes that is in force, and is shown to this user, was learned from this entry; `null` when none was. */
+export async function findSourceConversation(
+  sql: Queries,
+  {
+    scopes,
+    user,
+    sourceId,
+  }: { readonly scopes: readonly MemoryScope[]; readonly user: MemoryUser; readonly sourceId: string },
+): Promise<string | null> {
+  if (!isId(sourceId) || scopes.length === 0) return null;
+  const [row] = await sql<{ conversation_id: string }[]>`
+    select m.conversation_id from memories m
+    where m.source_id = ${sourceId} and m.conversation_id is not null and ${memoryIsOfScopes(sql, scopes)} and ${memoryIsInForce(sql)}
+      and not ${summaryIsOfAnotherUser(sql, user)}
+    limit 1`;
+  return row?.conversation_id ?? null;
+}
+
+/** Condition on `memories m`: its source is an entry or a compaction that its conversation has. No foreign key can say so, for it is either. */
+export function sourceExists(sql: Queries) {
+  return sql`(
+    exists (select from entries e where e.id = m.source_id and e.conversation_id = m.conversation_id)
+    or exists (select from compactions c where c.id = m.source_id and c.conversation_id = m.conversation_id))`;
+}
+
+/** Condition on `memories m`. */
+export function memoryIsOfScopes(sql: Queries, scopes: readonly MemoryScope[]) {
+  return sql`(m.tenant, m.scope, m.scope_name) in (select * from unnest(
+    ${scopes.map(({ tenant }) => tenant ?? DEFAULT_TENANT)}::text[], ${scopes.map(({ scope }) => scope)}::text[],
+    ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
+}
+
+/** Condition on `memories m`. */
+export function memoryIsInForce(sql: Queries) {
+  return sql`m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`;
+}

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { stemsOf } from '../../context/memory/choose-memories.ts';
+import { DEFAULT_TENANT } from '../conversations/conversations.ts';
+import type { MemoryKind, MemoryScope } from './memories.ts';
+
+/** Characters by which scopes differ in an index; two of one key cost time, never an answer. */
+const KEY_CHARACTERS = 6;
+
+/** A scope's summaries or its other memories: so that a look into the index meets nothing else. */
+export interface MemoryShelf extends MemoryScope {
+  readonly isSummary: boolean;
+}
+
+/** What a memory is found by: its stems, and its text as a whole. */
+export function termsOf({ kind, text, ...scope }: MemoryScope & { readonly kind: MemoryKind; readonly text: string }) {
+  const shelf = { ...scope, isSummary: kind === 'summary' };
+  return [...stemTerms(shelf, stemsOf(text)), wholeTextTerm(shelf, text)];
+}
+
+/** Each once. */
+export function stemTerms(shelf: MemoryShelf, stems: readonly string[]): string[] {
+  const key = keyOf(shelf);
+  return [...new Set(stems)].map((stem) => `${key}${stem}`);
+}
+
+/** Equal for equal texts. No stem begins so. */
+export function wholeTextTerm(shelf: MemoryShelf, text: string): string {
+  return `${keyOf(shelf)}=${createHash('sha256').update(text).digest('base64url')}`;
+}
+
+function keyOf({ tenant = DEFAULT_TENANT, scope, scopeName, isSummary }: MemoryShelf): string {
+  const shelf = JSON.stringify([tenant, scope, scopeName, isSummary]);
+  return createHash('sha256').update(shelf).digest('base64url').slice(0, KEY_CHARACTERS);
+}

@@ -1,0 +1,182 @@
+import { DEFAULT_TENANT } from '../conversations/conversations.ts';
+import type { Database } from '../database/database.ts';
+import { StoreError, isLockConflict, isOutage } from '../database/errors.ts';
+import { isId } from '../database/ids.ts';
+import { arrange } from '../search/arrange.ts';
+import { findCandidates } from '../search/candidates.ts';
+import type { MeaningSearch } from '../search/embedder.ts';
+import { fillByMeaning } from '../search/find-by-meaning.ts';
+import type { FoundPassage } from '../search/found-passage.ts';
+import { indexConversation } from '../search/index-conversation.ts';
+import type { AgentOfTenant } from '../search/passage-terms.ts';
+import { phrasesOf } from '../search/phrases.ts';
+import { presentPassages } from '../search/present.ts';
+import { readQuery } from '../search/query.ts';
+import { rankPassages } from '../search/rank.ts';
+import type { RankedPassage, RankedQuery } from '../search/rank.ts';
+import { readByIds, readPlaces } from '../search/read-passages.ts';
+import { openScope } from '../search/scope.ts';
+import type { SearchedScope, SearchFilter } from '../search/scope.ts';
+import { scorePlaces, weightsOf } from '../search/score.ts';
+import { plainText } from '../log/stored-text.ts';
+
+export { indexConversation } from '../search/index-conversation.ts';
+export type { FoundPassage } from '../search/found-passage.ts';
+
+export interface MemoryQuery extends SearchFilter {
+  /**
+   * A conversation, or an agent, whose conversations are all searched. Both: the conversation, if it is one of the agent's. Neither is
+   * refused: agents may serve users who must not read each other.
+   */
+  readonly conversationId?: string;
+  readonly agent?: string;
+  /** Of the agent. Default: `default`. */
+  readonly tenant?: string;
+  readonly query: string;
+  /** Default 10, at most 100. */
+  readonly limit?: number;
+  /** ISO time that relative dates of the query ("yesterday") are relative to. Default: now. */
+  readonly askedAt?: string;
+  /** An entry that the reader sees anyhow, as the message that is answered: it is not among what is found unless it is long. */
+  readonly exceptEntryId?: string;
+}
+
+const DEFAULT_LIMIT = 10;
+const LARGEST_LIMIT = 100;
+/** Passages whose text is read at least, and for each that is wanted. */
+const READ = 60;
+const READ_FOR_EACH = 3;
+/** Characters of a query that are looked at. */
+const LONGEST_QUERY = 2_000;
+/** Conversations of an agent that a search indexes first, one batch each, and milliseconds after which it begins no other one. */
+const INDEXED_FIRST = 20;
+const INDEXING_MILLISECONDS = 500;
+
+/**
+ * Ranked passages over originals, summaries, notes and tool results of a conversation, all its branches, or of all conversations of an
+ * agent; indexes a part of what came since the last search first (`countUnindexed` says what is left). What the query names by id comes
+ * first, then passages that have it word for word, then those with its words, rare words counting more. Of two passages that say the
+ * same with other details the newer one comes first.
+ * @throws StoreError `invalid_search`
+ */
+export async function searchMemory(
+  sql: Database,
+  query: MemoryQuery,
+  meaning: MeaningSearch | null = null,
+): Promise<FoundPassage[]> {
+  const text = plainText(query.query.trim()).slice(0, LONGEST_QUERY);
+  const askedAt = askedAtOf(query);
+  if (text === '') return [];
+  const searched = await openSearched(sql, query);
+  const scope = searched === null ? null : await openScope(sql, searched);
+  // Nothing of it is indexed yet: "nothing found" would be untrue.
+  if (scope === null && isLockConflict(searched?.conflict)) throw searched?.conflict;
+  if (scope === null) return [];
+  const limit = Math.min(query.limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
+  const phrases = phrasesOf(text);
+  const [named, byWords] = await Promise.all([
+    readByIds(sql, scope, text, query),
+    findByWords(sql, scope, { text, phrases, terms: [] }, { ...query, askedAt, limit }),
+  ]);
+  const shown = byWords.filter(({ sourceId, offset }) => sourceId !== query.exceptEntryId || offset > 0);
+  const ranked = meaning === null ? shown : await fillByMeaning(sql, scope, { text, query, meaning, limit }, shown);
+  const first = named.map((passage) =>
+    Object.assign({}, passage, {
+      score: 0,
+      match: 'id' as const,
+      matched: [],
+      isSaidByAsked: false,
+      asks: false,
+      alsoIn: [],
+    }),
+  );
+  const ids = new Set(named.map(({ id }) => id));
+  const rest = arrange(ranked).filter(({ id }) => !ids.has(id));
+  return presentPassages(sql, scope, [...first, ...rest].slice(0, limit), phrases);
+}
+
+interface WordSearch extends SearchFilter {
+  readonly askedAt: Date;
+  readonly limit: number;
+  readonly exceptEntryId?: string;
+}
+
+async function findByWords(
+  sql: Database,
+  scope: SearchedScope,
+  query: RankedQuery,
+  { askedAt, limit, exceptEntryId, ...filter }: WordSearch,
+): Promise<readonly RankedPassage[]> {
+  const terms = await readQuery(sql, scope, { text: query.text, askedAt, exceptEntryId });
+  if (terms.length === 0) return [];
+  const found = await findCandidates(sql, scope, { terms, phrases: query.phrases }, filter);
+  const weights = weightsOf(terms, found, scope);
+  const places = scorePlaces(found.candidates, weights, {
+    count: Math.max(READ, READ_FOR_EACH * limit),
+    mostAlike: Math.max(READ / READ_FOR_EACH, limit),
+  });
+  const weighted = terms.map((term, bit) => Object.assign({}, term, { weight: weights[bit] ?? 0 }));
+  return rankPassages({ ...query, terms: weighted }, await readPlaces(sql, places, filter), places);
+}
+
+interface Searched extends AgentOfTenant {
+  readonly conversationId: string | null;
+  /** Why it could not be indexed. */
+  readonly conflict: unknown;
+}
+
+/** The conversation or agent, with a part of what was not indexed; `null`: there is no such conversation. */
+async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched | null> {
+  const { conversationId, agent, tenant = DEFAULT_TENANT } = query;
+  if (conversationId === undefined) {
+    if (agent === undefined) {
+      throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
+    }
+    const behind = await sql<{ id: string }[]>`
+      select id from conversations where tenant = ${tenant} and agent = ${agent} and is_unindexed
+      order by active_at desc limit ${INDEXED_FIRST}`;
+    const end = performance.now() + INDEXING_MILLISECONDS;
+    for (const { id } of behind) if (performance.now() < end) await indexFirst(sql, id);
+    return { tenant, agent, conversationId: null, conflict: null };
+  }
+  if (!isId(conversationId)) return null;
+  const [found] = await sql<(AgentOfTenant & { is_unindexed: boolean })[]>`
+    select tenant, agent, is_unindexed from conversations where id = ${conversationId}`;
+  if (found === undefined || (agent !== undefined && found.agent !== agent)) return null;
+  const conflict = found.is_unindexed ? await indexFirst(sql, conversationId) : null;
+  if (conflict instanceof StoreError) throw conflict;
+  return { tenant: found.tenant, agent: found.agent, conversationId, conflict };
+}
+
+/** One batch. What is indexed is searched when others index for longer than a lock is waited for, or delete the conversation. */
+async function indexFirst(sql: Database, conversationId: string): Promise<unknown> {
+  try {
+    await indexConversation(sql, conversationId, { mostBatches: 1 });
+    return null;
+  } catch (error) {
+    if (isOutage(error) && !isLockConflict(error)) throw error;
+    return error;
+  }
+}
+
+/** Entries in scope that are not indexed yet, which no search finds: upkeep indexes them within a minute. */
+export async function countUnindexed(
+  sql: Database,
+  { conversationId, agent, tenant = DEFAULT_TENANT }: Pick<MemoryQuery, 'conversationId' | 'agent' | 'tenant'>,
+): Promise<number> {
+  const [row] = await sql<{ entries: number }[]>`
+    select coalesce(sum(c.last_sequence - coalesce(p.through_sequence, 0)), 0)::int as entries
+    from conversations c left join search_progress p on p.conversation_id = c.id
+    where c.is_unindexed ${conversationId === undefined ? sql`` : sql`and c.id = ${conversationId}`}
+      ${agent === undefined ? sql`` : sql`and c.tenant = ${tenant} and c.agent = ${agent}`}`;
+  return row?.entries ?? 0;
+}
+
+function askedAtOf({ askedAt }: MemoryQuery): Date {
+  const time = askedAt === undefined ? new Date() : new Date(askedAt);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new StoreError(
+    'invalid_search',
+    `askedAt is no time: ${JSON.stringify(askedAt)}; give it as 2026-03-05T10:00:00Z`,
+  );
+}

@@ -1,0 +1,69 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import type { ReportedUsage, StopReason } from '../../models/model-client.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Queries } from '../database/database.ts';
+
+/** An answer that is stored. */
+export interface StoredAnswer {
+  readonly entryId: string;
+  readonly attempt: number;
+  readonly content: readonly ContentPart[];
+  readonly stopReason: StopReason;
+  readonly usage: ReportedUsage | null;
+  readonly headEntryId: string;
+  /** Dollars of the turn up to and with this call; `null` when a price is unknown. */
+  readonly turnCost: number | null;
+}
+
+/** Names a call of a turn. */
+export interface ModelCallReference {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+}
+
+/** The stored answer of a call number, if any: nothing needs to be bought. */
+export async function readAnswer(sql: Queries, call: ModelCallReference): Promise<StoredAnswer | null> {
+  const [row] = await sql<
+    (ReportedUsageColumns & {
+      entry_id: string;
+      attempt: number;
+      content: readonly ContentPart[];
+      stop_reason: StopReason;
+      head_entry_id: string;
+      turn_cost: number | null;
+    })[]
+  >`
+    select m.entry_id, m.attempt, e.content, m.stop_reason, m.head_entry_id, m.input_tokens, m.cache_read_tokens,
+      m.cache_write_tokens, m.output_tokens,
+      case when u.calls_of_unknown_cost = 0 then u.cost::float8 end as turn_cost
+    from model_attempts m join entries e on e.conversation_id = m.conversation_id and e.id = m.entry_id
+      join turn_usage u on u.turn_id = m.turn_id
+    where m.conversation_id = ${call.turn.conversationId} and m.turn_id = ${call.turn.turnId} and m.call_number = ${call.callNumber}`;
+  if (row === undefined) return null;
+  return {
+    entryId: row.entry_id,
+    attempt: row.attempt,
+    content: row.content,
+    stopReason: row.stop_reason,
+    usage: toReportedUsage(row),
+    headEntryId: row.head_entry_id,
+    turnCost: row.turn_cost,
+  };
+}
+
+export interface ReportedUsageColumns {
+  readonly input_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly cache_write_tokens: number | null;
+  readonly output_tokens: number | null;
+}
+
+export function toReportedUsage(row: ReportedUsageColumns): ReportedUsage | null {
+  if (row.input_tokens === null) return null;
+  return {
+    input: row.input_tokens,
+    cacheRead: row.cache_read_tokens ?? 0,
+    cacheWrite: row.cache_write_tokens ?? 0,
+    output: row.output_tokens ?? 0,
+  };
+}

@@ -1,0 +1,260 @@
+import type { ContentPart } from '../../context/log/content.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { ConversationCounts } from '../../turn/spending.ts';
+import { requireMayResume } from './accept-resume.ts';
+import { branchIsBusy } from '../conversations/branches.ts';
+import type { Database, Queries, Transaction } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { notifyWatchers } from '../log/event-writer.ts';
+import { isId } from '../database/ids.ts';
+import { measurementsText } from '../log/measurement-columns.ts';
+import { isoTime, jsonText } from '../log/stored-text.ts';
+import { transaction } from '../database/transaction.ts';
+
+/** What a user sent: text for the agent, or a command to Holdfast. */
+export type MessageKind = 'message' | 'stop' | 'compact' | 'resume' | 'fork' | 'switch';
+
+/** `steer` enters at the next step boundary, `queue` starts the next turn. Commands have no mode. */
+export type MessageMode = 'steer' | 'queue';
+
+/** What a conversation sets instead of its agent's own; `null` leaves the agent's. */
+export interface ConversationSettings {
+  /** `provider/model`. */
+  readonly model: string | null;
+  /** Name of a compaction preset. */
+  readonly preset: string | null;
+  /** Absolute path. */
+  readonly workspace: string | null;
+  /** Whose memories of scope `user` it is shown and writes. */
+  readonly user: string | null;
+}
+
+export interface MessageInput {
+  /** Chosen by the sender, 1 to 200 characters; sending it twice to a conversation is sending it once. */
+  readonly id: string;
+  readonly conversationId: string;
+  /**
+   * An open turn whose workflow is gone: it keeps no branch from being changed and no task from being resumed, since the turn that does
+   * so ends it first.
+   */
+  readonly lostTurnId?: string;
+  /** Task queue of the sender's workers: the conversation goes over to it. Default: it stays where it is. */
+  readonly taskQueue?: string;
+  readonly kind: MessageKind;
+  /** Default: `steer`. */
+  readonly mode?: MessageMode;
+  /** Empty for commands. */
+  readonly content: readonly ContentPart[];
+  readonly measurements: Measurements;
+  /** `compact` only: what the summary should dwell on. */
+  readonly focus?: string;
+  /** `resume` only: how much the limits are raised. */
+  readonly raise?: Partial<ConversationCounts>;
+  /** `resume` only: the branch whose task it is to go on with; refused when the conversation goes on with another. Default: any. */
+  readonly onBranch?: number;
+  /** `resume` only: the turn whose task it is to go on with; refused when a turn runs, or the task has gone on or is done. Default: any. */
+  readonly onTask?: string;
+  /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
+  readonly target?: BranchTarget;
+  /** `message` only: the fork behind which it is answered, or not at all. Set by `acceptOnNewBranch`. */
+  readonly followsId?: string;
+}
+
+export interface BranchTarget {
+  /** `fork`: the entry after which the branch begins; `null` for before the first. */
+  readonly entryId?: string | null;
+  /** `switch`: the branch. */
+  readonly branch?: number;
+  readonly summarizes: boolean;
+}
+
+export interface AcceptedMessage {
+  readonly state: 'accepted' | 'duplicate';
+}
+
+/** Characters of a message id. */
+const LONGEST_MESSAGE_ID = 200;
+
+/**
+ * Writes the message's row; returns after the commit. Takes
+ * no lock that a turn holds, so a sender never waits for a turn; that of a `resume`, which no turn should run beside, for a write of it at most.
+ * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`, `resume_waiting` (another one
+ * waits), `conversation_busy` (a resume beside a change of branch), `nothing_to_resume` (what it was to go on with has gone on)
+ */
+export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
+  checkIds(message);
+  const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
+    await lockBranch(open, message);
+    const state = await insertMessage(open, message);
+    if (state === 'accepted' && message.target !== undefined) await requireIdle(open, message);
+    if (state === 'accepted' && message.kind === 'resume') await requireMayResume(open, message);
+    return { state };
+  });
+  if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
+  return accepted;
+}
+
+/**
+ * Writes a fork and the message that is to be answered behind it: both, or neither. When the fork is refused later, the message
+ * is taken back with it.
+ * @returns `duplicate` when the message was sent before, with a fork of its own
+ * @throws StoreError as `acceptMessage`, and `conversation_busy`, `entry_not_found`
+ */
+export async function acceptOnNewBranch(
+  sql: Database,
+  fork: MessageInput,
+  message: MessageInput,
+): Promise<AcceptedMessage> {
+  checkIds(fork);
+  checkIds(message);
+  const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
+    // Of two that send the same at once, the second finds the message of the first.
+    await lockBranch(open, fork);
+    if (await isMessageKnown(open, message)) return { state: await insertMessage(open, message) };
+    await insertMessage(open, fork);
+    await requireIdle(open, fork);
+    return { state: await insertMessage(open, { ...message, followsId: fork.id }) };
+  });
+  if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
+  return accepted;
+}
+
+function checkIds({ id, conversationId, target }: MessageInput): void {
+  const entryId = target?.entryId ?? null;
+  if (entryId !== null && !isId(entryId)) throw noSuchEntry(conversationId, entryId);
+  if (!isId(conversationId)) {
+    throw new StoreError(
+      'invalid_id',
+      `conversation id "${conversationId}" is not a UUID: give one, or none for a new conversation`,
+    );
+  }
+  checkMessageId(id);
+}
+
+/** @throws StoreError `invalid_message_id` */
+export function checkMessageId(id: string): void {
+  if (id.length === 0 || id.length > LONGEST_MESSAGE_ID || id.includes('\0')) {
+    throw new StoreError(
+      'invalid_message_id',
+      `a message id has 1 to ${LONGEST_MESSAGE_ID} characters without NUL, not ${id.length}`,
+    );
+  }
+}
+
+/**
+ * Held until the commit, and taken before the row gets its position: a change of branch waits for the messages that are being sent,
+ * sees them when it asks whether the conversation is idle, and stands before all that come later. Messages do not wait for each other.
+ * @throws StoreError `conversation_not_found`
+ */
+async function lockBranch(sql: Transaction, { conversationId, taskQueue, target }: MessageInput): Promise<void> {
+  const key = sql`hashtextextended(${`branch of ${conversationId}`}, 0)`;
+  const lock = target === undefined ? sql`pg_advisory_xact_lock_shared(${key})` : sql`pg_advisory_xact_lock(${key})`;
+  const [found] = await sql<{ queue: string }[]>`
+    select ${lock}, task_queue as queue from conversations where id = ${conversationId}`;
+  if (taskQueue !== undefined && found !== undefined && found.queue !== taskQueue)
+    await sql`update conversations set task_queue = ${taskQueue} where id = ${conversationId}`;
+  if (found !== undefined) return;
+  throw new StoreError(
+    'conversation_not_found',
+    `there is no conversation ${conversationId}; begin one with a message that names an agent`,
+  );
+}
+
+/**
+ * A branch is changed between turns only, and only where nothing waits: so what follows a fork is always answered on its branch. A turn
+ * that begins at this very moment refuses it later.
+ */
+async function requireIdle(
+  sql: Transaction,
+  { id, conversationId, kind, target, lostTurnId }: MessageInput,
+): Promise<void> {
+  const [row] = await sql<{ busy: boolean; known: boolean }[]>`
+    select c.active_turn_id is not null and c.active_turn_id is distinct from ${lostTurnId ?? null} or exists (
+        select from messages m where m.conversation_id = c.id and m.consumed_at is null and m.id <> ${id}) as busy,
+      case when ${kind} = 'fork'
+        then ${target?.entryId ?? null}::uuid is null or exists (
+          select from entries e where e.conversation_id = c.id and e.id = ${target?.entryId ?? null})
+        else exists (
+          select from branches b where b.conversation_id = c.id and b.branch = ${target?.branch ?? null}) end as known
+    from conversations c where c.id = ${conversationId}`;
+  if (row?.busy === true) throw branchIsBusy(conversationId);
+  if (row?.known === true) return;
+  throw kind === 'fork'
+    ? noSuchEntry(conversationId, target?.entryId ?? '')
+    : new StoreError('branch_not_found', `conversation ${conversationId} has no branch ${target?.branch ?? ''}`);
+}
+
+/**
+ * Writes the row, or finds it written.
+ * @throws StoreError `message_id_reused` for another message under the id
+ */
+export async function insertMessage(sql: Transaction, message: MessageInput): Promise<AcceptedMessage['state']> {
+  const { count } = await sql`
+    insert into messages (conversation_id, id, kind, mode, content, focus, raise, measurements, target_entry_id,
+      target_branch, summarizes, follows_id, sent_epoch)
+    values (${message.conversationId}, ${message.id}, ${message.kind}, ${message.mode ?? 'steer'},
+      ${jsonText(message.content)}::text::json,
+      ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
+      ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
+      ${measurementsText(message.measurements)}::measurements, ${message.target?.entryId ?? null},
+      ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null},
+      ${message.followsId ?? null}, (select epoch from conversations where id = ${message.conversationId}))
+    on conflict (conversation_id, id) do nothing`;
+  if (count > 0) return 'accepted';
+  await requireSameMessage(sql, message);
+  return 'duplicate';
+}
+
+async function requireSameMessage(sql: Transaction, message: MessageInput): Promise<void> {
+  const [row] = await sql<{ same: boolean }[]>`
+    select kind = ${message.kind} and mode = ${message.mode ?? 'steer'}
+      and content::text = ${jsonText(message.content)}
+      and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)}
+      and coalesce(raise::text, '') = ${message.raise === undefined ? '' : jsonText(message.raise)} as same
+    from messages where conversation_id = ${message.conversationId} and id = ${message.id}`;
+  if (row?.same === true) return;
+  throw new StoreError(
+    'message_id_reused',
+    `"${message.id}" is the id of another message of the conversation; give each message, and each start, an id of its own`,
+  );
+}
+
+/** Whether a message with this id was sent to the conversation before. */
+export async function isMessageKnown(
+  sql: Queries,
+  { conversationId, id }: Pick<MessageInput, 'conversationId' | 'id'>,
+): Promise<boolean> {
+  const rows = await sql`select from messages where conversation_id = ${conversationId} and id = ${id}`;
+  return rows.length > 0;
+}
+
+export interface MessageRow {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly kind: MessageKind;
+  readonly mode: MessageMode;
+  readonly content: readonly ContentPart[];
+  readonly createdAt: string;
+}
+
+/** Messages and commands that no turn has taken, oldest first. */
+export async function listWaitingMessages(sql: Database, conversationId: string): Promise<MessageRow[]> {
+  if (!isId(conversationId)) return [];
+  const rows = await sql<
+    { id: string; kind: MessageKind; mode: MessageMode; content: readonly ContentPart[]; created_at: Date }[]
+  >`
+    select id, kind, mode, content, created_at from messages
+    where conversation_id = ${conversationId} and consumed_at is null order by position`;
+  return rows.map((row) => ({
+    id: row.id,
+    conversationId,
+    kind: row.kind,
+    mode: row.mode,
+    content: row.content,
+    createdAt: isoTime(row.created_at),
+  }));
+}
+
+function noSuchEntry(conversationId: string, entryId: string): StoreError {
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${JSON.stringify(entryId)}`);
+}

@@ -1,0 +1,54 @@
+import { appendMessages, consumeCommands } from './inbox.ts';
+import type { WaitingMessage } from './inbox.ts';
+import type { MessageKind } from './messages.ts';
+import type { Writer } from '../database/transaction.ts';
+
+/** What waits that a stop is meant for besides the turn, each in order of arrival. */
+export interface StoppedRows {
+  readonly stops: readonly string[];
+  /** Those that steer, and the one behind the fork that this turn has made. */
+  readonly messages: readonly WaitingMessage[];
+  readonly compactions: readonly string[];
+}
+
+/**
+ * What had come by the newest stop that waits, or by Temporal's own cancel, which writes no row. Read by one statement: a stop that
+ * comes later than it, with messages before it, waits for the turn that follows.
+ * @param cancelledUntil how far the cancel reaches; `null`: there was none
+ */
+export async function readStopped({ sql, turn }: Writer, cancelledUntil: Date | null): Promise<StoppedRows> {
+  const rows = await sql<(WaitingMessage & { readonly kind: MessageKind })[]>`
+    select id, position, kind, content, measurements from messages m
+    where conversation_id = ${turn.conversationId} and consumed_at is null
+      and (kind in ('stop', 'compact') or (kind = 'message' and (mode = 'steer' or exists (
+        select from messages f
+        where f.conversation_id = m.conversation_id and f.id = m.follows_id and f.turn_id = ${turn.turnId}))))
+      and (created_at <= ${cancelledUntil}::timestamptz or position <= (
+        select max(s.position) from messages s
+        where s.conversation_id = ${turn.conversationId} and s.consumed_at is null and s.kind = 'stop'))
+    order by position`;
+  const idsOf = (wanted: MessageKind): string[] => rows.flatMap(({ id, kind }) => (kind === wanted ? [id] : []));
+  return {
+    stops: idsOf('stop'),
+    messages: rows.filter(({ kind }) => kind === 'message'),
+    compactions: idsOf('compact'),
+  };
+}
+
+/**
+ * The turn that ends takes it: messages stand in the log, and the next turn answers them with what it is asked for; a compaction
+ * is not made.
+ * @param told `isGivenUp`: the timeline says already that a compaction was given up. `tokens`: of the view
+ */
+export async function takeStopped(
+  writer: Writer,
+  { stops, messages, compactions }: StoppedRows,
+  { isGivenUp, tokens }: { readonly isGivenUp: boolean; readonly tokens: number | null },
+): Promise<void> {
+  const { sql, turn, event } = writer;
+  const { conversationId, turnId } = turn;
+  await appendMessages(writer, messages);
+  await consumeCommands(sql, { conversationId, kind: 'stop', turnId, ids: stops });
+  await consumeCommands(sql, { conversationId, kind: 'compact', turnId, ids: compactions });
+  if (compactions.length > 0 && !isGivenUp) await event('compaction_declined', { reason: 'stopped', tokens });
+}

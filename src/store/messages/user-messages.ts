@@ -1,0 +1,78 @@
+import type { Entry } from '../../context/log/entry.ts';
+import { onPath } from '../conversations/branch-path.ts';
+import type { ViewPoint } from '../conversations/branch-path.ts';
+import type { Database } from '../database/database.ts';
+import { entryColumns, toEntry } from '../log/entry-rows.ts';
+import type { EntryColumns } from '../log/entry-rows.ts';
+import { StoreError } from '../database/errors.ts';
+
+/**
+ * User messages of a branch up to an entry, newest first: as many as `characters` may hold, and one more.
+ * @throws StoreError `entry_not_found`
+ */
+export async function readUserMessages(
+  sql: Database,
+  request: {
+    readonly conversationId: string;
+    /** Whose branch is read. */
+    readonly headEntryId: string;
+    readonly throughSequence: number;
+    /** Characters of all messages together, at most. */
+    readonly characters: number;
+  },
+): Promise<Entry[]> {
+  const { conversationId, headEntryId, throughSequence, characters } = request;
+  const point = await pointAt(sql, { conversationId, headEntryId });
+  const rows = await sql<EntryColumns[]>`
+    select ${entryColumns(sql)} from entries e left join contents o on o.id = e.original_id
+    where ${onPath(sql, point)} and e.kind = 'user' and e.sequence <= ${throughSequence}
+      and e.sequence >= coalesce((
+        select sized.sequence from (
+          select e.sequence, sum(length(e.content::text)) over (order by e.sequence desc) as total from entries e
+          where ${onPath(sql, point)} and e.kind = 'user' and e.sequence <= ${throughSequence}) as sized
+        where sized.total > ${characters} order by sized.sequence desc limit 1), 0)
+    order by e.sequence desc`;
+  return rows.map(toEntry);
+}
+
+/** Messages of a turn that are looked at: its opening one and the newest that steered it. */
+const NEWEST_REQUESTS = 9;
+
+/**
+ * What a turn was asked, up to an entry, oldest first: the message that opened it and the newest ones that steered it.
+ * @throws StoreError `entry_not_found`
+ */
+export async function readTurnRequests(
+  sql: Database,
+  request: {
+    readonly conversationId: string;
+    readonly turnId: string;
+    /** Whose branch is read. */
+    readonly headEntryId: string;
+    readonly throughSequence: number;
+  },
+): Promise<Entry[]> {
+  const { turnId, throughSequence } = request;
+  const point = await pointAt(sql, request);
+  const ofTurn = sql`
+    from entries e where ${onPath(sql, point)} and e.kind = 'user' and e.turn_id = ${turnId} and e.sequence <= ${throughSequence}`;
+  const rows = await sql<EntryColumns[]>`
+    select ${entryColumns(sql)} from entries e left join contents o on o.id = e.original_id
+    where e.conversation_id = ${request.conversationId} and (
+      e.sequence = (select min(e.sequence) ${ofTurn})
+      or e.sequence in (select e.sequence ${ofTurn} order by e.sequence desc limit ${NEWEST_REQUESTS}))
+    order by e.sequence`;
+  return rows.map(toEntry);
+}
+
+async function pointAt(
+  sql: Database,
+  { conversationId, headEntryId }: { readonly conversationId: string; readonly headEntryId: string },
+): Promise<ViewPoint> {
+  const [head] = await sql<{ branch: number; sequence: number }[]>`
+    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
+  if (head === undefined) {
+    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
+  }
+  return { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
+}

@@ -1,0 +1,97 @@
+import type { ModelLimits } from '../../context/plan/plan.ts';
+import { NOTHING_LEARNED, type LearnedLimits } from '../../models/errors/learned-window.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { isoTime, jsonText, plainText } from '../log/stored-text.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+
+/** A model at a server, which may serve it with other limits than another one. */
+interface ModelAtServer {
+  /** `provider/model`. */
+  readonly model: string;
+  /** Base address of the server. */
+  readonly server: string;
+}
+
+/** Limits that a server named when it refused a request. */
+export interface LearnedWindow extends ModelAtServer, LearnedLimits {
+  readonly learnedAt: string;
+}
+
+/** Limits in a server's own list of models. */
+export interface ServedModel extends ModelAtServer {
+  /** Tokens; `null`: the list does not say. */
+  readonly window: number | null;
+  /** Tokens; `null`: the list does not say. */
+  readonly maximumOutput: number | null;
+  readonly listedAt: string;
+}
+
+/**
+ * Stores limits of a refusal, for this turn at once and for all later ones.
+ * @param learned `limits`: the turn's limits from now on
+ * @throws StoreError `stale_epoch`
+ */
+export async function storeLearnedWindow(
+  sql: Database,
+  turn: TurnReference,
+  learned: ModelAtServer & LearnedLimits & { readonly limits: ModelLimits },
+): Promise<void> {
+  const { model, server, tokens, messages, mediaParts, mediaBytes, limits } = learned;
+  await writeAsTurn(sql, turn, async (writer) => {
+    await writer.sql`
+      insert into model_facts as f (model, server, learned_at, learned_window, learned_messages, learned_media_parts,
+        learned_media_bytes)
+      values (${model}, ${plainText(server)}, holdfast_now(), ${tokens}, ${messages}, ${mediaParts}, ${mediaBytes})
+      on conflict (model, server) do update
+      set learned_at = excluded.learned_at,
+        learned_window = coalesce(excluded.learned_window, f.learned_window),
+        learned_messages = coalesce(excluded.learned_messages, f.learned_messages),
+        learned_media_parts = coalesce(excluded.learned_media_parts, f.learned_media_parts),
+        learned_media_bytes = coalesce(excluded.learned_media_bytes, f.learned_media_bytes)`;
+    await writer.sql`update turns set model_limits = ${jsonText(limits)}::text::json where id = ${turn.turnId} and model = ${model}`;
+  });
+}
+
+/** Limits of a model at a server that were learned within so many days. */
+export async function readLearnedLimits(sql: Queries, of: ModelAtServer, days: number): Promise<LearnedLimits> {
+  const [learned] = await selectLearned(sql, days, of);
+  return learned ?? NOTHING_LEARNED;
+}
+
+/** All limits learned within so many days, by model. */
+export async function listLearnedWindows(sql: Queries, days: number): Promise<LearnedWindow[]> {
+  const rows = await selectLearned(sql, days);
+  return rows.map(({ learnedAt, ...row }) => Object.assign(row, { learnedAt: isoTime(learnedAt) }));
+}
+
+function selectLearned(sql: Queries, days: number, of?: ModelAtServer) {
+  return sql<(ModelAtServer & LearnedLimits & { readonly learnedAt: Date })[]>`
+    select model, server, learned_window as tokens, learned_messages as messages, learned_media_parts as "mediaParts",
+      learned_media_bytes::float8 as "mediaBytes", learned_at as "learnedAt"
+    from model_facts
+    where ${isOf(sql, of)} and learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server`;
+}
+
+/** Stores what a server listed; an earlier listing is replaced. */
+export async function storeServedModel(sql: Database, served: Omit<ServedModel, 'listedAt'>): Promise<void> {
+  const { model, server, window, maximumOutput } = served;
+  await sql`
+    insert into model_facts (model, server, listed_at, listed_window, listed_maximum_output)
+    values (${model}, ${plainText(server)}, holdfast_now(), ${window}, ${maximumOutput})
+    on conflict (model, server) do update
+    set listed_at = excluded.listed_at, listed_window = excluded.listed_window,
+      listed_maximum_output = excluded.listed_maximum_output`;
+}
+
+/** Limits that servers listed, by model. @param of only this model at this server */
+export async function listServedModels(sql: Queries, of?: ModelAtServer): Promise<ServedModel[]> {
+  const rows = await sql<(Omit<ServedModel, 'listedAt'> & { readonly listedAt: Date })[]>`
+    select model, server, listed_window as window, listed_maximum_output as "maximumOutput", listed_at as "listedAt"
+    from model_facts where ${isOf(sql, of)} and listed_at is not null order by model, server`;
+  return rows.map(({ listedAt, ...row }) => Object.assign(row, { listedAt: isoTime(listedAt) }));
+}
+
+function isOf(sql: Queries, of: ModelAtServer | undefined) {
+  return of === undefined ? sql`true` : sql`model = ${of.model} and server = ${plainText(of.server)}`;
+}

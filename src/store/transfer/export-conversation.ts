@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import type { Database, Transaction } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { isId } from '../database/ids.ts';
+import { requireOwnSchema } from '../database/migrate.ts';
+import { transaction } from '../database/transaction.ts';
+import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION, EXPORTED_TABLES } from './format.ts';
+import type { ConversationFileEnd, ConversationFileHeader } from './format.ts';
+
+/** Rows fetched at a time; one may hold a piece of 256 KB. */
+const FETCHED_AT_ONCE = 100;
+
+/**
+ * Writes a conversation as lines of JSON: a header, what was said with originals, summaries and all branches, and their
+ * number and checksum. One snapshot, however long it takes.
+ *
+ * @param write awaited line by line; a line has no line break of its own
+ * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open or a message waits, which would be
+ *   answered here and be missing wherever the file is imported
+ */
+export async function exportConversation(
+  sql: Database,
+  conversationId: string,
+  write: (line: string) => Promise<void> | void,
+): Promise<void> {
+  await transaction(sql, async (open) => {
+    await open`set transaction isolation level repeatable read, read only`;
+    await open`set local timezone to 'UTC'`;
+    // Whoever reads may take his time: a pager, a slow disk.
+    await open`set local idle_in_transaction_session_timeout = 0`;
+    await requireOwnSchema(open);
+    await requireIdle(open, conversationId);
+    const header: ConversationFileHeader = {
+      format: CONVERSATION_FORMAT,
+      version: CONVERSATION_FORMAT_VERSION,
+      conversationId,
+    };
+    const checksum = createHash('sha256');
+    const writeLine = async (line: string): Promise<void> => {
+      checksum.update(`${line}\n`);
+      await write(line);
+    };
+    await writeLine(JSON.stringify(header));
+    let rows = 0;
+    for (const { name, query } of EXPORTED_TABLES) {
+      // A query with a parameter cannot be declared as a cursor; the id was checked to be one.
+      const ofConversation = query.replaceAll('$1', `'${conversationId}'::uuid`);
+      await open.unsafe(`declare export_rows cursor for
+        select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${ofConversation}) as r`);
+      for await (const line of fetchLines(open)) {
+        rows += 1;
+        await writeLine(line);
+      }
+      await open`close export_rows`;
+    }
+    const end: ConversationFileEnd = { rows, sha256: checksum.digest('hex') };
+    await write(JSON.stringify(end));
+  });
+}
+
+async function* fetchLines(open: Transaction): AsyncGenerator<string> {
+  for (;;) {
+    const fetched = await open<{ line: string }[]>`fetch ${open.unsafe(String(FETCHED_AT_ONCE))} from export_rows`;
+    // A line break in JSON is white space: inside a string it is an escape.
+    for (const { line } of fetched) yield line.replaceAll('\n', ' ');
+    if (fetched.length < FETCHED_AT_ONCE) return;
+  }
+}
+async function requireIdle(sql: Transaction, conversationId: string): Promise<void> {
+  const [row] = isId(conversationId)
+    ? await sql<{ active: string | null; waiting: boolean }[]>`
+        select c.active_turn_id as active,
+          exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null) as waiting
+        from conversations c where c.id = ${conversationId}`
+    : [];
+  if (row === undefined) {
+    throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
+  }
+  if (row.active !== null) {
+    throw new StoreError(
+      'conversation_busy',
+      `conversation ${conversationId} has an open turn: export it when it ended`,
+    );
+  }
+  if (row.waiting) {
+    throw new StoreError(
+      'conversation_busy',
+      `in conversation ${conversationId} a message waits for a turn: export it when it was answered`,
+    );
+  }
+}

@@ -1,0 +1,65 @@
+import postgres from 'postgres';
+import type { Database } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { requireOwnSchema } from '../database/migrate.ts';
+import { RecordingError } from '../log/record-log.ts';
+import { writeEvents } from '../database/transaction.ts';
+import { FileImporter } from './file-importer.ts';
+import type { ImportedFile, ImportExportedRequest } from './file-importer.ts';
+import { ConversationFileReader, invalid } from './read-file.ts';
+
+/**
+ * Stores what `exportConversation` wrote, whole or not at all: its entries pass the fences that those of a turn pass; references are
+ * checked at the end. Search indexes it afterwards.
+ *
+ * @throws StoreError `conversation_file_invalid` with the line; `conversation_exists`, of a file that is whole
+ */
+export async function importExportedConversation(sql: Database, request: ImportExportedRequest): Promise<ImportedFile> {
+  const file = new ConversationFileReader(request.lines);
+  const { conversationId } = await file.readHeader();
+  return writeEvents(sql, conversationId, async (source) => {
+    const open = source.sql;
+    await open`set constraints all deferred`;
+    await open`set local timezone to 'UTC'`;
+    await open`set local idle_in_transaction_session_timeout = 0`;
+    await requireOwnSchema(open);
+    const [existing] = await open`select from conversations where id = ${conversationId}`;
+    const importer = new FileImporter(source, conversationId, request);
+    if (existing === undefined) await importer.begin();
+    for await (const row of file.rows()) {
+      // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
+      if (existing === undefined) await asFaultOfFile(row.line, () => importer.add(row));
+    }
+    if (existing === undefined) return asFaultOfFile(file.line, () => importer.finish());
+    throw new StoreError(
+      'conversation_exists',
+      `conversation ${conversationId} is in this database already; the file is whole, and nothing was changed`,
+    );
+  });
+}
+
+/**
+ * A value that Postgres does not take, a row that is there twice, and one that the fences of the log do not admit are the
+ * file's fault. The words of Postgres hold the value and are left out, the cause too; those of the fences hold ids and numbers.
+ */
+async function asFaultOfFile<Result>(line: number, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw faultOfFile(error, line);
+  }
+}
+
+function faultOfFile(error: unknown, line: number): unknown {
+  if (error instanceof RecordingError) return invalid(line, error.message);
+  if (error instanceof RangeError) return invalid(line, 'a value is nested too deeply');
+  if (!(error instanceof postgres.PostgresError)) return error;
+  const { table_name: table, column_name: column, code, message } = error;
+  if (code.startsWith('HF')) {
+    const what = message.replace(/^conversation \S+: /u, '');
+    return invalid(line, `it does not follow from the lines before (${what}): one is missing, doubled or changed`);
+  }
+  if (!/^2[23]/u.test(code)) return error;
+  const place = [table, column].filter((each) => each !== undefined).join('.');
+  return invalid(line, `Postgres refuses a value${place === '' ? '' : ` of ${place}`} (SQLSTATE ${code})`);
+}

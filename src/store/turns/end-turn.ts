@@ -1,0 +1,119 @@
+import type { WindowBreakdown } from '../../context/plan/plan.ts';
+import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
+import { endBranchCommand } from '../conversations/change-branch.ts';
+import type { BranchCommandEnd } from '../conversations/change-branch.ts';
+import type { Database } from '../database/database.ts';
+import { consumeCommands, staleEpoch } from '../messages/inbox.ts';
+import type { ContextUsage } from './open-work.ts';
+import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
+import { countRecoveries } from './overflow-recoveries.ts';
+import { readStopped, takeStopped } from '../messages/stopped-rows.ts';
+import { jsonText } from '../log/stored-text.ts';
+import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+import type { Writer } from '../database/transaction.ts';
+
+export interface EndTurnRequest {
+  readonly turn: TurnReference;
+  readonly outcome: TurnOutcome;
+  readonly reason: string | null;
+  /** What fills the window, for `context_exhausted`. */
+  readonly breakdown: WindowBreakdown | null;
+  readonly contextUsage?: ContextUsage | null;
+  /** Temporal's own cancel came: what had arrived by then is stopped too. Default: none came. */
+  readonly cancelledUntil?: Date | null;
+}
+
+export interface EndedTurn {
+  /** The outcome that stands: the first one stored. `stopped` instead of `completed` when a stop kept messages from being answered. */
+  readonly outcome: TurnOutcome;
+  readonly reason: string | null;
+  readonly steps: number;
+  /** Dollars; `null`: the price of a call is unknown. */
+  readonly cost: number | null;
+}
+
+/**
+ * Ends the turn once: stores outcome and reason, closes open tool calls with a result that says so,
+ * abandons a planned compaction, takes the stops that were meant for it and what had been sent before them, whatever the outcome:
+ * nobody who stops waits for what they sent earlier. Repeating it changes nothing.
+ * @throws StoreError `stale_epoch` (another turn ended this one as `interrupted`)
+ */
+export async function endTurn(
+  sql: Database,
+  request: EndTurnRequest,
+  closeToolCall: CloseToolCall,
+): Promise<EndedTurn> {
+  const { turn } = request;
+  const [stored] = await sql<{ outcome: TurnOutcome | null; reason: string | null; epoch: number }[]>`
+    select t.outcome, t.reason, c.epoch from turns t join conversations c on c.id = t.conversation_id where t.id = ${turn.turnId}`;
+  const endedBefore = stored?.outcome ?? null;
+  // An interruption of its own that it wrote before, and whose report was lost, has its own reason.
+  const isOwn = request.outcome === 'interrupted' && request.reason === stored?.reason;
+  if (endedBefore === 'interrupted' && !isOwn) throw staleEpoch(turn, stored?.epoch);
+  if (endedBefore === null) await end(sql, request, closeToolCall);
+  const [ended] = await sql<EndedTurn[]>`
+    select outcome, reason, steps, case when calls_of_unknown_cost = 0 then cost::float8 end as cost
+    from turns where id = ${turn.turnId}`;
+  if (ended === undefined) throw staleEpoch(turn, stored?.epoch);
+  return ended;
+}
+
+async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<void> {
+  const { turn, breakdown, contextUsage = null, cancelledUntil = null } = request;
+  const { conversationId, turnId } = turn;
+  await writeAsTurn(sql, turn, async (writer) => {
+    // Looked at again under the lock: two calls may end the turn at the same time.
+    const [row] = await writer.sql<{ outcome: TurnOutcome | null; command_only: boolean; compacted: boolean }[]>`
+      select outcome, command_only, exists (
+        select from compactions c where c.turn_id = t.id and c.status = 'committed') as compacted
+      from turns t where id = ${turnId}`;
+    if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
+    if (row.outcome !== null) return;
+    const stopped = await readStopped(writer, cancelledUntil);
+    // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
+    const change: BranchCommandEnd = row.command_only
+      ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelledUntil })
+      : { kind: 'none', takenBack: 0 };
+    const messages = change.kind === 'not_changed' ? [] : stopped.messages;
+    const isCutShort = request.outcome === 'completed' && messages.length + change.takenBack > 0;
+    const outcome = isCutShort ? 'stopped' : request.outcome;
+    const reason = reasonOf(request, { ...row, outcome, isCutShort, change });
+    await closeToolCalls(writer, outcome === 'stopped' ? 'stopped' : 'turn_ended', closeToolCall);
+    const isGivenUp = await abandonCompaction(writer, `turn_${outcome}`);
+    await takeStopped(writer, { ...stopped, messages }, { isGivenUp, tokens: contextUsage?.contextTokens ?? null });
+    // A command that had a turn of its own was served by it, whatever came of it; another would begin forever. One behind a stop was not.
+    if (row.command_only && change.kind === 'none' && stopped.stops.length === 0)
+      await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
+    if (reason === 'second_overflow') await tellSecondOverflow(writer, breakdown);
+    const breakdownText = breakdown === null ? null : jsonText(breakdown);
+    await finishTurn(writer, { turnId, outcome, reason, breakdown: breakdownText, contextUsage });
+    await setActiveTurn(writer.sql, turn, null);
+    // What still runs for this turn, on a worker that was cut off, finds itself too old to write.
+    await raiseEpoch(writer.sql, conversationId);
+  });
+}
+
+/** Of a command that was stopped, the reason says what became of it: carried out, with nothing to do, or (`null`) not carried out. */
+function reasonOf(
+  { reason }: EndTurnRequest,
+  ended: {
+    readonly outcome: TurnOutcome;
+    readonly command_only: boolean;
+    readonly compacted: boolean;
+    readonly isCutShort: boolean;
+    readonly change: BranchCommandEnd;
+  },
+): string | null {
+  if (!ended.command_only) return ended.isCutShort ? null : reason;
+  if (ended.outcome !== 'stopped') return reason;
+  if (ended.change.kind === 'changed') return 'branch_changed';
+  return ended.compacted ? 'compacted' : reason;
+}
+
+async function tellSecondOverflow({ sql, turn, event }: Writer, breakdown: WindowBreakdown | null): Promise<void> {
+  const tokens = breakdown?.total ?? null;
+  const recoveries = await countRecoveries(sql, turn);
+  const data = { reason: 'overflow', failure: 'second_overflow', tokens, recoveries, ...breakdown };
+  await event('compaction_exhausted', data);
+}

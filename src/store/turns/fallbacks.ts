@@ -1,0 +1,87 @@
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { FallbackModel, GivenUpModel } from '../../turn/fallback.ts';
+import type { ActivityAttempt } from '../attempts/activity-attempts.ts';
+import type { Database } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { jsonText } from '../log/stored-text.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+
+/**
+ * Gives the turn's model up for another one, from the next call on. A call gives up one model: repeated for the same
+ * call, it changes nothing.
+ * @throws StoreError `stale_epoch`, `superseded_attempt`
+ */
+export async function fallBack(
+  sql: Database,
+  change: {
+    readonly turn: TurnReference;
+    readonly callNumber: number;
+    /** The try that failed; `null` when none was made because the wait for one was too long. */
+    readonly attempt: number | null;
+    /** Who left the call without a try, and changes nothing once its run has asked under another number. */
+    readonly leftBy?: ActivityAttempt;
+    readonly from: string;
+    /** Fallbacks before `to` whose window cannot hold the view. */
+    readonly skipped?: readonly FallbackModel[];
+    readonly to: FallbackModel;
+    /** Why `from` is given up. Default: the evidence of the try that failed, `rate_limit` without one. */
+    readonly reason?: string;
+  },
+): Promise<void> {
+  const { turn, callNumber, attempt, leftBy, from, skipped = [], to } = change;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const [row] = await writer.sql<
+      {
+        fallbacks: readonly GivenUpModel[];
+        left: number;
+        newest: number | null;
+        reason: string | null;
+        later: boolean;
+      }[]
+    >`
+      select t.fallbacks, t.left_call as left, m.attempt as newest, m.failure_evidence as reason,
+        exists (select from model_attempts l
+          where l.conversation_id = t.conversation_id and l.turn_id = t.id and l.purpose = 'step' and l.call_number > ${callNumber}
+            and (l.registered_by).run_id = ${leftBy?.runId ?? null}) as later
+      from turns t
+      left join lateral (
+        select attempt, failure_evidence from model_attempts
+        where conversation_id = t.conversation_id and turn_id = t.id and purpose = 'step' and call_number = ${callNumber}
+        order by attempt desc limit 1) m on true
+      where t.id = ${turn.turnId}`;
+    if (row === undefined || row.fallbacks.at(-1)?.callNumber === callNumber) return;
+    const isReplaced = attempt !== null && (row.newest !== attempt || row.left >= callNumber);
+    if (isReplaced || row.later) {
+      const newer = `attempt ${attempt ?? 'none'} of call ${callNumber} of turn ${turn.turnId} was replaced by a newer one`;
+      throw new StoreError('superseded_attempt', newer);
+    }
+    const reason = change.reason ?? (attempt === null ? null : row.reason) ?? 'rate_limit';
+    const now: GivenUpModel[] = [
+      { model: from, callNumber, reason },
+      ...skipped.map(({ model }) => ({ model, callNumber, reason: 'window_too_small' })),
+    ];
+    const givenUp = [...row.fallbacks, ...now];
+    await writer.sql`
+      update turns set model = ${to.model}, model_limits = null,
+        fallbacks = ${jsonText(givenUp)}::text::jsonb
+      where id = ${turn.turnId}`;
+    for (const [place, each] of now.entries()) {
+      const next = now[place + 1]?.model ?? to.model;
+      await writer.event('model_fallback', { callNumber, from: each.model, to: next, reason: each.reason });
+    }
+  });
+}
+
+/** Milliseconds since the turn's model first failed after its last answer; 0 without one. What befell a worker is no failure of the model. */
+export async function readSilence(
+  sql: Database,
+  { turn, model }: { readonly turn: TurnReference; readonly model: string },
+): Promise<number> {
+  const [row] = await sql<{ milliseconds: number | null }[]>`
+    select (extract(epoch from holdfast_now() - min(started_at)) * 1000)::float8 as milliseconds from model_attempts
+    where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and purpose = 'step' and model = ${model} and state = 'failed'
+      and failure_kind not in ('lost', 'aborted', 'superseded') and call_number > (
+      select coalesce(max(call_number), 0) from model_attempts
+      where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and entry_id is not null)`;
+  return row?.milliseconds ?? 0;
+}

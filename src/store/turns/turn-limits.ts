@@ -1,0 +1,189 @@
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import {
+  COUNTED_OF_CONVERSATION,
+  DEFAULT_NOTE_AT,
+  raiseOfConversation,
+  raisedLimits,
+  resumedLimits,
+} from '../../turn/spending.ts';
+import type {
+  ConversationCounts,
+  ConversationRest,
+  Counts,
+  EndedSpending,
+  Spending,
+  SpendingLimits,
+} from '../../turn/spending.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import { readActiveTask } from '../conversations/branch-tasks.ts';
+import type { Queries, Transaction } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { jsonText } from '../log/stored-text.ts';
+
+type Raise = Partial<ConversationCounts>;
+
+/**
+ * What a turn that begins may use: what is configured, the conversation's limits with every raise of them so far. With a `resume`
+ * it goes on where the task of its branch ended: what that turn left, within what was configured since, and this raise; what of it counts for the conversation is kept
+ * with it. `null`: only its steps are limited.
+ */
+export async function limitsOfNewTurn(
+  sql: Transaction,
+  begin: { readonly conversationId: string; readonly snapshot: AgentSnapshot; readonly resumes: readonly string[] },
+): Promise<SpendingLimits | null> {
+  const { conversationId, snapshot, resumes } = begin;
+  const configured = snapshot.limits.spending;
+  if (configured === undefined && resumes.length === 0) return null;
+  const base = configured ?? { turn: { steps: snapshot.limits.steps }, conversation: {}, noteAt: DEFAULT_NOTE_AT };
+  // Most turns begin with neither a raise nor a limit that one could have raised.
+  if (resumes.length === 0 && Object.keys(base.conversation).length === 0) return base;
+  const raises = await sql<{ id: string; raise: Raise; counts: Raise }[]>`
+    select id, raise, coalesce(conversation_raise, raise) as counts from messages
+    where conversation_id = ${conversationId} and raise is not null`;
+  const earlier = raises.filter(({ id }) => !resumes.includes(id));
+  const before = { ...base, conversation: raisedLimits(base.conversation, sum(earlier.map(({ counts }) => counts))) };
+  if (resumes.length === 0) return before;
+  const task = await readActiveTask(sql, conversationId);
+  if (task === null) return before;
+  const ended = await readEndedTurn(sql, task.turnId);
+  const now = raises.filter(({ id }) => resumes.includes(id));
+  const counts = now.map(({ raise }) => raiseOfConversation({ ...ended, limits: before }, raise));
+  for (const [index, { id }] of now.entries())
+    await sql`
+      update messages set conversation_raise = ${jsonText(counts[index])}::text::json
+      where conversation_id = ${conversationId} and id = ${id}`;
+  return {
+    ...base,
+    turn: resumedLimits(
+      base.turn,
+      { limits: ended.limits.turn, used: ended.used.turn, configured: ended.configured },
+      sum(now.map(({ raise }) => raise)),
+    ),
+    conversation: raisedLimits(before.conversation, sum(counts)),
+  };
+}
+
+/**
+ * How a turn ended, or stands if it is open.
+ * @returns `configured`: limits of the turn as its agent had them when it began
+ * @throws StoreError `turn_not_found`
+ */
+export async function readEndedTurn(
+  sql: Queries,
+  turnId: string,
+): Promise<EndedSpending & { readonly configured: Partial<Counts> }> {
+  const [row] = await sql<
+    {
+      conversation_id: string;
+      ended: boolean;
+      reason: string | null;
+      limits: SpendingLimits | null;
+      steps: number;
+      configured: Partial<Counts> | null;
+    }[]
+  >`
+    select conversation_id, ended_at is not null as ended, case when outcome = 'budget_exhausted' then reason end as reason,
+      limits, (s.content -> 'limits' ->> 'steps')::float8 as steps, s.content -> 'limits' -> 'spending' -> 'turn' as configured
+    from turns join agent_snapshots s on s.hash = snapshot_hash where id = ${turnId}`;
+  if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turnId}`);
+  const { reason, steps } = row;
+  const limits = row.limits ?? { turn: { steps }, conversation: {} };
+  const turn = await readTurnCounts(sql, turnId);
+  const conversation = await readConversationCounts(sql, row.conversation_id, row.ended ? 0 : turn.wallTime);
+  const used = { turn, conversation: { ...conversation, idleTime: 0 } };
+  return { reason, limits, used, configured: row.configured ?? { steps } };
+}
+
+function sum(raises: readonly Raise[]): Raise {
+  return Object.fromEntries(
+    COUNTED_OF_CONVERSATION.map((counted) => [
+      counted,
+      raises.reduce((total, raise) => total + (raise[counted] ?? 0), 0),
+    ]),
+  );
+}
+
+interface CountColumns {
+  readonly steps: number;
+  readonly tool_calls: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: number;
+  readonly wall_time: number;
+}
+
+/** Kept with each answer, summaries and calls paid twice included, so no crash and no continue-as-new resets a limit. */
+export async function readTurnCounts(sql: Queries, turnId: string): Promise<Counts> {
+  const [row] = await sql<CountColumns[]>`
+    select u.steps, u.tool_calls, u.input_tokens::float8, u.output_tokens::float8, u.cost::float8,
+      worked_seconds(t) as wall_time
+    from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`;
+  return toCounts(row);
+}
+
+/** What turn and conversation have used; the conversation's is looked up only when it is limited. Reads as much in the thousandth turn as in the first. */
+export async function readSpending(
+  sql: Queries,
+  { conversationId, turnId }: TurnReference,
+  limits: SpendingLimits,
+): Promise<Spending> {
+  const turn = await readTurnCounts(sql, turnId);
+  const { conversation } = limits;
+  if (Object.keys(conversation).length === 0) return { turn, conversation: { ...turn, idleTime: 0 } };
+  const idleTime = conversation.idleTime === undefined ? 0 : await readRest(sql, turnId);
+  return { turn, conversation: { ...(await readConversationCounts(sql, conversationId, turn.wallTime)), idleTime } };
+}
+
+/** @param open seconds that an open turn has worked: only those of ended ones are in the total */
+async function readConversationCounts(sql: Queries, conversationId: string, open: number): Promise<Counts> {
+  const [row] = await sql<CountColumns[]>`
+    select c.steps, c.tool_calls, c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
+      c.worked_seconds + ${open} as wall_time
+    from conversations c where c.id = ${conversationId}`;
+  return toCounts(row);
+}
+
+/**
+ * Seconds from the model's last answer to the beginning of the turn. What came before a resume does not count: somebody has said
+ * that the conversation goes on.
+ */
+async function readRest(sql: Queries, turnId: string): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from t.begun_at - greatest(m.ended_at, (
+        select max(r.created_at) from messages r
+        where r.conversation_id = t.conversation_id and r.turn_id = t.id and r.kind = 'resume')))::float8 as seconds
+    from turns t
+    join turns before on before.conversation_id = t.conversation_id and before.epoch < t.epoch
+    join lateral (
+      select ended_at from model_attempts
+      where conversation_id = t.conversation_id and turn_id = before.id and entry_id is not null order by call_number desc limit 1) as m on true
+    where t.id = ${turnId}
+    order by before.epoch desc limit 1`;
+  return Math.max(0, row?.seconds ?? 0);
+}
+
+/** What the conversation's limits leave a turn that has just begun, of what is also watched between the checks before its steps. */
+export async function readConversationRest(
+  sql: Queries,
+  turn: TurnReference,
+  limits: SpendingLimits,
+): Promise<ConversationRest> {
+  const { toolCalls, wallTime } = limits.conversation;
+  if (toolCalls === undefined && wallTime === undefined) return {};
+  const { conversation: used } = await readSpending(sql, turn, limits);
+  return {
+    ...(toolCalls !== undefined && { toolCalls: Math.max(0, toolCalls - used.toolCalls) }),
+    ...(wallTime !== undefined && { wallTime: Math.max(0, wallTime - used.wallTime) }),
+  };
+}
+
+function toCounts(row: CountColumns | undefined): Counts {
+  return {
+    steps: row?.steps ?? 0,
+    toolCalls: row?.tool_calls ?? 0,
+    inputTokens: row?.input_tokens ?? 0,
+    outputTokens: row?.output_tokens ?? 0,
+    cost: row?.cost ?? 0,
+    wallTime: row?.wall_time ?? 0,
+  };
+}

@@ -1,0 +1,229 @@
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { WindowBreakdown } from '../../context/plan/plan.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import { withModelInForce } from '../../turn/fallback.ts';
+import type { GivenUpModel } from '../../turn/fallback.ts';
+import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { isId } from '../database/ids.ts';
+import { parseMeasurements } from '../log/measurement-columns.ts';
+import { isoTime, isoTimeOrNull } from '../log/stored-text.ts';
+import { writeAsTurn } from '../database/transaction.ts';
+import { toTurnUsage } from '../attempts/usage.ts';
+import type { TurnUsage, UsageColumns } from '../attempts/usage.ts';
+
+export { beginTurn } from './begin-turn.ts';
+export type { BegunTurn } from './begin-turn.ts';
+export type { TurnUsage } from '../attempts/usage.ts';
+
+/**
+ * A turn that continues as a new run keeps id and epoch: registers the run that works on it now.
+ * @throws StoreError `stale_epoch`
+ */
+export async function continueTurn(
+  sql: Database,
+  request: { readonly turn: TurnReference; readonly runId: string; readonly workerIdentity: string },
+): Promise<void> {
+  const { turn, runId, workerIdentity } = request;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const { count } = await writer.sql`
+      update turns set run_id = ${runId}, worker_identity = ${workerIdentity}
+      where id = ${turn.turnId} and run_id <> ${runId}`;
+    if (count > 0) await writer.event('turn_continued', { runId });
+  });
+}
+
+export interface TurnRow {
+  readonly turn: TurnReference;
+  readonly agent: string;
+  /** In force: the agent's own, or a fallback. */
+  readonly model: string;
+  /** Models that were given up, oldest first. */
+  readonly givenUp: readonly GivenUpModel[];
+  readonly preset: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly commandOnly: boolean;
+  /** A message of the user stands in it: also in a command that was stopped, with what was sent before the stop. */
+  readonly tookMessages: boolean;
+  /** The newest that happened is that the provider asked to wait, and that time is not over. */
+  readonly waitsForRateLimit: boolean;
+  /** Tool calls wait for a person: for approvals, or only for answers to questions. */
+  readonly waitsForPeople: 'waiting_for_approval' | 'waiting_for_answer' | null;
+  /** `null` while the turn is open. */
+  readonly outcome: TurnOutcome | null;
+  /** Code of what led to the outcome. */
+  readonly reason: string | null;
+  /** What filled the window, for `context_exhausted`. */
+  readonly breakdown: WindowBreakdown | null;
+  readonly begunAt: string;
+  readonly endedAt: string | null;
+  /** Model calls that were answered. */
+  readonly steps: number;
+  /** Compactions committed. */
+  readonly compactions: number;
+  /** Requests that the provider found too large. */
+  readonly overflows: number;
+  /** What the vendor said of the last call that it refused for good. */
+  readonly vendorMessage: string | null;
+  readonly usage: TurnUsage;
+}
+
+interface TurnColumns extends UsageColumns {
+  readonly id: string;
+  readonly conversation_id: string;
+  readonly epoch: number;
+  readonly agent: string;
+  readonly model: string;
+  readonly fallbacks: readonly GivenUpModel[];
+  readonly preset: string;
+  readonly workflow_id: string;
+  readonly run_id: string;
+  readonly command_only: boolean;
+  readonly took_messages: boolean;
+  readonly waits_for_rate_limit: boolean;
+  readonly waits_for_people: TurnRow['waitsForPeople'];
+  readonly outcome: TurnOutcome | null;
+  readonly reason: string | null;
+  readonly breakdown: WindowBreakdown | null;
+  readonly begun_at: Date;
+  readonly ended_at: Date | null;
+  readonly steps: number;
+  readonly compactions: number;
+  readonly overflows: number;
+  readonly vendor_message: string | null;
+}
+
+/** Newest events of a conversation that are looked at for a wait: behind one come those of what goes on beside it, a wave of summaries. */
+const EVENTS_BEHIND_WAIT = 100;
+/** Seconds after which a call that waits for its place, and has been away, says so again. */
+const QUEUE_LOOK_SECONDS = 3;
+
+/**
+ * Condition on `turns t`: one of its calls waits for its provider. Its time is not over, no model call was begun since, and, where it
+ * waits in its worker, that did not say that the wait is over. What other summaries beside it come to ends no wait.
+ */
+function waitsForProvider(sql: Queries) {
+  return sql`exists (
+    select from events v
+    where v.conversation_id = t.conversation_id and v.number > ${EVENTS_BEHIND_WAIT}::integer * -1 + (
+      select max(n.number) from events n where n.conversation_id = t.conversation_id)
+      and v.turn_id = t.id and v.kind = 'turn_waiting'
+      and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000
+        + case when v.data ->> 'reason' not in ('rate_limit', 'outage') then ${QUEUE_LOOK_SECONDS}::integer else 0 end)
+        > holdfast_now()
+      and not exists (
+        select from events u
+        where u.conversation_id = v.conversation_id and u.number > v.number and u.turn_id = t.id
+          and (u.kind = 'model_call_started' or u.kind = 'turn_wait_over' and v.data ->> 'holdsWorker' = 'true')))`;
+}
+
+function turnColumns(sql: Queries) {
+  return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.fallbacks, t.preset, t.workflow_id, t.run_id, t.command_only,
+    t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, u.model_calls, u.input_tokens, u.cache_read_tokens,
+    u.cache_write_tokens, u.output_tokens, u.cost, u.calls_of_unknown_cost,
+    exists (
+      select from entries e
+      where e.conversation_id = t.conversation_id and e.turn_id = t.id and e.call_number is null and e.kind = 'user') as took_messages,
+    t.outcome is null and ${waitsForProvider(sql)} as waits_for_rate_limit,
+    (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
+      from decisions d where d.turn_id = t.id and d.state = 'waiting') as waits_for_people,
+    u.steps,
+    (select count(*) from model_attempts m
+      where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
+    (select m.failure_message from model_attempts m
+      where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.failure_message is not null
+      order by m.call_number desc, m.attempt desc limit 1) as vendor_message,
+    (select count(*) from compactions c where c.turn_id = t.id and c.status = 'committed')::int as compactions`;
+}
+
+function toTurnRow(row: TurnColumns): TurnRow {
+  return {
+    turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
+    agent: row.agent,
+    model: row.model,
+    givenUp: row.fallbacks,
+    preset: row.preset,
+    workflowId: row.workflow_id,
+    runId: row.run_id,
+    commandOnly: row.command_only,
+    tookMessages: row.took_messages,
+    waitsForRateLimit: row.waits_for_rate_limit,
+    waitsForPeople: row.waits_for_people,
+    outcome: row.outcome,
+    reason: row.reason,
+    breakdown: row.breakdown,
+    begunAt: isoTime(row.begun_at),
+    endedAt: isoTimeOrNull(row.ended_at),
+    steps: row.steps,
+    compactions: row.compactions,
+    overflows: row.overflows,
+    vendorMessage: row.vendor_message,
+    usage: toTurnUsage(row),
+  };
+}
+
+/** @throws StoreError `turn_not_found` */
+export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
+  const [row] = isId(turnId)
+    ? await sql<
+        TurnColumns[]
+      >`select ${turnColumns(sql)} from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`
+    : [];
+  if (row === undefined) throw turnNotFound(turnId);
+  return toTurnRow(row);
+}
+
+/** The newest turn of a conversation, open or ended; `null` before the first. */
+export async function readLastTurn(sql: Queries, conversationId: string): Promise<TurnRow | null> {
+  if (!isId(conversationId)) return null;
+  const [row] = await sql<TurnColumns[]>`
+    select ${turnColumns(sql)} from turns t join turn_usage u on u.turn_id = t.id where t.conversation_id = ${conversationId} order by t.epoch desc limit 1`;
+  return row === undefined ? null : toTurnRow(row);
+}
+
+/**
+ * What the turn began with, with the model in force.
+ * @throws StoreError `turn_not_found`
+ */
+export async function readSnapshot(
+  sql: Database,
+  turnId: string,
+): Promise<{
+  readonly snapshot: AgentSnapshot;
+  readonly givenUp: readonly GivenUpModel[];
+  readonly fixed: Measurements;
+}> {
+  const [row] = await sql<{ snapshot: AgentSnapshot; fallbacks: readonly GivenUpModel[]; fixed: string }[]>`
+    select s.content as snapshot, t.fallbacks, s.fixed
+    from turns t join agent_snapshots s on s.hash = t.snapshot_hash where t.id = ${turnId}`;
+  if (row === undefined) throw turnNotFound(turnId);
+  const { fallbacks: givenUp } = row;
+  const snapshot = withModelInForce(row.snapshot, givenUp.length);
+  return { snapshot, givenUp, fixed: parseMeasurements(row.fixed) };
+}
+
+/**
+ * How far the message of a conversation has come. `waiting`: no turn took it. `served`: a command that
+ * found nothing to do. `null`: no such message.
+ */
+export async function readTurnForMessage(
+  sql: Database,
+  { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
+): Promise<{ readonly state: 'waiting' | 'served' } | { readonly state: 'taken'; readonly turn: TurnRow } | null> {
+  if (!isId(conversationId)) return null;
+  // A message that was taken back with its fork ended as the fork did.
+  const [message] = await sql<{ turn_id: string | null; consumed: boolean }[]>`
+    select case when m.consumed_at is not null then coalesce(m.turn_id, f.turn_id) end as turn_id,
+      m.consumed_at is not null as consumed
+    from messages m left join messages f on (f.conversation_id, f.id) = (m.conversation_id, m.follows_id)
+    where m.conversation_id = ${conversationId} and m.id = ${messageId}`;
+  if (message === undefined) return null;
+  if (message.turn_id !== null) return { state: 'taken', turn: await getTurn(sql, message.turn_id) };
+  return { state: message.consumed ? 'served' : 'waiting' };
+}
+
+function turnNotFound(turnId: string): StoreError {
+  return new StoreError('turn_not_found', `there is no turn ${turnId}`);
+}

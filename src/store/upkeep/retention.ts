@@ -1,0 +1,154 @@
+import { isPast } from '../database/past.ts';
+import type { Database, Fragment } from '../database/database.ts';
+import { deleteConversation, keptSinceOf } from '../conversations/delete-conversation.ts';
+import { StoreError, isLockConflict } from '../database/errors.ts';
+
+/** How long conversations are kept, of one agent or of all. */
+export interface RetentionRule {
+  /** Name of the agent; `null` for every agent that has no rule of its own. */
+  readonly agent: string | null;
+  /** Days since a conversation was active last, or was imported. `null`: for ever. */
+  readonly days: number | null;
+  /** Megabytes that a tenant's conversations with the agent may fill together; the least recently active go first. `null`: any size. */
+  readonly megabytes: number | null;
+}
+
+/** Rules of the workers of one queue, which hold for the conversations of that queue alone. */
+export interface QueueRetention {
+  readonly taskQueue: string;
+  readonly rules: readonly RetentionRule[];
+}
+
+const BYTES_PER_MEGABYTE = 1_000_000;
+
+/** Takes up retention, which is due once in a while; `false` when some worker of the queue did so less than `everySeconds` ago. */
+export async function takeUpRetention(sql: Database, taskQueue: string, everySeconds: number): Promise<boolean> {
+  const { count } = await sql`
+    insert into retention_looks as l (task_queue) values (${taskQueue})
+    on conflict (task_queue) do update set looked_at = holdfast_now() where ${isPast(sql, sql`l.looked_at`, everySeconds)}`;
+  return count > 0;
+}
+
+/** Is told what becomes of single conversations. */
+export interface RetentionListener {
+  readonly deleted?: (conversationId: string) => void;
+  /** Others had it locked for too long: it stays until the next look. */
+  readonly passedOver?: (conversationId: string, error: unknown) => void;
+}
+
+/**
+ * Deletes idle conversations of the queue that a rule no longer keeps, least recently active first. Conversations with an open turn or
+ * a message that waits stay, whatever their age. One that others have locked keeps none of the others.
+ *
+ * @returns how many were deleted
+ */
+export async function applyRetention(
+  sql: Database,
+  { taskQueue, rules }: QueueRetention,
+  signal: AbortSignal,
+  listener: RetentionListener = {},
+): Promise<number> {
+  const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
+  let deleted = 0;
+  for (const rule of rules) {
+    const ruled = sql`c.task_queue = ${taskQueue}
+      and ${rule.agent === null ? sql`not c.agent = any(${named})` : sql`c.agent = ${rule.agent}`}`;
+    for (const expired of await findExpired(sql, rule, ruled)) {
+      if (signal.aborted) return deleted;
+      if (!(await deleteIdle(sql, expired, listener))) continue;
+      deleted += 1;
+      listener.deleted?.(expired.id);
+    }
+  }
+  return deleted;
+}
+
+interface Expired {
+  readonly id: string;
+  /** Since when it is kept, with microseconds: see `keptSince`. */
+  readonly kept_since: string;
+}
+
+/** @param ruled of `conversations c`, those that the rule is for */
+async function findExpired(sql: Database, rule: RetentionRule, ruled: Fragment): Promise<readonly Expired[]> {
+  const idle = sql`c.active_turn_id is null
+    and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
+  const keptSince = keptSinceOf(sql);
+  // The first condition says no more than the second, and has an index.
+  const before = rule.days === null ? null : sql`holdfast_now() - make_interval(secs => ${rule.days * 86_400})`;
+  const tooOld =
+    before === null
+      ? []
+      : await sql<Expired[]>`
+          select c.id, (${keptSince})::text as kept_since from conversations c
+          where ${ruled} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
+          order by ${keptSince} limit 1000`;
+  if (rule.megabytes === null) return tooOld;
+  // The sums at the head are those of all entries of the active branch.
+  const tooMuch = await sql<Expired[]>`
+    select id, kept_since::text from (
+      select c.id, ${keptSince} as kept_since, ${idle} as idle,
+        sum(coalesce((h.sums).bytes, 0) + coalesce(o.bytes, 0) + coalesce(k.bytes, 0))
+          over (partition by c.tenant order by ${keptSince} desc, c.id desc) as bytes
+      from conversations c
+      left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
+      cross join lateral (select sum(o.bytes) as bytes from contents o where o.conversation_id = c.id) o
+      cross join lateral (
+        select sum((k.summary_measurements).bytes) as bytes from compactions k
+        where k.conversation_id = c.id and k.status = 'committed') k
+      where ${ruled}) as sized
+    where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by sized.kept_since limit 1000`;
+  // What both name is deleted once; the second time it is not there.
+  return [...tooOld, ...tooMuch];
+}
+
+/**
+ * Deletes the timelines and ledgers of the queue's turns that ended so many days ago: events, tries of steps, and commands. What goes on
+ * needs, and what is shown of costs, `delete_old_timeline` keeps. A conversation that others have locked stays until the next look.
+ */
+export async function deleteOldTimelines(
+  sql: Database,
+  { taskQueue, days }: { readonly taskQueue: string; readonly days: number },
+  signal: AbortSignal,
+  passedOver: NonNullable<RetentionListener['passedOver']>,
+): Promise<void> {
+  const before = sql`holdfast_now() - make_interval(days => ${days})`;
+  const locked: string[] = [];
+  for (;;) {
+    const found = await sql<{ id: string }[]>`
+      select distinct conversation_id as id from (
+        select t.conversation_id from turns t join conversations c on c.id = t.conversation_id
+        where t.timeline = 'whole' and t.outcome is not null and t.ended_at < ${before} and c.task_queue = ${taskQueue}
+          and c.id <> all(${locked}::uuid[])
+        order by t.ended_at limit 100) as old`;
+    if (found.length === 0) return;
+    for (const { id } of found) {
+      if (signal.aborted) return;
+      try {
+        await sql`select delete_old_timeline(${id}, ${before})`;
+      } catch (error) {
+        if (!isLockConflict(error)) throw error;
+        passedOver(id, error);
+        locked.push(id);
+      }
+    }
+  }
+}
+
+/** `false` when a message came or a turn began meanwhile, or somebody else deleted it or has it locked. */
+async function deleteIdle(
+  sql: Database,
+  { id, kept_since: idleSince }: Expired,
+  { passedOver }: RetentionListener,
+): Promise<boolean> {
+  try {
+    await deleteConversation(sql, id, idleSince);
+    return true;
+  } catch (error) {
+    const passed = error instanceof StoreError && ['conversation_busy', 'conversation_not_found'].includes(error.code);
+    if (passed) return false;
+    if (!isLockConflict(error)) throw error;
+    passedOver?.(id, error);
+    return false;
+  }
+}

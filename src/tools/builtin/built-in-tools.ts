@@ -1,0 +1,19 @@
+import { askUser } from './ask-user.ts';
+import { editFile } from './edit-file.ts';
+import { listFiles } from './list-files.ts';
+import { readFile } from './read-file.ts';
+import { recallOpen } from './recall-open.ts';
+import { recallSearch } from './recall-search.ts';
+import { createRunCommand, type RunCommandOptions } from './run-command.ts';
+import { forget, remember } from './remember.ts';
+import { searchFiles } from './search-files.ts';
+import type { ToolDefinition } from '../tool.ts';
+import { updatePlan } from './update-plan.ts';
+import { writeFile } from './write-file.ts';
+
+/** The tools that Holdfast brings, in the order in which models see them. */
+export function createBuiltInTools(options: RunCommandOptions): readonly ToolDefinition[] {
+  const command = createRunCommand(options);
+  const files = [listFiles, readFile, searchFiles, writeFile, editFile, command];
+  return [...files, updatePlan, recallSearch, recallOpen, askUser, remember, forget];
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { counted } from '../files/counted.ts';
+import { defineTool } from '../define-tool.ts';
+import { ToolError } from '../errors.ts';
+import { globTest } from '../files/glob.ts';
+import { createLineMatcher, type LineMatcher } from '../files/match-lines.ts';
+import { SEARCH_FILES } from '../runtime/names.ts';
+import { searchFile, type FoundLine } from '../files/search-file.ts';
+import { DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-files.ts';
+import { wholeCharacters } from '../files/whole-characters.ts';
+import { locate, openFile, openWorkspace, requireExisting, type Location, type Workspace } from '../files/workspace.ts';
+
+const DEFAULT_MATCHES = 100;
+const MOST_MATCHES = 1_000;
+
+/** Characters of a matching line that are shown. */
+const SHOWN_CHARACTERS = 250;
+
+/** Characters kept free for the last line. */
+const FOOTER_CHARACTERS = 300;
+
+export const searchFiles = defineTool({
+  name: SEARCH_FILES,
+  description:
+    'Searches the text files of the workspace line by line for a regular expression (no lookaheads or backreferences). Shows ' +
+    `path, line number and line. Binary files and what is in ${DIRECTORIES_NOT_ENTERED.join(', ')} are passed over, unless path names them.`,
+  input: z.strictObject({
+    pattern: z.string().min(1).describe('Regular expression, matched against each line; case counts.'),
+    path: z.string().optional().describe('File or directory to search, relative to the workspace. Default: all of it.'),
+    glob: z.string().optional().describe('Only files whose path matches, like *.ts or src/**/*.{ts,tsx}.'),
+    ignore_case: z.boolean().optional().describe('Upper and lower case are the same. Default: false.'),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(MOST_MATCHES)
+      .optional()
+      .describe(`Matching lines to show at most. Default: ${DEFAULT_MATCHES}.`),
+  }),
+  effect: 'none',
+  async run({ pattern, path = '.', glob, ignore_case: ignoreCase = false, limit = DEFAULT_MATCHES }, context) {
+    const matcher = createLineMatcher(pattern, ignoreCase);
+    const wanted = glob === undefined ? () => true : globTest(glob);
+    const workspace = await openWorkspace(context.workspace, context.protectedPaths);
+    const location = await locate(workspace, path);
+    requireExisting(location);
+    const report = createReport(limit, context.resultLimit - FOOTER_CHARACTERS);
+    for await (const file of filesToSearch(workspace, location, context.signal)) {
+      if (!wanted(file.path)) continue;
+      const found = await searchIn(workspace, file, matcher, report.room() + 1, context.signal);
+      if (found === 'protected') continue;
+      report.files += 1;
+      if (found === 'unreadable') report.skipped += 1;
+      else for (const match of found) report.add(file.path, match);
+      if (report.full) break;
+    }
+    return { content: report.text(pattern) };
+  },
+});
+
+interface FileToSearch {
+  readonly path: string;
+  readonly real: string;
+}
+
+/** The file itself when the path names one, else all files below. */
+async function* filesToSearch(
+  workspace: Workspace,
+  location: Location,
+  signal: AbortSignal,
+): AsyncGenerator<FileToSearch> {
+  let isFile = true;
+  try {
+    const handle = await openFile(workspace, location.existing, location.display);
+    await handle.close();
+  } catch (error) {
+    if (!(error instanceof ToolError && error.code === 'wrong_kind')) throw error;
+    isFile = false;
+  }
+  if (isFile) {
+    yield { path: location.display, real: location.existing };
+    return;
+  }
+  for await (const entry of walkFiles(workspace, location, { recursive: true, signal })) {
+    if (entry.kind === 'file') yield entry;
+  }
+}
+
+/** `unreadable`: it is binary or gone, too. */
+async function searchIn(
+  workspace: Workspace,
+  file: FileToSearch,
+  matcher: LineMatcher,
+  limit: number,
+  signal: AbortSignal,
+): Promise<readonly FoundLine[] | 'protected' | 'unreadable'> {
+  try {
+    const handle = await openFile(workspace, file.real, file.path);
+    try {
+      return await searchFile(handle, matcher, limit, signal);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return error.code === 'protected' ? 'protected' : 'unreadable';
+  }
+}
+
+function createReport(limit: number, characters: number) {
+  const lines: string[] = [];
+  let used = 0;
+  return {
+    files: 0,
+    skipped: 0,
+    full: false,
+    room: () => limit - lines.length,
+    add(path: string, match: FoundLine): void {
+      const line = `${path}:${match.line}: ${excerpt(match)}`;
+      if (lines.length >= limit || used + line.length + 1 > characters) {
+        this.full = true;
+        return;
+      }
+      lines.push(line);
+      used += line.length + 1;
+    },
+    text(pattern: string): string {
+      const skipped = this.skipped === 0 ? '' : `; ${this.skipped} not searched (binary or not readable)`;
+      if (lines.length === 0)
+        return `[nothing matches ${JSON.stringify(pattern)} in ${counted(this.files, 'file')}${skipped}]`;
+      const more = this.full ? '; there are more: narrow pattern, path or glob' : '';
+      return `${lines.join('\n')}\n[${counted(lines.length, 'matching line')}, ${counted(this.files, 'file')} searched${skipped}${more}]`;
+    },
+  };
+}
+
+/** The part of a long line around its match. */
+function excerpt(match: FoundLine): string {
+  if (match.text.length <= SHOWN_CHARACTERS) return match.text;
+  const from = Math.max(0, Math.min(match.column - 80, match.text.length - SHOWN_CHARACTERS));
+  const to = from + SHOWN_CHARACTERS;
+  return `${from > 0 ? '…' : ''}${wholeCharacters(match.text.slice(from, to))}${to < match.text.length ? '…' : ''}`;
+}

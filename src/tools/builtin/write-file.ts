@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { counted } from '../files/counted.ts';
+import { defineTool } from '../define-tool.ts';
+import { WRITE_FILE } from '../runtime/names.ts';
+import { readWhole } from '../files/read-whole.ts';
+import { disarmOlderAttempts, replaceFile } from '../files/replace-file.ts';
+import { withLineEndsAround } from '../files/replace-text.ts';
+import { locate, openWorkspace } from '../files/workspace.ts';
+
+/**
+ * `idempotent`: writing the same content again changes nothing. Appending is made so as far as the file itself can
+ * tell: a repeated attempt does not append what the file already ends with.
+ */
+export const writeFile = defineTool({
+  name: WRITE_FILE,
+  description:
+    'Writes a text file of the workspace: creates it, replaces its whole content, or adds to its end with append. ' +
+    'Missing directories are made. Write a long file in parts with append. To change a part of a file use edit_file.',
+  input: z.strictObject({
+    path: z.string().min(1).describe('File, relative to the workspace.'),
+    content: z.string().describe('The text to write, line breaks included.'),
+    append: z.boolean().optional().describe('Add to the end instead of replacing. Default: false.'),
+  }),
+  effect: 'idempotent',
+  exclusive: true,
+  async run({ path, content, append = false }, context) {
+    const { idempotencyKey, attempt, requireClaim } = context;
+    const workspace = await openWorkspace(context.workspace, context.protectedPaths);
+    const call = { idempotencyKey, attempt, requireClaim };
+    await disarmOlderAttempts(workspace, await locate(workspace, path), call);
+    // Once more: until then an older attempt may have made the file.
+    const location = await locate(workspace, path);
+    const isNew = location.missing.length > 0;
+    let bytes = Buffer.from(content);
+    if (!append || isNew) {
+      await replaceFile(workspace, location, bytes, call);
+      return { content: `${location.display} ${isNew ? 'created' : 'replaced'}: ${describe(content, bytes)}.` };
+    }
+    const before = Buffer.from(await readWhole(workspace, location));
+    // Line ends of the kind that the file has.
+    bytes = Buffer.from(withLineEndsAround(before, { from: before.length }, content));
+    if (attempt > 1 && bytes.length > 0 && before.subarray(-bytes.length).equals(bytes)) {
+      return {
+        content:
+          `${location.display} already ends with this text, so it was not appended again: an earlier attempt of this ` +
+          `call was interrupted, most likely after it had written. Read the end of the file if that matters.`,
+      };
+    }
+    await replaceFile(workspace, location, Buffer.concat([before, bytes]), call);
+    return { content: `Appended to ${location.display}: ${describe(content, bytes)}.` };
+  },
+});
+
+function describe(content: string, bytes: Uint8Array): string {
+  const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
+  return `${counted(lines, 'line')}, ${counted(bytes.length, 'byte')}`;
+}

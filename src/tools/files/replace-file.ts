@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileError, systemErrorCode, ToolError } from '../errors.ts';
+import {
+  openDirectory,
+  refuseClosed,
+  refuseLinked,
+  TEMPORARY_PREFIX,
+  type Location,
+  type OpenDirectory,
+  type Workspace,
+} from './workspace.ts';
+
+/** Names the call, so that a retry finds and removes what a killed attempt left behind. */
+export interface ReplacingCall {
+  readonly idempotencyKey: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** Of the call's context. */
+  readonly requireClaim: () => Promise<void>;
+}
+
+/**
+ * Writes a whole file: a temporary file beside it, flushed to disk, then renamed over it, so that a reader (and a
+ * crash) sees the old content or the new one, never a mix. Missing directories are made; the mode of an existing
+ * file is kept. A zombie, whose call another attempt has, changes nothing, whenever it was frozen.
+ * @throws ToolError when the place cannot be written; the old content then stands.
+ */
+export async function replaceFile(
+  workspace: Workspace,
+  location: Location,
+  content: Uint8Array,
+  call: ReplacingCall,
+): Promise<void> {
+  const { display } = location;
+  refuseClosed(workspace, { real: join(location.existing, ...location.missing), display, access: 'write' });
+  const { directory, name } = await openParent(workspace, location);
+  try {
+    refuseClosed(workspace, { real: join(directory.real, name), display, access: 'write' });
+    const mode = await modeOfExisting(workspace, directory.path(name), display);
+    await removeOlderAttempts(directory, call);
+    const temporary = directory.path(temporaryName(call, call.attempt));
+    try {
+      await writeTemporary(temporary, content, mode);
+      // Who was replaced before this does not get past it. Who is replaced behind it loses the temporary file to its successor, or has
+      // renamed it before the successor reads.
+      await call.requireClaim();
+      await rename(temporary, directory.path(name));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await directory.handle.sync();
+  } catch (error) {
+    throw fileError(error, display);
+  } finally {
+    await directory.handle.close();
+  }
+}
+
+/**
+ * Takes from older attempts of the call what they would rename: to be done before the file is read, so that one that is still at work
+ * has changed it by then or never will.
+ */
+export async function disarmOlderAttempts(
+  workspace: Workspace,
+  { existing, missing, display }: Location,
+  call: ReplacingCall,
+): Promise<void> {
+  // Where there is no directory, there is nothing in it.
+  if (call.attempt === 1 || missing.length > 1 || (missing.length === 0 && existing === workspace.root)) return;
+  const directory = await openDirectory(workspace, missing.length === 1 ? existing : dirname(existing), display);
+  try {
+    await removeOlderAttempts(directory, call);
+  } finally {
+    await directory.handle.close();
+  }
+}
+
+/** Opens the directory of a file to be, making the missing ones through the handle of the one above. */
+async function openParent(
+  workspace: Workspace,
+  location: Location,
+): Promise<{ readonly directory: OpenDirectory; readonly name: string }> {
+  const { existing, missing, display } = location;
+  const name = missing.at(-1);
+  if (name === undefined) {
+    if (existing === workspace.root) throw new ToolError('wrong_kind', 'The path names the workspace, not a file.');
+    return { directory: await openDirectory(workspace, dirname(existing), display), name: basename(existing) };
+  }
+  let directory = await openDirectory(workspace, existing, display);
+  for (const step of missing.slice(0, -1)) {
+    const above = directory;
+    try {
+      await mkdir(above.path(step)).catch((error: unknown) => {
+        if (systemErrorCode(error) !== 'EEXIST') throw fileError(error, display);
+      });
+      directory = await openDirectory(workspace, above.path(step), display);
+    } finally {
+      await above.handle.close();
+    }
+  }
+  return { directory, name };
+}
+
+async function modeOfExisting(workspace: Workspace, path: string, display: string): Promise<number | null> {
+  try {
+    const found = await lstat(path);
+    if (found.isDirectory()) throw fileError(Object.assign(new Error(), { code: 'EISDIR' }), display);
+    if (!found.isFile()) {
+      throw new ToolError('wrong_kind', `${display} is not a regular file, so it is not overwritten.`);
+    }
+    await refuseLinked(workspace, found, display);
+    return found.mode & 0o7777;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function temporaryName(call: ReplacingCall, attempt: number): string {
+  const key = createHash('sha256').update(call.idempotencyKey).digest('hex').slice(0, 16);
+  return `${TEMPORARY_PREFIX}${key}-${attempt}.tmp`;
+}
+
+/** Takes the file from under an attempt that was killed, or that is a zombie: its rename then fails. */
+async function removeOlderAttempts(directory: OpenDirectory, call: ReplacingCall): Promise<void> {
+  for (let attempt = 1; attempt <= call.attempt; attempt += 1) {
+    await rm(directory.path(temporaryName(call, attempt)), { force: true });
+  }
+}
+
+async function writeTemporary(path: string, content: Uint8Array, mode: number | null): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  // A new file gets 0666 less the umask, as any program's would; an existing one keeps exactly its mode.
+  const handle: FileHandle = await open(path, flags, mode ?? 0o666);
+  try {
+    await handle.writeFile(content);
+    if (mode !== null) await handle.chmod(mode);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,191 @@
+import { constants } from 'node:fs';
+import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { ToolError } from '../errors.ts';
+import { createOutputPreview } from './output-preview.ts';
+import { createSecretMask } from '../runtime/secret-mask.ts';
+import { createTextEncoding } from '../files/text-bytes.ts';
+import type { OutputSink } from '../tool.ts';
+
+/** Bytes of one result that are kept: design.md §6. What is beyond is counted and lost. */
+export const KEPT_BYTES = 64 * 1_024 * 1_024;
+
+/** Bytes held in memory before a file is opened: most results are smaller and need none. */
+const MEMORY_BYTES = 256 * 1_024;
+
+/** Bytes of a piece handed out for storage. */
+const PIECE_BYTES = 1_024 * 1_024;
+
+export interface OutputSinkOptions {
+  /** Characters of beginning and end to remember. */
+  readonly previewCharacters: number;
+  /** Provider keys to mask. Default: none. */
+  readonly secrets?: readonly string[];
+  /** Bytes kept. Default: 64 MB. */
+  readonly keptBytes?: number;
+  /** Where the file goes. Default: the system's directory for temporary files. */
+  readonly directory?: string;
+}
+
+/** Everything that a tool wrote, on disk if it was much. */
+export interface CollectedOutput {
+  /** Bytes after masking, kept or not. */
+  readonly bytes: number;
+  /** Bytes beyond the limit, which are lost. */
+  readonly missingBytes: number;
+  /** UTF-16 code units of all bytes read as UTF-8. */
+  readonly totalCharacters: number;
+  readonly head: string;
+  readonly tail: string;
+  /** The kept bytes in order, in pieces of at most 1 MB. A piece may end inside a character. May be read again. */
+  pieces(): AsyncIterable<Uint8Array>;
+}
+
+/** The sink that a call gets, and what its owner does with it. */
+export interface CollectingSink extends OutputSink {
+  /** What was written so far, keys masked; what a key may begin with is held back until more comes. */
+  written(): Pick<CollectedOutput, 'head' | 'tail' | 'totalCharacters'>;
+  /** Tells what was written so far from anything else, however long it is. */
+  digest(): string;
+  /** Ends the collection: later writes are refused. */
+  finish(): Promise<CollectedOutput>;
+  /** Gives the disk space back. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Collects output of any size with flat memory: 256 KB in memory, the rest in a temporary file that has no name
+ * any more once it is open, so that it vanishes with the process however that ends.
+ */
+export function createOutputSink(options: OutputSinkOptions): CollectingSink {
+  const limit = options.keptBytes ?? KEPT_BYTES;
+  const encoding = createTextEncoding();
+  const mask = createSecretMask(options.secrets ?? []);
+  const preview = createOutputPreview(options.previewCharacters);
+  const store = createByteStore(options.directory ?? tmpdir());
+  let total = 0;
+  let finished: Promise<CollectedOutput> | null = null;
+  let queue: Promise<void> = Promise.resolve();
+  let written = 0;
+  const hash = createHash('sha256');
+
+  async function keep(bytes: Uint8Array): Promise<void> {
+    preview.add(bytes);
+    const room = Math.max(0, limit - total);
+    total += bytes.length;
+    if (room > 0) await store.append(bytes.subarray(0, room));
+  }
+
+  // Writes that are not awaited by the tool still land in order; after a failed one none follows.
+  const enqueue = (work: () => Promise<void>): Promise<void> => (queue = queue.then(work));
+
+  async function collect(): Promise<CollectedOutput> {
+    await enqueue(() => keep(mask.push(encoding.end())));
+    await enqueue(() => keep(mask.end()));
+    preview.end();
+    return {
+      bytes: total,
+      missingBytes: Math.max(0, total - limit),
+      totalCharacters: preview.totalCharacters,
+      head: preview.head,
+      tail: preview.tail,
+      pieces: () => store.pieces(),
+    };
+  }
+
+  return {
+    get bytes() {
+      return written;
+    },
+    write(chunk) {
+      if (finished !== null) {
+        return Promise.reject(new ToolError('call_over', 'The call is over: its output is closed.'));
+      }
+      const bytes = typeof chunk === 'string' ? encoding.encode(chunk) : joined(encoding.end(), chunk);
+      written += bytes.length;
+      hash.update(bytes);
+      const done = enqueue(() => inPieces(bytes, (piece) => keep(mask.push(piece))));
+      // A tool that does not await its writes must not bring the worker down; finish() reports the failure.
+      done.catch(() => undefined);
+      return done;
+    },
+    written: () => ({ head: preview.head, tail: preview.tail, totalCharacters: preview.totalCharacters }),
+    digest: () => hash.copy().digest('hex'),
+    finish: () => (finished ??= collect()),
+    dispose: () => store.dispose(),
+  };
+}
+
+/** Between two pieces the worker's heartbeats go on. */
+async function inPieces(bytes: Uint8Array, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    await take(bytes.subarray(start, start + PIECE_BYTES));
+    if (bytes.length > PIECE_BYTES) await setImmediate();
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  return first.length === 0 ? second : Buffer.concat([first, second]);
+}
+
+interface ByteStore {
+  append(bytes: Uint8Array): Promise<void>;
+  pieces(): AsyncIterable<Uint8Array>;
+  dispose(): Promise<void>;
+}
+
+function createByteStore(directory: string): ByteStore {
+  let memory: Uint8Array[] = [];
+  let length = 0;
+  let file: FileHandle | null = null;
+
+  return {
+    async append(bytes) {
+      length += bytes.length;
+      if (file === null && length <= MEMORY_BYTES) {
+        // Copied: after the write the tool may use its buffer for something else.
+        memory.push(Buffer.from(bytes));
+        return;
+      }
+      file ??= await openUnnamed(directory);
+      const waiting = memory;
+      memory = [];
+      for (const part of [...waiting, bytes]) await writeAll(file, part);
+    },
+    async *pieces() {
+      if (file === null) {
+        if (length > 0) yield Buffer.concat(memory);
+        return;
+      }
+      for (let position = 0; position < length;) {
+        const piece = Buffer.alloc(Math.min(PIECE_BYTES, length - position));
+        const { bytesRead } = await file.read(piece, 0, piece.length, position);
+        if (bytesRead === 0) return;
+        position += bytesRead;
+        yield piece.subarray(0, bytesRead);
+      }
+    },
+    async dispose() {
+      await file?.close();
+    },
+  };
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done);
+    done += bytesWritten;
+  }
+}
+
+async function openUnnamed(directory: string): Promise<FileHandle> {
+  await mkdir(directory, { recursive: true });
+  const path = join(directory, `holdfast-output-${randomUUID()}`);
+  const { O_RDWR, O_CREAT, O_EXCL } = constants;
+  const file = await open(path, O_RDWR | O_CREAT | O_EXCL, 0o600);
+  await rm(path);
+  return file;
+}

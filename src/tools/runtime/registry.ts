@@ -1,0 +1,68 @@
+import type { ToolSchema } from '../../context/view/view.ts';
+import { checkToolDefinition } from '../define-tool.ts';
+import { ToolDefinitionError } from '../errors.ts';
+import { RUN_COMMAND } from './names.ts';
+import { toolSchema } from './tool-schema.ts';
+import type { ToolDefinition } from '../tool.ts';
+
+/** The tools that a worker knows, by name, in the order of declaration. */
+export interface ToolRegistry {
+  readonly names: readonly string[];
+  get(name: string): ToolDefinition | undefined;
+  /**
+   * The tools that an agent gets: the ones it names, without `run_command` unless commands are allowed. A tool that
+   * this worker does not have (a turn may have begun on another one) is left out; calling it is an unknown tool.
+   */
+  offeredTo(agent: AgentTools): readonly ToolDefinition[];
+  /**
+   * The same as the model is told of them, in the agent's order.
+   * @throws ToolDefinitionError `tool_unknown` for a name that no tool has.
+   */
+  schemasFor(agent: AgentTools): readonly ToolSchema[];
+}
+
+/** The part of an agent's definition that decides which tools it gets. */
+interface AgentTools {
+  readonly tools: readonly string[];
+  readonly allowCommands: boolean;
+}
+
+/**
+ * @throws ToolDefinitionError for a wrong declaration or two tools of one name.
+ */
+export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegistry {
+  const byName = new Map<string, ToolDefinition>();
+  const schemas = new Map<string, ToolSchema>();
+  for (const tool of tools) {
+    checkToolDefinition(tool);
+    if (byName.has(tool.name)) {
+      throw new ToolDefinitionError(
+        'tool_name_duplicate',
+        `Two tools are called ${tool.name}: rename one. Built-in tools cannot be replaced.`,
+      );
+    }
+    byName.set(tool.name, tool);
+    schemas.set(tool.name, toolSchema(tool));
+  }
+  const names = [...byName.keys()];
+
+  function namesFor({ tools, allowCommands }: AgentTools): readonly string[] {
+    return tools.filter((name) => name !== RUN_COMMAND || allowCommands);
+  }
+
+  function schemaNamed(name: string): ToolSchema {
+    const schema = schemas.get(name);
+    if (schema !== undefined) return schema;
+    throw new ToolDefinitionError(
+      'tool_unknown',
+      `This worker has no tool ${name}. It has: ${names.join(', ')}. Pass your own tools to createWorker.`,
+    );
+  }
+
+  return {
+    names,
+    get: (name) => byName.get(name),
+    offeredTo: (agent) => namesFor(agent).flatMap((name) => byName.get(name) ?? []),
+    schemasFor: (agent) => namesFor(agent).map(schemaNamed),
+  };
+}
