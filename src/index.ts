@@ -57,6 +57,7 @@ export type { CompactionPolicy } from './context/policy/policy.ts';
 export type { CostGroup, CostRow } from './store/conversations/costs.ts';
 export { StackError } from './local/stack-error.ts';
 export type { StackErrorCode } from './local/stack-error.ts';
+export type { EventDataByKind, EventKind } from './store/log/timeline.ts';
 export { StoreError } from './store/database/errors.ts';
 export type { LearnedWindow, ServedModel } from './store/providers/model-facts.ts';
 export type { ProviderPause } from './store/providers/provider-pauses.ts';

@@ -1,12 +1,14 @@
 import type { LiveText } from '../store/log/live-text-channel.ts';
-/** One row of the timeline. `data` holds ids, names and counts. */
-export interface TimelineEvent {
+import type { EventKind, EventOfKind } from '../store/log/timeline.ts';
+
+/** One event of the timeline: `kind` tells what its `data` holds. */
+export type TimelineEvent<Kind extends EventKind = EventKind> = EventOfKind<Kind> & {
+  /** Order within the conversation, from 1, without gaps. */
   readonly sequence: number;
-  readonly kind: string;
   readonly turnId: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
+  /** ISO time. */
   readonly createdAt: string;
-}
+};
 
 export type { LiveText as LiveTextUpdate } from '../store/log/live-text-channel.ts';
 

@@ -142,6 +142,6 @@ function createEventReader(
   };
 }
 
-function timelineEvent(row: EventRow): TimelineEvent {
-  return { sequence: row.number, kind: row.kind, turnId: row.turnId, data: row.data, createdAt: row.createdAt };
+function timelineEvent({ number: sequence, ...event }: EventRow): TimelineEvent {
+  return { ...event, sequence };
 }

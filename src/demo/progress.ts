@@ -1,5 +1,4 @@
-import type { ListedEntry } from '../client/types.ts';
-import type { ReadEvent } from '../cli/render/read-event.ts';
+import type { ListedEntry, TimelineEvent } from '../client/types.ts';
 import type { TurnItem } from '../cli/render/turn-items.ts';
 import { applyEvent, startState } from '../cli/render/turn-state.ts';
 import type { TurnScreenState } from '../cli/render/turn-state.ts';
@@ -72,17 +71,18 @@ const FILES_PER_LINE = 10;
 const SHOWN: ReadonlySet<TurnItem['kind']> = new Set(['compaction_begun', 'compaction_done', 'notice']);
 
 /** @param entry the entry that the event tells of, when it could be read */
-export function withEvent(progress: DemoProgress, event: ReadEvent, entry: ListedEntry | null): Applied {
-  const applied = applyEvent({ ...progress.turn, heardAt: event.at }, event, entry);
-  const over = takeOver(progress, event.at);
-  const path = event.kind === 'tool_finished' ? pathOfCall(progress.turn, event.tool) : null;
+export function withEvent(progress: DemoProgress, event: TimelineEvent, entry: ListedEntry | null): Applied {
+  const at = Date.parse(event.createdAt);
+  const applied = applyEvent({ ...progress.turn, heardAt: at }, event, entry);
+  const over = takeOver(progress, at);
+  const path = event.kind === 'tool_call_finished' ? pathOfCall(progress.turn, event.data) : null;
   const filesRead =
     path !== null &&
     // The report is read again too.
     progress.files.has(path) &&
     entry?.isError === false &&
-    event.kind === 'tool_finished' &&
-    event.tool.name === 'read_file'
+    event.kind === 'tool_call_finished' &&
+    event.data.name === 'read_file'
       ? new Set([...progress.filesRead, path])
       : progress.filesRead;
   const line = Math.floor(filesRead.size / FILES_PER_LINE) > Math.floor(progress.filesRead.size / FILES_PER_LINE);

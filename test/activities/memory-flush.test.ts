@@ -111,8 +111,8 @@ const OF_A_PASS = new Set(['compaction_started', 'memory_flushed', 'compaction_p
 async function toldOf(turn: TurnReference, compactionId: string) {
   const events = await listEvents(sql, { conversationId: turn.conversationId });
   return events
-    .filter(({ kind, data }) => OF_A_PASS.has(kind) && data['compactionId'] === compactionId)
-    .map(({ kind, data }) => (kind === 'memory_flushed' ? `${kind} ${String(data['part'])}` : kind));
+    .filter(({ kind, data }) => OF_A_PASS.has(kind) && 'compactionId' in data && data.compactionId === compactionId)
+    .map(({ kind, data }) => (kind === 'memory_flushed' ? `${kind} ${data.part}` : kind));
 }
 
 test('C17, C18 a flush is a memory before anything is removed, not asked for again before time and growth, and comes before the summary', async () => {

@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../src/cli/render/text-width.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
-import { readEvent } from '../../src/cli/render/read-event.ts';
-import type { ReadEvent } from '../../src/cli/render/read-event.ts';
-import type { ListedEntry } from '../../src/client/types.ts';
+import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { demoItemLines, demoRegion } from '../../src/demo/demo-screen.ts';
 import { pathArgument, startProgress, withEvent, withKill, withWorker } from '../../src/demo/progress.ts';
 import type { DemoItem, DemoProgress } from '../../src/demo/progress.ts';
+import type { EventDataByKind, EventKind } from '../../src/store/log/timeline.ts';
+import { EXAMPLE_EVENTS } from '../support/example-events.ts';
 import { takeover } from './support.ts';
 
-function event(kind: string, at: number, data: Record<string, unknown> = {}): ReadEvent {
-  return readEvent({ sequence: 1, kind, turnId: 'turn', data, createdAt: new Date(at).toISOString() });
+function event<Kind extends EventKind>(
+  kind: Kind,
+  at: number,
+  changes: Partial<EventDataByKind[Kind]> = {},
+): TimelineEvent<Kind> {
+  const told = { kind, data: { ...EXAMPLE_EVENTS[kind], ...changes } } as TimelineEvent<Kind>;
+  return { ...told, sequence: 1, turnId: 'turn', createdAt: new Date(at).toISOString() };
 }
 
 function entry(changes: Partial<ListedEntry>): ListedEntry {

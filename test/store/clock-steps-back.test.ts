@@ -199,7 +199,7 @@ describe('when the clock of the database steps back,', () => {
 
   it('a wait for a provider that is out is over', async () => {
     const turn = await startTurn(fast);
-    const data = { reason: 'outage', delayMilliseconds: 3_600_000 };
+    const data = { reason: 'outage', delayMilliseconds: 3_600_000, provider: 'p', holdsWorker: false } as const;
     await recordEvent(fast, { turn, kind: 'turn_waiting', data });
     expect(await outageWaitLeft(fast, turn)).toBeGreaterThan(3_500_000);
     expect(await outageWaitLeft(sql, turn)).toBe(0);

@@ -99,10 +99,10 @@ describe('events', () => {
 
   it('can be recorded apart, with names that a model made up, by the turn that owns the conversation', async () => {
     const turn = await startTurn(sql);
-    await recordEvent(sql, { turn, kind: 'compaction_exhausted', data: { tool: 'a\0\uD800', tokens: 7 } });
+    await recordEvent(sql, { turn, kind: 'compaction_exhausted', data: { failure: 'a\0\uD800', tokens: 7 } });
     expect((await listEvents(sql, turn)).at(-1)).toMatchObject({
       kind: 'compaction_exhausted',
-      data: { tool: 'a\uFFFD\uFFFD', tokens: 7 },
+      data: { failure: 'a\uFFFD\uFFFD', tokens: 7 },
     });
     await expect(
       recordEvent(sql, { turn: { ...turn, epoch: 0 }, kind: 'compaction_exhausted', data: {} }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { timelineEvent } from '../cli/render/timeline.ts';
 import { noticeWords } from '../../src/cli/render/notice-words.ts';
 import { createBuiltInTools } from '../../src/tools/builtin/built-in-tools.ts';
 import { createToolRegistry } from '../../src/tools/runtime/registry.ts';
@@ -17,7 +18,7 @@ test('a snapshot names the models whose window nobody knows, and a person is tol
     { model: 'local/new', window: modelLimits.window },
     { model: 'local/other', window: modelLimits.window },
   ]);
-  expect(noticeWords('model_window_assumed', { ...assumedWindows[0] })).toEqual({
+  expect(noticeWords(timelineEvent('model_window_assumed', { ...assumedWindows[0] }))).toEqual({
     level: 'warning',
     text: 'The window of local/new is not known: 128,000 tokens are assumed. Set "window" of this model under "models" in holdfast.yaml.',
   });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { conversationHeadLines } from '../../src/cli/render/entry-list.ts';
 import { itemLines } from '../../src/cli/render/item-lines.ts';
-import { readEvent } from '../../src/cli/render/read-event.ts';
 import { applyEvent, startState } from '../../src/cli/render/turn-state.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
 import { listEvents } from '../../src/store/log/events.ts';
@@ -60,14 +59,11 @@ test('R28 through a whole turn, secrets in tool output stay in the original, and
     expect(original?.count).toBe(1);
   }
 
-  const events = (await listEvents(database, { conversationId, after: 0, limit: 10_000 })).filter(
-    ({ kind }) => kind === 'secrets_redacted',
-  );
-  const counted = events.reduce((sum, { data }) => sum + Number(data['count']), 0);
+  const listed = await listEvents(database, { conversationId, after: 0, limit: 10_000 });
+  const events = listed.filter((event) => event.kind === 'secrets_redacted');
+  const counted = events.reduce((sum, { data }) => sum + data.count, 0);
   expect(counted).toBeGreaterThanOrEqual(3);
-  const [told] = events.flatMap(
-    (event) => applyEvent(startState(0), readEvent({ ...event, sequence: event.number }), null).items,
-  );
+  const [told] = events.flatMap((event) => applyEvent(startState(0), { ...event, sequence: event.number }, null).items);
   expect(told && itemLines(told, { columns: null, style: PLAIN_STYLE }).join('\n')).toMatch(
     /· \d+ secrets? replaced in .*; the originals are unchanged\./,
   );

@@ -36,8 +36,8 @@ test('R21 G18 W25 when every summary is empty it is asked for again after 1, 2, 
   expect(summaries.map((summary) => summary.form)).toContain('extractive_summary');
   const events = await eventsOf(sent.conversationId);
   expect(events.map(({ kind }) => kind)).toContain('compaction_form_failed');
-  const refused = events.filter(({ kind }) => kind === 'compaction_part_failed').slice(0, SUMMARY_RETRIES + 1);
-  expect(refused.map(({ data }) => data['failures'])).toEqual([1, 2, 3, 4, 5, 6]);
+  const refused = events.filter((event) => event.kind === 'compaction_part_failed').slice(0, SUMMARY_RETRIES + 1);
+  expect(refused.map(({ data }) => data.failures)).toEqual([1, 2, 3, 4, 5, 6]);
   for (const [index, { createdAt }] of refused.slice(1).entries()) {
     const waited = Date.parse(createdAt) - Date.parse(refused[index]?.createdAt ?? '');
     // The failure is written a moment before Temporal begins to wait, and answers come at different speeds.

@@ -1,6 +1,5 @@
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { HoldfastClient, SentMessage, ServedCommand, TurnSummary } from '../../client/types.ts';
-import { readEvent } from '../render/read-event.ts';
 import { applyEvent, startState } from '../render/turn-state.ts';
 import type { Display } from './display.ts';
 import { createPatience } from './patience.ts';
@@ -43,7 +42,7 @@ export async function followBranchChange(options: {
   for await (const update of patience.watch({ conversationId, afterSequence, liveText: false })) {
     if (update.type !== 'event') continue;
     const { event } = update;
-    ({ state } = applyEvent({ ...state, heardAt: Date.now(), outageSince: null }, readEvent(event), null));
+    ({ state } = applyEvent({ ...state, heardAt: Date.now(), outageSince: null }, event, null));
     display.show(state, []);
     if (event.kind === 'branch_changed' && untilChanged) return { kind: 'changed', messageId };
     if (event.kind !== 'turn_ended') continue;

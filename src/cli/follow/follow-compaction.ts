@@ -1,7 +1,7 @@
 import type { WaitingCall } from '../../client/decision-types.ts';
-import type { Conversation, HoldfastClient } from '../../client/types.ts';
-import { readEvent } from '../render/read-event.ts';
-import type { CompactionFacts, ReadEvent } from '../render/read-event.ts';
+import type { Conversation, HoldfastClient, TimelineEvent } from '../../client/types.ts';
+import type { CommittedCompaction } from '../render/compaction-state.ts';
+import { callOf } from '../render/decision-state.ts';
 import { applyEvent, startState } from '../render/turn-state.ts';
 import type { TurnScreenState } from '../render/turn-state.ts';
 import { safeLine } from '../render/safe-text.ts';
@@ -11,7 +11,7 @@ import type { Display } from './display.ts';
 import { createPatience } from './patience.ts';
 
 export type CompactionEnd =
-  | { readonly kind: 'committed'; readonly compaction: CompactionFacts }
+  | { readonly kind: 'committed'; readonly compaction: CommittedCompaction }
   /** Declined, and why; `null` when the event does not say. */
   | { readonly kind: 'nothing'; readonly reason: string | null }
   | { readonly kind: 'failed'; readonly reason: string | null }
@@ -32,7 +32,6 @@ export async function followCompaction(options: {
   const { eventCount } = conversation;
   await options.request();
   let state = stateAtRequest(conversation);
-  let planned: CompactionFacts | null = null;
   const patience = createPatience(client, signal, () => {
     state = { ...state, outageSince: state.outageSince ?? Date.now() };
     display.show(state, []);
@@ -44,7 +43,7 @@ export async function followCompaction(options: {
   const afterSequence = newsAfter(conversation);
   for await (const update of patience.watch({ conversationId, afterSequence, liveText: false })) {
     if (update.type !== 'event') continue;
-    const event = readEvent(update.event);
+    const { event } = update;
     const applied = applyEvent(state, event, null);
     state = heardNow(applied.state);
     if (update.event.sequence <= eventCount) {
@@ -52,8 +51,7 @@ export async function followCompaction(options: {
       continue;
     }
     display.show(state, shownItems(conversationId, event, applied.items));
-    if (event.kind === 'compaction_started') planned = event.compaction;
-    const end = endOf(event, planned);
+    const end = endOf(event);
     if (end === null) continue;
     // A turn that ended before it looked at the request leaves it to the next one, which may have begun by now.
     const { turnId } = update.event;
@@ -92,23 +90,16 @@ function heardNow(state: TurnScreenState): TurnScreenState {
 }
 
 /** Of the turn only what the compaction waits for. */
-function shownItems(conversationId: string, event: ReadEvent, items: readonly TurnItem[]): readonly TurnItem[] {
+function shownItems(conversationId: string, event: TimelineEvent, items: readonly TurnItem[]): readonly TurnItem[] {
   if (event.kind === 'decision_requested') {
-    const call = { call: event.call, tool: event.tool.name, kind: event.asks ? 'question' : 'approval' } as const;
+    const call = { call: callOf(event.data), tool: event.data.name, kind: event.data.kind };
     return [decisionNotice(conversationId, call)];
   }
   return isShown(event) ? items : [];
 }
 
-function isShown({ kind }: ReadEvent): boolean {
-  return (
-    kind.startsWith('compaction_') ||
-    kind === 'part_written' ||
-    kind === 'part_failed' ||
-    kind === 'form_failed' ||
-    kind === 'decision_made' ||
-    kind === 'turn_waiting'
-  );
+function isShown({ kind }: TimelineEvent): boolean {
+  return kind.startsWith('compaction_') || kind === 'decision_made' || kind === 'turn_waiting';
 }
 
 /** A turn that waits for a person makes no model call, before which it would compact. */
@@ -120,31 +111,23 @@ function decisionNotice(conversationId: string, waiting: Pick<WaitingCall, 'call
   return { kind: 'notice', level: 'warning', text };
 }
 
-/** The event of the end tells what came out; what was planned, its range and parts, is told at the start. */
-function endOf(event: ReadEvent, planned: CompactionFacts | null): CompactionEnd | null {
-  if (event.kind === 'compaction_committed')
-    return { kind: 'committed', compaction: withPlan(event.compaction, planned) };
-  if (event.kind === 'compaction_declined')
-    return { kind: event.reason === 'stopped' ? 'failed' : 'nothing', reason: event.reason };
-  if (event.kind === 'compaction_exhausted' || event.kind === 'compaction_abandoned') {
-    return { kind: 'failed', reason: event.kind };
+/** `null`: not yet. */
+function endOf(event: TimelineEvent): CompactionEnd | null {
+  switch (event.kind) {
+    case 'compaction_committed':
+      return { kind: 'committed', compaction: event.data };
+    case 'compaction_declined': {
+      const { reason } = event.data;
+      return { kind: reason === 'stopped' ? 'failed' : 'nothing', reason };
+    }
+    case 'compaction_exhausted':
+    case 'compaction_abandoned':
+      return { kind: 'failed', reason: event.kind };
+    case 'turn_ended': {
+      const { outcome } = event.data;
+      return outcome === 'completed' ? { kind: 'nothing', reason: null } : { kind: 'failed', reason: outcome };
+    }
+    default:
+      return null;
   }
-  if (event.kind === 'turn_ended') {
-    return event.outcome === 'completed'
-      ? { kind: 'nothing', reason: null }
-      : { kind: 'failed', reason: event.outcome };
-  }
-  return null;
-}
-
-function withPlan(committed: CompactionFacts, planned: CompactionFacts | null): CompactionFacts {
-  if (planned === null || planned.compactionId !== committed.compactionId) return committed;
-  const { parts, operations, fromSequence, toSequence } = planned;
-  return {
-    ...committed,
-    parts: committed.parts ?? parts,
-    operations: committed.operations ?? operations,
-    fromSequence: committed.fromSequence ?? fromSequence,
-    toSequence: committed.toSequence ?? toSequence,
-  };
 }

@@ -1,6 +1,4 @@
-import type { HoldfastClient, ListedEntry, TurnSummary } from '../../client/types.ts';
-import { readEvent } from '../render/read-event.ts';
-import type { ReadEvent } from '../render/read-event.ts';
+import type { HoldfastClient, ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
 import type { TurnItem } from '../render/turn-items.ts';
 import { applyEvent, applyLiveText, startState } from '../render/turn-state.ts';
 import type { TurnScreenState } from '../render/turn-state.ts';
@@ -58,7 +56,7 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
       display.show(state, []);
       continue;
     }
-    const event = readEvent(update.event);
+    const { event } = update;
     const turnId = choice.chosen();
     if (!choice.includes(event.turnId) || event.turnId === null) {
       // A successor began although no end was told: its beginning has closed this turn.
@@ -73,7 +71,7 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
     answer = lastAnswer(applied.items) ?? answer;
     display.show(state, applied.items);
     if (event.kind === 'turn_ended') {
-      return { turnId: event.turnId, outcome: event.outcome, reason: event.reason, answer };
+      return { turnId: event.turnId, outcome: event.data.outcome, reason: event.data.reason, answer };
     }
   }
   return null;
@@ -83,28 +81,16 @@ function lastAnswer(items: readonly TurnItem[]): string | null {
   return items.findLast((item) => item.kind === 'answer')?.text ?? null;
 }
 
-async function entryOf(entries: EntrySource, event: ReadEvent): Promise<ListedEntry | null> {
+async function entryOf(entries: EntrySource, event: TimelineEvent): Promise<ListedEntry | null> {
   const fits = entryTest(event);
   return fits === null ? null : entries.take((entry) => entry.turnId === event.turnId && fits(entry));
 }
 
 /** What tells the entry that an event speaks of; `null` for an event without one. */
-function entryTest(event: ReadEvent): ((entry: ListedEntry) => boolean) | null {
-  if (event.kind === 'message_taken') return (entry) => entry.kind === 'user' && isNamed(entry, event);
-  if (event.kind === 'call_answered') {
-    const { callNumber } = event.call;
-    return (entry) => entry.kind === 'assistant' && entry.callNumber === callNumber;
-  }
-  if (event.kind === 'tool_finished') {
-    const { callNumber, callIndex } = event.tool;
-    return (entry) => entry.kind === 'tool_result' && entry.callNumber === callNumber && entry.callIndex === callIndex;
-  }
-  return null;
-}
-
-/** An event that names no entry means the next one. */
-function isNamed(entry: ListedEntry, event: ReadEvent): boolean {
-  return event.entryId === null || event.entryId === entry.entryId;
+function entryTest(event: TimelineEvent): ((entry: ListedEntry) => boolean) | null {
+  const named =
+    event.kind === 'message_taken' || event.kind === 'model_call_answered' || event.kind === 'tool_call_finished';
+  return named ? ({ entryId }) => entryId === event.data.entryId : null;
 }
 
 /** Adds what events do not tell: the size of the window, and what the turn has cost. */
@@ -112,12 +98,12 @@ function createFigures(client: HoldfastClient, conversationId: string, wanted: b
   let lookedAt = 0;
   let inputBudget: number | null = null;
   return {
-    async add(state: TurnScreenState, event: ReadEvent): Promise<TurnScreenState> {
-      if (wanted && event.kind === 'call_started' && inputBudget === null) {
+    async add(state: TurnScreenState, event: TimelineEvent): Promise<TurnScreenState> {
+      if (wanted && event.kind === 'model_call_started' && inputBudget === null) {
         ({ inputBudget } = await client.getContext(conversationId));
       }
       let { cost } = state;
-      if (wanted && event.kind === 'call_answered' && Date.now() - lookedAt >= COST_INTERVAL_MILLISECONDS) {
+      if (wanted && event.kind === 'model_call_answered' && Date.now() - lookedAt >= COST_INTERVAL_MILLISECONDS) {
         lookedAt = Date.now();
         const { turn } = await client.getConversation(conversationId);
         if (turn?.turnId === event.turnId) cost = turn.cost;

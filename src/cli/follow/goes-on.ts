@@ -29,9 +29,9 @@ export async function goesOn(
   const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
   for await (const update of client.watch({ conversationId, afterSequence: afterEvent, liveText: false, signal })) {
     if (update.type !== 'event' || (turnId !== undefined && update.event.turnId !== turnId)) continue;
-    const { kind, data } = update.event;
-    if (!WITHOUT_WORKER.has(kind)) return 'goes_on';
-    if (kind === 'turn_ended' && turnId !== undefined) return { endedAs: String(data['outcome']) };
+    const { event } = update;
+    if (!WITHOUT_WORKER.has(event.kind)) return 'goes_on';
+    if (event.kind === 'turn_ended' && turnId !== undefined) return { endedAs: event.data.outcome };
   }
   return 'unserved';
 }

@@ -2,7 +2,6 @@ import type { HoldfastClient } from '../../client/types.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { interruptible } from '../interruption.ts';
 import type { Output } from '../output.ts';
-import { readEvent } from '../render/read-event.ts';
 import { createPatience } from './patience.ts';
 import { chooseTurn } from './turn-choice.ts';
 import type { TurnTarget } from './turn-choice.ts';
@@ -19,8 +18,7 @@ export async function streamUpdates(
     for await (const update of patience.watch({ conversationId: target.conversationId })) {
       if (!choice.includes(update.type === 'event' ? update.event.turnId : update.text.turnId)) continue;
       output.json(update);
-      const event = update.type === 'event' ? readEvent(update.event) : null;
-      if (event?.kind === 'turn_ended') return event.outcome;
+      if (update.type === 'event' && update.event.kind === 'turn_ended') return update.event.data.outcome;
     }
     return null;
   });

@@ -1,9 +1,7 @@
 import { formName } from './compaction-state.ts';
-import type { RunningCompaction } from './compaction-state.ts';
+import type { CommittedCompaction, CompactionPlan, RunningCompaction } from './compaction-state.ts';
 import type { LineOptions } from './item-lines.ts';
 import { formatCount, formatDuration, plural } from './numbers.ts';
-import type { CompactionFacts } from './read-event.ts';
-import { safeLine } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { displayWidth, truncate, wrapWords } from './text-width.ts';
 
@@ -11,33 +9,24 @@ import { displayWidth, truncate, wrapWords } from './text-width.ts';
 const CARD_COLUMNS = 76;
 
 /** The line in a pipe when a compaction begins; a terminal shows the card of the running one instead. */
-export function compactionBegunLines(facts: CompactionFacts, options: LineOptions): string[] {
+export function compactionBegunLines(plan: CompactionPlan, options: LineOptions): string[] {
   if (options.columns !== null) return [];
   return [
-    `  ~ compaction begins: ${[...cause(facts), ...begunSize(facts), ...counts(facts), ...work(facts)].join(', ')}`,
+    `  ~ compaction begins: ${[...cause(plan), ...begunSize(plan), ...counts(plan), ...work(plan, plan.parts)].join(', ')}`,
   ];
 }
 
 /** What a compaction did: targets, tokens before and after, form, time. */
-export function compactionDoneLines(
-  facts: CompactionFacts,
-  durationMilliseconds: number | null,
-  options: LineOptions,
-): string[] {
-  const time = durationMilliseconds === null ? [] : [formatDuration(durationMilliseconds)];
-  const change = sizeChange(facts);
+export function compactionDoneLines(done: CommittedCompaction, options: LineOptions): string[] {
+  const time = formatDuration(done.durationMilliseconds);
+  const through = done.coveredThroughSequence === null ? '' : ` through entry ${done.coveredThroughSequence}`;
+  const [form = '', ...shorter] = work(done);
+  const result = [`${form}${through}`, ...shorter];
   if (options.columns === null) {
-    return [`  = compaction done: ${[...change, ...work(facts), ...cause(facts), ...time].join(', ')}`];
+    return [`  = compaction done: ${[...sizeChange(done), ...result, ...cause(done), time].join(', ')}`];
   }
-  const body = [...change, [...work(facts), ...time].join(' · ')];
-  return card(
-    `compacted${cause(facts)
-      .map((words) => ` · ${words}`)
-      .join('')}`,
-    body,
-    options.columns,
-    options.style.green,
-  );
+  const title = ['compacted', ...cause(done)].join(' · ');
+  return card(title, [...sizeChange(done), [...result, time].join(' · ')], options.columns, options.style.green);
 }
 
 /** The card while a compaction runs. */
@@ -47,22 +36,15 @@ export function runningCompactionLines(
   columns: number,
   style: Style,
 ): string[] {
-  const { facts, written } = running;
-  const parts = facts.parts ?? 0;
+  const { plan, written } = running;
+  const { parts } = plan;
   const progress = parts === 0 ? [] : [`${Math.min(written, parts)} of ${plural(parts, 'part')} written`];
   const body = [
-    [...begunSize(facts), ...work(facts)].join(' · '),
-    counts(facts).join(''),
+    [...begunSize(plan), ...work(plan, parts)].join(' · '),
+    counts(plan).join(''),
     [...progress, formatDuration(now - running.since)].join(' · '),
   ].filter((line) => line !== '');
-  return card(
-    `compacting${cause(facts)
-      .map((words) => ` · ${words}`)
-      .join('')}`,
-    body,
-    columns,
-    style.yellow,
-  );
+  return card(['compacting', ...cause(plan)].join(' · '), body, columns, style.yellow);
 }
 
 function card(title: string, body: readonly string[], columns: number, color: (text: string) => string): string[] {
@@ -75,49 +57,42 @@ function card(title: string, body: readonly string[], columns: number, color: (t
   return [top, ...lines, `  ${color(`╰${'─'.repeat(width - 1)}`)}`];
 }
 
-const CAUSES: Readonly<Record<string, string>> = {
+const CAUSES: Readonly<Record<CompactionPlan['reason'], string>> = {
   threshold: 'the window is filling',
   overflow: 'the provider reported an overflow',
   manual: 'you asked for it',
   maintenance: 'old results are cleared after each turn',
 };
 
-function cause({ trigger, proactive = null }: CompactionFacts): string[] {
-  if (trigger === null) return [];
+function cause({ reason, proactive }: Pick<CompactionPlan, 'reason' | 'proactive'>): string[] {
   const label = proactive === null ? '' : proactive ? ' (proactive)' : ' (reactive)';
-  return [`${CAUSES[trigger] ?? safeLine(trigger)}${label}`];
+  return [`${CAUSES[reason]}${label}`];
 }
 
-function begunSize({ tokensBefore, messages = null, targets = null }: CompactionFacts): string[] {
+function begunSize({ tokensBefore, messages, targets }: CompactionPlan): string[] {
   return [
-    ...(tokensBefore === null ? [] : [`${formatCount(tokensBefore)} tokens`]),
+    `${formatCount(tokensBefore)} tokens`,
     ...(messages === null ? [] : [plural(messages, 'message')]),
     ...(targets === null ? [] : [plural(targets, 'target')]),
   ];
 }
 
 /** Why a pass can begin in a window that looks half empty: the policy may count more than the provider. */
-function counts({ estimatedTokens = null, reportedTokens = null }: CompactionFacts): string[] {
-  if (estimatedTokens === null || reportedTokens === null) return [];
+function counts({ estimatedTokens, reportedTokens }: CompactionPlan): string[] {
+  if (estimatedTokens == null || reportedTokens == null) return [];
   return [`estimated ${formatCount(estimatedTokens)}, reported ${formatCount(reportedTokens)}`];
 }
 
-function sizeChange({ tokensBefore, tokensAfter, targets = null }: CompactionFacts): string[] {
-  if (tokensAfter === null) return [];
-  if (tokensBefore === null) return [`${formatCount(tokensAfter)} tokens`];
-  const saved =
-    targets === null ? [] : [`${plural(targets, 'target')}, ${formatCount(tokensBefore - tokensAfter)} tokens saved`];
-  const won = tokensBefore === 0 ? 0 : Math.round((1 - tokensAfter / tokensBefore) * 100);
+function sizeChange({ tokensBefore, tokensAfter, tokensSaved, targets }: CommittedCompaction): string[] {
+  const saved = targets === null ? [] : [`${plural(targets, 'target')}, ${formatCount(tokensSaved)} tokens saved`];
+  const won = tokensBefore === 0 ? 0 : Math.round((tokensSaved / tokensBefore) * 100);
   return [`${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens (−${won} %)`, ...saved];
 }
 
-/** The targets: what is summarized, and how many entries are shown shorter. */
-function work({ form, parts, fromSequence, toSequence, operations }: CompactionFacts): string[] {
-  const range = fromSequence === null || toSequence === null ? '' : ` of entries ${fromSequence}–${toSequence}`;
-  const through = fromSequence === null && toSequence !== null ? ` through entry ${toSequence}` : '';
-  const count = parts !== null && parts > 1 ? ` in ${parts} parts` : '';
+/** What is summarized, and how many entries are shown shorter. */
+function work({ form, operations }: Pick<CompactionPlan, 'form' | 'operations'>, parts = 1): string[] {
   return [
-    ...(form === null ? [] : [`${safeLine(formName(form))}${range}${through}${count}`]),
-    ...(operations === null || operations === 0 ? [] : [`${plural(operations, 'entry', 'entries')} shown shorter`]),
+    `${formName(form)}${parts > 1 ? ` in ${parts} parts` : ''}`,
+    ...(operations === 0 ? [] : [`${plural(operations, 'entry', 'entries')} shown shorter`]),
   ];
 }

@@ -17,11 +17,8 @@ export function itemLines(item: TurnItem, options: LineOptions): string[] {
   const { style, columns } = options;
   switch (item.kind) {
     case 'turn_begun': {
-      const preset = item.preset === null ? null : `preset ${item.preset}`;
-      const who = [item.agent === null ? null : `agent ${item.agent}`, item.model, preset].filter(
-        (part) => part !== null,
-      );
-      return [style.dim(fit(`● turn begins${who.length === 0 ? '' : `: ${who.map(safeLine).join(', ')}`}`, columns))];
+      const who = [`agent ${item.agent}`, item.model, `preset ${item.preset}`];
+      return [style.dim(fit(`● turn begins: ${who.map(safeLine).join(', ')}`, columns))];
     }
     case 'user':
       return ['', ...messageLines(item.text, options), ''];
@@ -30,9 +27,9 @@ export function itemLines(item: TurnItem, options: LineOptions): string[] {
     case 'tool':
       return toolLines(item, options);
     case 'compaction_begun':
-      return compactionBegunLines(item.compaction, options);
+      return compactionBegunLines(item.plan, options);
     case 'compaction_done':
-      return compactionDoneLines(item.compaction, item.durationMilliseconds, options);
+      return compactionDoneLines(item.done, options);
     case 'notice': {
       const mark = item.level === 'warning' ? '!' : '·';
       const color = item.level === 'warning' ? style.yellow : style.dim;

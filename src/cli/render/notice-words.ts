@@ -1,3 +1,4 @@
+import type { TimelineEvent } from '../../client/types.ts';
 import { formatCount, plural } from './numbers.ts';
 
 /** What is told of a turn in passing. */
@@ -6,37 +7,35 @@ export interface NoticeWords {
   readonly text: string;
 }
 
-/** Words for the rows of the timeline that are told and change nothing else on the screen, unknown ones included. */
-export function noticeWords(kind: string, data: Readonly<Record<string, unknown>>): NoticeWords {
-  const say = (name: string): string => (typeof data[name] === 'string' ? data[name] : 'unknown');
-  switch (kind) {
-    case 'model_fallback':
-      return {
-        level: 'warning',
-        text: `${say('from')} is given up (${say('reason')}): ${say('to')} takes over, its window checked first.`,
-      };
+/** Words for events that change nothing else on the screen. */
+export function noticeWords(event: TimelineEvent): NoticeWords {
+  switch (event.kind) {
+    case 'model_fallback': {
+      const { from, to, reason } = event.data;
+      return { level: 'warning', text: `${from} is given up (${reason}): ${to} takes over, its window checked first.` };
+    }
     case 'model_window_assumed': {
-      const window = typeof data['window'] === 'number' ? formatCount(data['window']) : 'unknown';
+      const { model, window } = event.data;
       return {
         level: 'warning',
-        text: `The window of ${say('model')} is not known: ${window} tokens are assumed. Set "window" of this model under "models" in holdfast.yaml.`,
+        text: `The window of ${model} is not known: ${formatCount(window)} tokens are assumed. Set "window" of this model under "models" in holdfast.yaml.`,
       };
     }
     case 'secrets_redacted': {
-      const count = typeof data['count'] === 'number' ? data['count'] : 0;
-      const where = data['where'] === 'input' ? 'what a summary was made from' : 'a summary';
+      const where = event.data.where === 'input' ? 'what a summary was made from' : 'a summary';
       return {
         level: 'information',
-        text: `${plural(count, 'secret')} replaced in ${where}; the originals are unchanged.`,
+        text: `${plural(event.data.count, 'secret')} replaced in ${where}; the originals are unchanged.`,
       };
     }
-    default: {
-      const details = Object.entries(data).flatMap(([name, value]) =>
-        typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-          ? [`${name} ${value}`]
-          : [],
-      );
-      return { level: 'information', text: details.length === 0 ? kind : `${kind}: ${details.join(', ')}` };
-    }
+    default:
+      return { level: 'information', text: figures(event) };
   }
+}
+
+function figures({ kind, data }: { readonly kind: string; readonly data: object }): string {
+  const details = Object.entries(data).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [`${name} ${value}`] : [],
+  );
+  return details.length === 0 ? kind : `${kind}: ${details.join(', ')}`;
 }

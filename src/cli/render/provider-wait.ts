@@ -1,23 +1,22 @@
+import type { TimelineEvent } from '../../client/types.ts';
 import { formatClock } from './numbers.ts';
-import type { ReadEvent } from './read-event.ts';
 import { safeLine } from './safe-text.ts';
 import type { Applied, TurnScreenState } from './turn-state.ts';
 
 /** A turn that waits for its provider, until when it asks again. */
 export interface WaitingForProvider {
   readonly kind: 'limited';
-  /** `null`: the event does not say. */
-  readonly provider: string | null;
-  readonly reason: string | null;
+  readonly provider: string;
+  readonly reason: WaitEvent['data']['reason'];
   /** Milliseconds since 1970. */
   readonly until: number;
-  /** Whether a worker is held meanwhile, as far as the wait was told in words. `null`: the event does not say. */
-  readonly told: readonly (boolean | null)[];
+  /** Whether a worker is held meanwhile, as far as the wait was told in words. */
+  readonly told: readonly boolean[];
 }
 
-type WaitEvent = ReadEvent & { readonly kind: 'turn_waiting' };
+type WaitEvent = TimelineEvent<'turn_waiting'>;
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<WaitEvent['data']['reason'], string>> = {
   rate_limit: 'rate limit',
   outage: 'not available',
   call_limit: 'limit of calls',
@@ -27,12 +26,12 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A call in the queue asks again every few seconds, and summaries side by side wait at the same time: one wait, told once. */
 export function applyProviderWait(state: TurnScreenState, event: WaitEvent): Applied {
-  const { provider, reason, holdsWorker } = event;
-  const due = event.at + (event.delayMilliseconds ?? 0);
+  const { provider, reason, holdsWorker, delayMilliseconds } = event.data;
+  const due = Date.parse(event.createdAt) + delayMilliseconds;
   const { activity } = state;
   const before =
     activity.kind === 'limited' && activity.provider === provider && activity.reason === reason ? activity : null;
-  const isTold = before !== null && (before.told.includes(holdsWorker) || holdsWorker === true);
+  const isTold = before !== null && (before.told.includes(holdsWorker) || holdsWorker);
   const until = Math.max(due, before?.until ?? due);
   const told = [...(before?.told ?? []), ...(isTold ? [] : [holdsWorker])];
   return {
@@ -50,10 +49,11 @@ export function applyWaitOver(state: TurnScreenState): Applied {
   };
 }
 
-function waitNotice({ at, provider, reason, delayMilliseconds, holdsWorker }: WaitEvent, due: number): string {
-  const worker = holdsWorker === null ? '' : holdsWorker ? '; it waits in its worker' : '; no worker is held';
-  const seconds = Math.ceil((delayMilliseconds ?? 0) / 1_000);
-  return `The turn waits ${seconds} s for ${providerWords({ provider, reason })}, until ${formatClock(due, at)}${worker}.`;
+function waitNotice({ createdAt, data }: WaitEvent, due: number): string {
+  const worker = data.holdsWorker ? 'it waits in its worker' : 'no worker is held';
+  const seconds = Math.ceil(data.delayMilliseconds / 1_000);
+  const until = formatClock(due, Date.parse(createdAt));
+  return `The turn waits ${seconds} s for ${providerWords(data)}, until ${until}; ${worker}.`;
 }
 
 /** What the status line says; of a wait that is over and of which nothing more was heard, that the call comes. */
@@ -63,6 +63,5 @@ export function waitingWords(wait: WaitingForProvider, now: number): string {
 }
 
 function providerWords({ provider, reason }: Pick<WaitingForProvider, 'provider' | 'reason'>): string {
-  const why = reason === null ? 'rate limit' : (REASONS[reason] ?? safeLine(reason.replaceAll('_', ' ')));
-  return `${provider === null ? 'the provider' : safeLine(provider)}: ${why}`;
+  return `${safeLine(provider)}: ${REASONS[reason]}`;
 }

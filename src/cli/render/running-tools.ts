@@ -1,5 +1,12 @@
 import type { ToolCallPart } from '../../context/log/content.ts';
-import type { ToolReference } from './read-event.ts';
+
+/** Addresses a tool call within its turn. */
+export interface ToolReference {
+  readonly callNumber: number;
+  readonly callIndex: number;
+  readonly name: string;
+  readonly attempt?: number;
+}
 
 export interface RunningTool {
   readonly reference: ToolReference;

@@ -1,22 +1,13 @@
-import type { CompactionFacts } from './read-event.ts';
+import type { CommittedCompaction, CompactionPlan } from './compaction-state.ts';
 
 /** What is shown of a turn for good, in order: each stands for itself and never changes. */
 export type TurnItem =
-  | {
-      readonly kind: 'turn_begun';
-      readonly agent: string | null;
-      readonly model: string | null;
-      readonly preset: string | null;
-    }
+  | { readonly kind: 'turn_begun'; readonly agent: string; readonly model: string; readonly preset: string }
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string }
   | FinishedTool
-  | { readonly kind: 'compaction_begun'; readonly compaction: CompactionFacts }
-  | {
-      readonly kind: 'compaction_done';
-      readonly compaction: CompactionFacts;
-      readonly durationMilliseconds: number | null;
-    }
+  | { readonly kind: 'compaction_begun'; readonly plan: CompactionPlan }
+  | { readonly kind: 'compaction_done'; readonly done: CommittedCompaction }
   | { readonly kind: 'notice'; readonly level: 'information' | 'warning'; readonly text: string }
   | { readonly kind: 'turn_ended'; readonly outcome: string; readonly reason: string | null };
 

@@ -39,7 +39,8 @@ export function screenLines(state: TurnScreenState, options: ScreenOptions): str
     ...state.tools.slice(0, SHOWN_TOOLS).map((tool) => {
       const time = formatDuration(now - tool.since);
       const name = safeLine(tool.reference.name);
-      const again = tool.reference.attempt > 1 ? ` (attempt ${tool.reference.attempt})` : '';
+      const { attempt = 1 } = tool.reference;
+      const again = attempt > 1 ? ` (attempt ${attempt})` : '';
       const room = columns - 4 - displayWidth(name) - displayWidth(again) - displayWidth(time) - 4;
       const shown = tool.arguments === null || room < 8 ? '' : ` ${shortArguments(tool.arguments, room)}`;
       return truncate(`  ${spinner} ${name}${again}${shown}  ${time}`, columns);

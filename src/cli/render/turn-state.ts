@@ -1,4 +1,4 @@
-import type { ListedEntry, LiveTextUpdate } from '../../client/types.ts';
+import type { ListedEntry, LiveTextUpdate, TimelineEvent } from '../../client/types.ts';
 import type { ToolCallPart } from '../../context/log/content.ts';
 import { textOf } from '../../context/log/content.ts';
 import { contentBytes, describeContent } from './entry-words.ts';
@@ -9,10 +9,15 @@ import { addLiveText } from './live-text.ts';
 import type { LiveText } from './live-text.ts';
 import { applyProviderWait, applyWaitOver } from './provider-wait.ts';
 import type { WaitingForProvider } from './provider-wait.ts';
-import type { CallAttempt, ReadEvent, ToolReference } from './read-event.ts';
+import { noticeWords } from './notice-words.ts';
 import { isSameCall, withTool } from './running-tools.ts';
 import type { RunningTool } from './running-tools.ts';
 import type { FinishedTool, TurnItem } from './turn-items.ts';
+
+interface CallAttempt {
+  readonly callNumber: number;
+  readonly attempt: number;
+}
 
 /** What a turn does at the moment. */
 export type Activity =
@@ -84,34 +89,34 @@ export function applyLiveText(state: TurnScreenState, update: LiveTextUpdate): T
 }
 
 /** @param entry the entry that the event names, when it could be read */
-export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: ListedEntry | null): Applied {
+export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: ListedEntry | null): Applied {
   switch (event.kind) {
     case 'turn_begun':
       return turnBegun(state, event);
     case 'message_taken':
       return { state, items: entry === null ? [] : [{ kind: 'user', text: describeContent(entry) }] };
-    case 'call_started':
-      return callStarted(state, event.call, event.tokens);
-    case 'call_answered':
+    case 'model_call_started':
+      return callStarted(state, event.data);
+    case 'model_call_answered':
       return callAnswered(state, event, entry);
-    case 'call_failed':
+    case 'model_call_failed':
       return callFailed(state, event);
-    case 'tool_reclaimed':
-      return toolReclaimed(state, event.tool, event.at);
-    case 'tool_finished':
+    case 'tool_call_reclaimed':
+      return toolReclaimed(state, event);
+    case 'tool_call_finished':
       return toolFinished(state, event, entry);
     case 'turn_ended':
       return {
         state: {
           ...state,
-          activity: { kind: 'ended', outcome: event.outcome },
+          activity: { kind: 'ended', outcome: event.data.outcome },
           tools: [],
           live: null,
           compaction: null,
         },
-        items: [{ kind: 'turn_ended', outcome: event.outcome, reason: event.reason }],
+        items: [{ kind: 'turn_ended', outcome: event.data.outcome, reason: event.data.reason }],
       };
-    case 'late_result':
+    case 'tool_result_late':
       return {
         state,
         items: [notice('information', 'A result of a lost attempt came late; it is kept beside the log.')],
@@ -124,14 +129,13 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
     case 'turn_wait_over':
       return applyWaitOver(state);
     case 'turn_continued':
-    case 'quiet':
+    case 'note_added':
+    case 'rules_changed':
       return quiet(state);
-    case 'notice':
-      return { state, items: [notice(event.level, event.text)] };
     case 'compaction_started':
-    case 'part_written':
-    case 'part_failed':
-    case 'form_failed':
+    case 'compaction_part_written':
+    case 'compaction_part_failed':
+    case 'compaction_form_failed':
     case 'compaction_committed':
     case 'compaction_cancelled':
     case 'compaction_exhausted':
@@ -140,35 +144,41 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
       const { compaction, tokens, items } = applyCompaction(state.compaction, event);
       return { state: { ...state, compaction, tokens: tokens ?? state.tokens }, items };
     }
+    // Also kinds of a newer worker.
+    default:
+      return { state, items: [{ kind: 'notice', ...noticeWords(event) }] };
   }
 }
 
-function turnBegun(state: TurnScreenState, event: ReadEvent & { readonly kind: 'turn_begun' }): Applied {
-  const { agent, model, preset, commandOnly } = event;
+function turnBegun(state: TurnScreenState, event: TimelineEvent<'turn_begun'>): Applied {
+  const { agent, model, preset, commandOnly } = event.data;
   return {
     state: { ...startState(state.heardAt), turnId: event.turnId, activity: { kind: 'preparing' } },
     items: commandOnly ? [] : [{ kind: 'turn_begun', agent, model, preset }],
   };
 }
 
-function callStarted(state: TurnScreenState, call: CallAttempt, tokens: number | null): Applied {
+function callStarted(
+  state: TurnScreenState,
+  { callNumber, attempt, estimatedTokens: tokens }: TimelineEvent<'model_call_started'>['data'],
+): Applied {
+  const call = { callNumber, attempt };
   const { activity } = state;
   // No failure was told in between: whoever made the call is gone.
-  const isTakeover = activity.kind === 'calling' && activity.call.callNumber === call.callNumber && call.attempt > 1;
+  const isTakeover = activity.kind === 'calling' && activity.call.callNumber === callNumber && attempt > 1;
   return {
-    state: { ...state, activity: { kind: 'calling', call }, tokens: tokens ?? state.tokens, live: null },
+    state: { ...state, activity: { kind: 'calling', call }, tokens, live: null },
     items: isTakeover
-      ? [notice('warning', `A worker was lost; another one makes the model call again (attempt ${call.attempt}).`)]
+      ? [notice('warning', `A worker was lost; another one makes the model call again (attempt ${attempt}).`)]
       : [],
   };
 }
 
 function callAnswered(
   state: TurnScreenState,
-  { call, inputTokens, at }: ReadEvent & { readonly kind: 'call_answered' },
+  { data: { callNumber, inputTokens }, createdAt }: TimelineEvent<'model_call_answered'>,
   entry: ListedEntry | null,
 ): Applied {
-  const { callNumber } = call;
   const toolCalls = entry?.content.flatMap((part) => (part.type === 'tool_call' ? [part] : [])) ?? [];
   const text = entry === null ? '' : textOf(entry.content).trim();
   return {
@@ -182,18 +192,19 @@ function callAnswered(
       calls: new Map(toolCalls.map((part) => [`${callNumber}:${part.index}`, part])),
       // They begin at once, unless a person is asked first.
       tools: toolCalls.map(({ index: callIndex, name, arguments: written }) => ({
-        reference: { callNumber, callIndex, name, attempt: 1 },
+        reference: { callNumber, callIndex, name },
         arguments: written,
-        since: at,
+        since: Date.parse(createdAt),
       })),
     },
     items: text === '' ? [] : [{ kind: 'answer', text }],
   };
 }
 
-function callFailed(state: TurnScreenState, event: ReadEvent & { readonly kind: 'call_failed' }): Applied {
-  const { call, failure, status } = event;
-  const words = failureWords(failure, status, call.attempt);
+function callFailed(state: TurnScreenState, { data }: TimelineEvent<'model_call_failed'>): Applied {
+  const { callNumber, attempt, kind: failure, status } = data;
+  const call = { callNumber, attempt };
+  const words = failureWords(failure, status, attempt);
   return {
     state: { ...state, activity: { kind: 'retrying', call, failure, status }, live: null },
     items: words === null ? [] : [notice('warning', words)],
@@ -222,19 +233,24 @@ function failureWords(failure: string, status: number | null, attempt: number): 
   }
 }
 
-function toolReclaimed(state: TurnScreenState, tool: ToolReference, at: number): Applied {
+function toolReclaimed(
+  state: TurnScreenState,
+  { data: tool, createdAt }: TimelineEvent<'tool_call_reclaimed'>,
+): Applied {
   const words = `A worker was lost; another one runs ${tool.name} again (attempt ${tool.attempt}).`;
-  return { state: { ...state, tools: withTool(state, tool, at) }, items: [notice('warning', words)] };
+  return {
+    state: { ...state, tools: withTool(state, tool, Date.parse(createdAt)) },
+    items: [notice('warning', words)],
+  };
 }
 
 function toolFinished(
   state: TurnScreenState,
-  event: ReadEvent & { readonly kind: 'tool_finished' },
+  { data: tool, createdAt }: TimelineEvent<'tool_call_finished'>,
   entry: ListedEntry | null,
 ): Applied {
-  const { tool } = event;
   const running = state.tools.find(({ reference }) => isSameCall(reference, tool));
-  const outcome = toolOutcome(event.outcome, entry);
+  const { outcome } = tool;
   const item: FinishedTool = {
     kind: 'tool',
     name: tool.name,
@@ -242,14 +258,9 @@ function toolFinished(
     outcome,
     bytes: entry === null ? null : (entry.originalBytes ?? contentBytes(entry)),
     failure: outcome === 'succeeded' || entry === null ? null : textOf(entry.content).slice(0, 400),
-    durationMilliseconds: running === undefined ? null : event.at - running.since,
+    durationMilliseconds: running === undefined ? null : Date.parse(createdAt) - running.since,
   };
   return { state: { ...state, tools: state.tools.filter((other) => other !== running) }, items: [item] };
-}
-
-function toolOutcome(told: string | null, entry: ListedEntry | null): FinishedTool['outcome'] {
-  if (told === 'outcome_unknown' || told === 'not_run' || told === 'failed') return told;
-  return entry?.isError === true ? 'failed' : 'succeeded';
 }
 
 function notice(level: 'information' | 'warning', text: string): TurnItem {

@@ -1,3 +1,4 @@
+import type { CompactionForm } from '../../context/plan/plan.ts';
 import type { SummaryLedger } from '../../context/summary/file-lists.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
@@ -175,9 +176,12 @@ async function tellCommitted(
 }
 
 /** The form that the pass began with: `form` names the one that it came down to. */
-async function requestedForm(sql: Transaction, { compactionId, form, formNumber }: CompactionRow): Promise<string> {
+async function requestedForm(
+  sql: Transaction,
+  { compactionId, form, formNumber }: CompactionRow,
+): Promise<CompactionForm> {
   if (formNumber === 1) return form;
-  const [first] = await sql<{ form: string }[]>`
+  const [first] = await sql<{ form: CompactionForm }[]>`
     with recursive forms as (
       select c.form, c.replaces_id from compactions c where c.id = ${compactionId}
       union all

@@ -2,7 +2,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Transaction } from './database.ts';
 import { toStoreError } from './errors.ts';
 import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
-import type { EventData, EventKind } from '../log/event-writer.ts';
+import type { EventDataByKind, EventKind } from '../log/timeline.ts';
 
 /** One transaction; refusals of the database become `StoreError`s. */
 export async function transaction<Result>(
@@ -46,7 +46,7 @@ export interface Writer {
   readonly sql: Transaction;
   readonly turn: TurnReference;
   /** Appends to the timeline; watchers are told after the commit. `turnId`: of another turn than the writer's. */
-  readonly event: (kind: EventKind, data: EventData, turnId?: string) => Promise<void>;
+  readonly event: <Kind extends EventKind>(kind: Kind, data: EventDataByKind[Kind], turnId?: string) => Promise<void>;
 }
 
 export interface TurnWriter extends Writer {

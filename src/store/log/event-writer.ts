@@ -1,50 +1,15 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { jsonText, plainText } from './stored-text.ts';
+import type { EventDataByKind, EventKind } from './timeline.ts';
 
 /** NOTIFY channel of the timeline. Payload: `<conversation id> <number of the newest event>`, or `<conversation id> 0` for a message that waits. */
 export const EVENTS_CHANNEL = 'holdfast_events';
 
-export type EventKind =
-  | 'message_taken'
-  | 'turn_begun'
-  | 'turn_continued'
-  | 'turn_waiting'
-  | 'turn_wait_over'
-  | 'turn_ended'
-  | 'model_call_started'
-  | 'model_call_answered'
-  | 'model_call_failed'
-  | 'model_fallback'
-  | 'model_window_assumed'
-  | 'tool_call_reclaimed'
-  | 'tool_call_finished'
-  | 'tool_result_late'
-  | 'decision_requested'
-  | 'decision_made'
-  | 'compaction_started'
-  | 'compaction_part_written'
-  | 'compaction_part_failed'
-  | 'compaction_form_failed'
-  | 'compaction_committed'
-  | 'compaction_exhausted'
-  | 'compaction_abandoned'
-  | 'compaction_cancelled'
-  | 'branch_changed'
-  | 'branch_refused'
-  | 'memory_flushed'
-  | 'secrets_redacted'
-  | 'compaction_declined'
-  | 'note_added'
-  | 'rules_changed';
-
-/** Ids, names, counts and flags; never message text. */
-export type EventData = Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>;
-
 /** Appends an event inside the caller's transaction and returns its number. */
-export async function insertEvent(
+export async function insertEvent<Kind extends EventKind>(
   sql: Queries,
-  event: { readonly turn: TurnReference; readonly kind: EventKind; readonly data: EventData },
+  event: { readonly turn: TurnReference; readonly kind: Kind; readonly data: EventDataByKind[Kind] },
 ): Promise<number> {
   const { turn, kind, data } = event;
   const [row] = await sql<{ number: number }[]>`
@@ -55,9 +20,12 @@ export async function insertEvent(
 }
 
 /** A tool's name is the model's invention when the tool is unknown; jsonb holds neither NUL nor lone surrogates. */
-function cleaned(data: EventData): EventData {
+function cleaned(data: object): object {
   return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? plainText(value) : value]),
+    Object.entries(data).map(([key, value]: [string, unknown]) => [
+      key,
+      typeof value === 'string' ? plainText(value) : value,
+    ]),
   );
 }
 

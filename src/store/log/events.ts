@@ -1,22 +1,18 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database } from '../database/database.ts';
-import type { EventData, EventKind } from './event-writer.ts';
 import { isId } from '../database/ids.ts';
 import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
+import type { EventDataByKind, EventKind, EventOfKind } from './timeline.ts';
 
 export { EVENTS_CHANNEL } from './event-writer.ts';
-export type { EventData, EventKind } from './event-writer.ts';
 
-export interface EventRow {
-  readonly conversationId: string;
+export type EventRow = EventOfKind & {
   /** Order within the conversation, from 1, without gaps. */
   readonly number: number;
-  readonly kind: EventKind;
   readonly turnId: string | null;
-  readonly data: EventData;
   readonly createdAt: string;
-}
+};
 
 /** Events after a number (default 0), oldest first; at most `limit` (default 500). */
 export async function listEvents(
@@ -24,29 +20,22 @@ export async function listEvents(
   request: { readonly conversationId: string; readonly after?: number; readonly limit?: number },
 ): Promise<EventRow[]> {
   if (!isId(request.conversationId)) return [];
-  const rows = await sql<
-    { number: number; kind: EventKind; turn_id: string | null; data: EventData; created_at: Date }[]
-  >`
+  const rows = await sql<(EventOfKind & { number: number; turn_id: string | null; created_at: Date })[]>`
     select number, kind, turn_id, data, created_at from events
     where conversation_id = ${request.conversationId} and number > ${request.after ?? 0}
     order by number limit ${request.limit ?? 500}`;
-  return rows.map((row) => ({
-    conversationId: request.conversationId,
-    number: row.number,
-    kind: row.kind,
-    turnId: row.turn_id,
-    data: row.data,
-    createdAt: isoTime(row.created_at),
-  }));
+  return rows.map(({ turn_id: turnId, created_at, ...event }) =>
+    Object.assign(event, { turnId, createdAt: isoTime(created_at) }),
+  );
 }
 
 /**
  * Appends an event in a transaction of its own, for what no other write of the store records.
  * @throws StoreError `stale_epoch`
  */
-export async function recordEvent(
+export async function recordEvent<Kind extends EventKind>(
   sql: Database,
-  event: { readonly turn: TurnReference; readonly kind: EventKind; readonly data: EventData },
+  event: { readonly turn: TurnReference; readonly kind: Kind; readonly data: EventDataByKind[Kind] },
 ): Promise<void> {
   await writeAsTurn(sql, event.turn, (writer) => writer.event(event.kind, event.data));
 }
@@ -55,14 +44,14 @@ export async function recordEvent(
  * The same for what a step can say but once: an activity that is repeated after a crash changes nothing.
  * @throws StoreError `stale_epoch`
  */
-export async function recordEventOnce(
+export async function recordEventOnce<Kind extends 'compaction_exhausted' | 'compaction_cancelled'>(
   sql: Database,
   event: {
     readonly turn: TurnReference;
-    readonly kind: 'compaction_exhausted' | 'compaction_cancelled';
+    readonly kind: Kind;
     /** The step's; goes into the data. */
     readonly callNumber: number;
-    readonly data: EventData;
+    readonly data: EventDataByKind[Kind];
   },
 ): Promise<void> {
   const { turn, kind, callNumber, data } = event;

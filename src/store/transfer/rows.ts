@@ -9,6 +9,8 @@ const id = z.string().refine(isId);
 const count = z.number().int().min(0).max(HIGHEST_COUNT);
 const time = z.string().max(64);
 const name = z.string().max(1_000);
+const form = z.enum(['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only']);
+const reason = z.enum(['threshold', 'overflow', 'manual', 'maintenance']);
 /** A composite of Postgres: small enough that sums of many stay within its numbers. */
 const measurements = z.string().regex(/^\((?:-?\d{1,12},)*-?\d{1,12}\)$/u);
 
@@ -37,7 +39,7 @@ const files = shaped(z.looseObject({ read: z.array(z.string()), modified: z.arra
 
 const plan = shaped(
   z.looseObject({
-    form: z.string(),
+    form,
     firstKeptSequence: count.nullable(),
     coveredThroughSequence: count.nullable(),
     keptSequences: z.array(count),
@@ -83,9 +85,9 @@ export const FILE_ROWS = {
     id,
     turn: count.min(1),
     call_number: count,
-    reason: z.string(),
+    reason,
     preset: name,
-    form: z.string(),
+    form,
     form_number: count,
     previous_id: id.nullable(),
     focus: z.string().nullable(),

@@ -114,6 +114,11 @@ function reasonOf(
 async function tellSecondOverflow({ sql, turn, event }: Writer, breakdown: WindowBreakdown | null): Promise<void> {
   const tokens = breakdown?.total ?? null;
   const recoveries = await countRecoveries(sql, turn);
-  const data = { reason: 'overflow', failure: 'second_overflow', tokens, recoveries, ...breakdown };
-  await event('compaction_exhausted', data);
+  await event('compaction_exhausted', {
+    reason: 'overflow',
+    failure: 'second_overflow',
+    tokens,
+    recoveries,
+    ...breakdown,
+  });
 }

@@ -23,7 +23,7 @@ const CONVERSATION: Conversation = {
 };
 
 /** An event after those that were there. */
-const timelineEvent: typeof unnumberedEvent = (...told) => ({ ...unnumberedEvent(...told), sequence: 5 });
+const timelineEvent: typeof unnumberedEvent = (kind, ...told) => ({ ...unnumberedEvent(kind, ...told), sequence: 5 });
 
 const COMMAND_TURN: TurnSummary = {
   turnId: TURN_ID,
@@ -65,31 +65,16 @@ async function follow(
   });
 }
 
-test('what a compaction covered is told with its end, though only its start says it', async () => {
-  const compactionId = '01981f3c-0000-7000-8000-00000000000d';
-  const end = await follow([
-    timelineEvent('compaction_started', { compactionId, parts: 2, fromSequence: 3, toSequence: 40, tokensBefore: 900 }),
-    timelineEvent('compaction_committed', { compactionId, tokensBefore: 900, tokensAfter: 300 }),
-  ]);
-  expect(end).toMatchObject({
-    kind: 'committed',
-    compaction: { parts: 2, fromSequence: 3, toSequence: 40, tokensAfter: 300 },
-  });
-});
-
-test('the plan of another compaction is not taken for its own', async () => {
-  const end = await follow([
-    timelineEvent('compaction_started', { compactionId: 'one', parts: 2, fromSequence: 3 }),
-    timelineEvent('compaction_committed', { compactionId: 'other', tokensAfter: 300 }),
-  ]);
-  expect(end).toMatchObject({ kind: 'committed', compaction: { parts: null, fromSequence: null } });
+test('the end of a compaction is told with its figures', async () => {
+  const end = await follow([timelineEvent('compaction_started'), timelineEvent('compaction_committed')]);
+  expect(end).toMatchObject({ kind: 'committed', compaction: { tokensBefore: 31_204, tokensAfter: 14_880 } });
 });
 
 test('a request that came while a turn ended is followed to what the next turn makes of it', async () => {
   const next = { ...COMMAND_TURN, turnId: '01981f3c-0000-7000-8000-00000000000e' };
   const ended = timelineEvent('turn_ended', { outcome: 'completed', reason: null });
-  const declined = timelineEvent('compaction_declined', { reason: 'below_threshold' });
-  expect(await follow([ended, declined], { turn: next })).toEqual({ kind: 'nothing', reason: 'below_threshold' });
+  const declined = timelineEvent('compaction_declined', { reason: 'irreducible' });
+  expect(await follow([ended, declined], { turn: next })).toEqual({ kind: 'nothing', reason: 'irreducible' });
   expect(await follow([ended], { turn: COMMAND_TURN })).toEqual({ kind: 'nothing', reason: null });
 });
 
@@ -109,15 +94,15 @@ test('a request that was stopped with its turn did not succeed, whatever the tur
 
 test('of a turn that waits for its provider the wait is shown from the beginning, and what was there is not taken for its end', async () => {
   const waiting = { ...COMMAND_TURN, state: 'waiting_for_rate_limit', outcome: null, endedAt: null } as const;
-  const told = { reason: 'call_limit', provider: 'simulator', delayMilliseconds: 60_000, holdsWorker: false };
+  const told = { reason: 'call_limit', provider: 'simulator', delayMilliseconds: 60_000, holdsWorker: false } as const;
   const before = { ...timelineEvent('turn_waiting', told), sequence: 4 };
   const shown: TurnScreenState[] = [];
   const display: Display = { liveText: false, show: (state) => void shown.push(state), close: () => undefined };
-  const made = timelineEvent('compaction_declined', { reason: 'below_threshold' });
+  const made = timelineEvent('compaction_declined', { reason: 'irreducible' });
   await follow([before, made], { turn: waiting }, display);
   expect(shown[1]?.activity).toMatchObject({ kind: 'limited', provider: 'simulator', reason: 'call_limit' });
   const earlier = { ...timelineEvent('compaction_committed', { compactionId: 'earlier' }), sequence: 4 };
-  expect(await follow([earlier, made], { turn: waiting })).toEqual({ kind: 'nothing', reason: 'below_threshold' });
+  expect(await follow([earlier, made], { turn: waiting })).toEqual({ kind: 'nothing', reason: 'irreducible' });
 });
 
 test('a turn that waits for a person is shown as that, with the calls that wait', async () => {

@@ -4,52 +4,46 @@ import {
   compactionDoneLines,
   runningCompactionLines,
 } from '../../../src/cli/render/compaction-card.ts';
-import type { CompactionFacts } from '../../../src/cli/render/read-event.ts';
 import { summaryListLines } from '../../../src/cli/render/summary-list.ts';
 import type { CompactionLineage, StoredSummary } from '../../../src/client/types.ts';
 import { PLAIN_STYLE as style } from '../../../src/cli/render/style.ts';
+import { EXAMPLE_EVENTS } from '../../support/example-events.ts';
 
-const FACTS: CompactionFacts = {
-  compactionId: 'c',
-  trigger: 'threshold',
-  form: 'summary',
-  tokensBefore: 637_089,
+const FIGURES = { tokensBefore: 637_089, operations: 8, targets: 8, proactive: true };
+const PLAN = { ...EXAMPLE_EVENTS.compaction_started, ...FIGURES, messages: 52 };
+const DONE = {
+  ...EXAMPLE_EVENTS.compaction_committed,
+  ...FIGURES,
   tokensAfter: 170_000,
-  parts: 1,
-  operations: 8,
-  fromSequence: null,
-  toSequence: null,
+  tokensSaved: 467_089,
   durationMilliseconds: 25_000,
-  messages: 52,
-  targets: 8,
-  proactive: true,
 };
 const inPipe = { columns: null, style };
 
 test('W35, W39 the card of a running pass tells messages and targets', () => {
-  const lines = runningCompactionLines({ facts: FACTS, written: 0, since: 0 }, 1_000, 80, style).join('\n');
+  const lines = runningCompactionLines({ plan: PLAN, written: 0, since: 0 }, 1_000, 80, style).join('\n');
   expect(lines).toContain('52 messages');
   expect(lines).toContain('8 targets');
-  expect(compactionBegunLines(FACTS, inPipe).join('\n')).toContain('52 messages, 8 targets');
+  expect(compactionBegunLines(PLAN, inPipe).join('\n')).toContain('52 messages, 8 targets');
 });
 
 test('W36 the card of a finished pass tells targets, tokens saved and how long it took', () => {
-  const lines = compactionDoneLines(FACTS, 25_000, inPipe).join('\n');
+  const lines = compactionDoneLines(DONE, inPipe).join('\n');
   expect(lines).toContain('8 targets, 467,089 tokens saved');
   expect(lines).toMatch(/25(\.0)? ?s/);
 });
 
 test('C11 the pass is labelled proactive, or reactive when the view was past the window', () => {
-  expect(compactionDoneLines(FACTS, 1, inPipe).join('\n')).toContain('(proactive)');
-  expect(compactionDoneLines({ ...FACTS, proactive: false }, 1, inPipe).join('\n')).toContain('(reactive)');
+  expect(compactionDoneLines(DONE, inPipe).join('\n')).toContain('(proactive)');
+  expect(compactionDoneLines({ ...DONE, proactive: false }, inPipe).join('\n')).toContain('(reactive)');
 });
 
 test('W41 the card of a running pass tells both counts, so that a pass in a half-empty window explains itself', () => {
-  const facts = { ...FACTS, estimatedTokens: 839_203, reportedTokens: 512_000 };
-  const running = runningCompactionLines({ facts, written: 0, since: 0 }, 1_000, 80, style).join('\n');
+  const plan = { ...PLAN, estimatedTokens: 839_203, reportedTokens: 512_000 };
+  const running = runningCompactionLines({ plan, written: 0, since: 0 }, 1_000, 80, style).join('\n');
   expect(running).toContain('estimated 839,203, reported 512,000');
-  expect(compactionBegunLines(facts, inPipe).join('\n')).toContain('estimated 839,203, reported 512,000');
-  expect(compactionBegunLines(FACTS, inPipe).join('\n')).not.toContain('reported');
+  expect(compactionBegunLines(plan, inPipe).join('\n')).toContain('estimated 839,203, reported 512,000');
+  expect(compactionBegunLines(PLAN, inPipe).join('\n')).not.toContain('reported');
 });
 
 const SUMMARY: StoredSummary = {

@@ -1,22 +1,23 @@
 import type { ListedEntry, TimelineEvent } from '../../../src/client/types.ts';
 import type { ContentPart } from '../../../src/context/log/content.ts';
-import { readEvent } from '../../../src/cli/render/read-event.ts';
 import { applyEvent, startState } from '../../../src/cli/render/turn-state.ts';
 import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';
 import type { TurnItem } from '../../../src/cli/render/turn-items.ts';
+import type { EventDataByKind, EventKind } from '../../../src/store/log/timeline.ts';
+import { EXAMPLE_EVENTS } from '../../support/example-events.ts';
 
 export const TURN_ID = '01981f3c-0000-7000-8000-000000000001';
 /** Milliseconds since 1970 of the first event. */
 export const BEGIN = Date.parse('2026-01-01T12:00:00.000Z');
 
 /** An event some seconds after the beginning. */
-export function timelineEvent(
-  kind: string,
-  data: TimelineEvent['data'] = {},
+export function timelineEvent<Kind extends EventKind>(
+  kind: Kind,
+  changes: Partial<EventDataByKind[Kind]> = {},
   seconds = 0,
-  turnId: string | null = TURN_ID,
-): TimelineEvent {
-  return { sequence: 1, kind, turnId, data, createdAt: new Date(BEGIN + seconds * 1_000).toISOString() };
+): TimelineEvent<Kind> {
+  const event = { kind, data: { ...EXAMPLE_EVENTS[kind], ...changes } } as TimelineEvent<Kind>;
+  return { ...event, sequence: 1, turnId: TURN_ID, createdAt: new Date(BEGIN + seconds * 1_000).toISOString() };
 }
 
 export function listedEntry(changes: Partial<ListedEntry> & { readonly content: readonly ContentPart[] }): ListedEntry {
@@ -57,7 +58,7 @@ export function play(
   const items: TurnItem[] = [];
   for (const played of events) {
     const [event, entry] = 'kind' in played ? [played, null] : played;
-    const applied = applyEvent(state, readEvent(event), entry);
+    const applied = applyEvent(state, event, entry);
     state = applied.state;
     items.push(...applied.items);
   }

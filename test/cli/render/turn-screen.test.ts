@@ -7,11 +7,12 @@ import { displayWidth } from '../../../src/cli/render/text-width.ts';
 import { quietWarning, screenLines } from '../../../src/cli/render/turn-screen.ts';
 import { startState } from '../../../src/cli/render/turn-state.ts';
 import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';
+import { EXAMPLE_EVENTS } from '../../support/example-events.ts';
 import { BEGIN, TURN_ID, play, timelineEvent } from './timeline.ts';
 
 const compacting: TurnScreenState = play([
   timelineEvent('turn_begun', { agent: 'default', model: 'm', preset: 'default' }),
-  timelineEvent('compaction_started', { trigger: 'threshold', form: 'summary', tokensBefore: 31_204, parts: 2 }, 1),
+  timelineEvent('compaction_started', { parts: 2 }, 1),
 ]).state;
 
 const busy: TurnScreenState = {
@@ -96,7 +97,12 @@ describe('the screen of a running turn', () => {
   });
 
   test('the status line says for which provider a turn waits, why and until when, and that the call comes once it is due', () => {
-    const data = { reason: 'call_limit', delayMilliseconds: 65_000, provider: 'simulator', holdsWorker: false };
+    const data = {
+      reason: 'call_limit',
+      delayMilliseconds: 65_000,
+      provider: 'simulator',
+      holdsWorker: false,
+    } as const;
     const { state } = play([timelineEvent('turn_begun'), timelineEvent('turn_waiting', data)]);
     const status = (shown: TurnScreenState, seconds: number): string =>
       screenLines(shown, { ...options, columns: 100, now: BEGIN + seconds * 1_000 }).at(-2) ?? '';
@@ -165,7 +171,12 @@ describe('when nobody works', () => {
   });
 
   test('a turn that waits for its provider is not taken for one without a worker until the wait is over', () => {
-    const data = { reason: 'call_limit', delayMilliseconds: 120_000, provider: 'simulator', holdsWorker: false };
+    const data = {
+      reason: 'call_limit',
+      delayMilliseconds: 120_000,
+      provider: 'simulator',
+      holdsWorker: false,
+    } as const;
     const { state } = play([timelineEvent('turn_begun'), timelineEvent('turn_waiting', data)]);
     expect(quietWarning(state, BEGIN + 110_000)).toBeNull();
     expect(quietWarning(state, BEGIN + 140_000)).toBeNull();
@@ -229,30 +240,18 @@ describe('lines that stay', () => {
 
   const done = {
     kind: 'compaction_done',
-    durationMilliseconds: 4_100,
-    compaction: {
-      compactionId: 'c',
-      trigger: 'threshold',
-      form: 'summary',
-      tokensBefore: 31_204,
-      tokensAfter: 14_880,
-      parts: 2,
-      operations: 12,
-      fromSequence: 14,
-      toSequence: 203,
-      durationMilliseconds: null,
-    },
+    done: { ...EXAMPLE_EVENTS.compaction_committed, operations: 12, coveredThroughSequence: 203 },
   } as const;
 
   test('W36 a finished compaction shows targets, tokens before and after, and duration', () => {
     expect(itemLines(done, { columns: 80, style: PLAIN_STYLE })).toEqual([
       expect.stringMatching(/^ {2}╭─ compacted · the window is filling ─+$/u),
       '  │ 31,204 → 14,880 tokens (−52 %)',
-      '  │ summary of entries 14–203 in 2 parts · 12 entries shown shorter · 4.1 s',
+      '  │ summary through entry 203 · 12 entries shown shorter · 4.1 s',
       expect.stringMatching(/^ {2}╰─+$/u),
     ]);
     expect(itemLines(done, { columns: null, style: PLAIN_STYLE })).toEqual([
-      '  = compaction done: 31,204 → 14,880 tokens (−52 %), summary of entries 14–203 in 2 parts, 12 entries shown shorter, the window is filling, 4.1 s',
+      '  = compaction done: 31,204 → 14,880 tokens (−52 %), summary through entry 203, 12 entries shown shorter, the window is filling, 4.1 s',
     ]);
   });
 

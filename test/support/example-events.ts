@@ -1,0 +1,76 @@
+import type { EventDataByKind } from '../../src/store/log/timeline.ts';
+
+const CALL = { callNumber: 1, attempt: 1 };
+const TOOL = { callNumber: 1, callIndex: 0, name: 'read_file' };
+const PLAN = {
+  compactionId: '01981f3c-0000-7000-8000-0000000000c1',
+  reason: 'threshold',
+  form: 'summary',
+  formNumber: 1,
+  willRetry: false,
+  tokensBefore: 31_204,
+  operations: 0,
+  targets: null,
+  proactive: null,
+} as const;
+const ENTRY = '01981f3c-0000-7000-8000-00000000000e';
+
+/** The data of an event of each kind. */
+export const EXAMPLE_EVENTS: EventDataByKind = {
+  message_taken: { messageId: 'm', entryId: ENTRY, sequence: 1 },
+  turn_begun: { agent: 'default', model: 'simulator/sim-32k', preset: 'default', commandOnly: false },
+  turn_continued: { runId: 'r' },
+  turn_waiting: { reason: 'rate_limit', delayMilliseconds: 1_000, provider: 'simulator', holdsWorker: false },
+  turn_wait_over: {},
+  turn_ended: { outcome: 'completed', reason: null },
+  model_call_started: { ...CALL, model: 'simulator/sim-32k', estimatedTokens: 2_000 },
+  model_call_answered: { ...CALL, entryId: ENTRY, inputTokens: 2_100, outputTokens: 40 },
+  model_call_failed: { ...CALL, kind: 'retryable', status: 529 },
+  model_fallback: { callNumber: 1, from: 'a/b', to: 'c/d', reason: 'permanent' },
+  model_window_assumed: { model: 'a/b', window: 32_768 },
+  tool_call_reclaimed: { ...TOOL, attempt: 2, workerIdentity: 'w' },
+  tool_call_finished: { ...TOOL, outcome: 'succeeded', entryId: ENTRY, attempt: 1 },
+  tool_result_late: { callNumber: 1, callIndex: 0, attempt: 1, outcome: 'succeeded', workerIdentity: 'w' },
+  decision_requested: { ...TOOL, turn: 1, kind: 'approval' },
+  decision_made: { ...TOOL, turn: 1, decision: 'approved', scope: 'call' },
+  compaction_started: { ...PLAN, preset: 'default', parts: 1, messages: null, force: false },
+  compaction_part_written: { compactionId: PLAN.compactionId, part: 1, attempt: 1, characters: 100 },
+  compaction_part_failed: {
+    compactionId: PLAN.compactionId,
+    part: 1,
+    attempt: 1,
+    failure: 'missing_sections',
+    failures: 1,
+  },
+  compaction_form_failed: { compactionId: PLAN.compactionId, failure: 'not_smaller', form: 'summary' },
+  compaction_committed: {
+    ...PLAN,
+    number: 1,
+    requestedForm: 'summary',
+    fallback: false,
+    messagesRemoved: 0,
+    coveredThroughSequence: null,
+    firstKeptSequence: null,
+    tokensAfter: 14_880,
+    tokensSaved: 16_324,
+    guardedFrom: null,
+    durationMilliseconds: 4_100,
+  },
+  compaction_exhausted: { reason: 'threshold', tokens: 31_204 },
+  compaction_abandoned: { compactionId: PLAN.compactionId, failure: 'turn_stopped' },
+  compaction_cancelled: { reason: 'threshold' },
+  compaction_declined: { reason: 'nothing_to_compact', tokens: 900 },
+  branch_changed: {
+    kind: 'fork',
+    fromBranch: 0,
+    branch: 1,
+    ancestorSequence: 1,
+    headEntryId: null,
+    summaryEntryId: null,
+  },
+  branch_refused: { messageId: 'm', reason: 'conversation_busy' },
+  memory_flushed: { compactionId: PLAN.compactionId, part: null, characters: 100 },
+  secrets_redacted: { compactionId: PLAN.compactionId, part: 1, where: 'input', count: 1 },
+  note_added: { slot: 'plan', entryId: ENTRY },
+  rules_changed: { entryId: ENTRY },
+};
