@@ -14,7 +14,8 @@ create type late_tool_result as (
   original_id uuid,
   received_at timestamptz
 );
-comment on type late_tool_result is 'What a tool call came to after another attempt had taken it over, or its turn had ended.';
+comment on type late_tool_result
+  is 'What a tool call came to after another attempt had taken it over, or its turn had ended.';
 comment on column late_tool_result.attempt is 'The claim that produced it.';
 comment on column late_tool_result.worker_identity is 'The worker that produced it.';
 comment on column late_tool_result.outcome is 'What the tool reported.';

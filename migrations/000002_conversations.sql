@@ -41,13 +41,15 @@ create table conversations (
 ) with (fillfactor = 70);
 create index conversations_by_activity on conversations (tenant, active_at desc, id desc);
 create index conversations_by_agent on conversations (tenant, agent, active_at desc, id desc);
+create index conversations_idle on conversations (task_queue, active_at) where active_turn_id is null;
 create index conversations_unindexed on conversations (agent) where is_unindexed;
 comment on table conversations
   is 'A conversation between a user and an agent: who may write to it, and where it stands.';
 comment on column conversations.id is 'UUIDv7, made by Holdfast.';
 comment on column conversations.tenant is 'Whose it is; nothing of one tenant is found by another.';
 comment on column conversations.start_key is 'Chosen by the sender: starting twice is starting once. Null: not given.';
-comment on column conversations.task_queue is 'Temporal task queue of the workers that take its turns: that of the last sender.';
+comment on column conversations.task_queue
+  is 'Temporal task queue of the workers that take its turns: that of the last sender.';
 comment on column conversations.agent is 'Name of the agent in the configuration.';
 comment on column conversations.model is 'provider/model in place of the agent''s, or null.';
 comment on column conversations.preset is 'Compaction preset in place of the agent''s, or null.';
@@ -150,7 +152,8 @@ comment on column turns.agent is 'Name of the agent.';
 comment on column turns.model is 'provider/model in force: the agent''s own, or a fallback.';
 comment on column turns.preset is 'Name of the compaction policy.';
 comment on column turns.snapshot_hash is 'The agent as the turn began with it.';
-comment on column turns.model_limits is 'Limits of the model in force once an error named smaller ones than the snapshot.';
+comment on column turns.model_limits
+  is 'Limits of the model in force once an error named smaller ones than the snapshot.';
 comment on column turns.command_only is 'A command for an idle conversation: a turn with no step.';
 comment on column turns.messages is 'Messages taken when it began.';
 comment on column turns.begun_at is 'When it took the conversation.';
@@ -173,7 +176,8 @@ comment on column turns.looked_at is 'When upkeep last asked Temporal whether it
 comment on column turns.steps is 'As in turn_usage.';
 comment on column turns.tool_calls is 'As in turn_usage.';
 comment on column turns.left_call is 'Call numbers up to this one take no further try.';
-comment on column turns.timeline is 'last: kept by retention, as the newest. deleted: events and tries of steps are gone.';
+comment on column turns.timeline
+  is 'last: kept by retention, as the newest. deleted: events and tries of steps are gone.';
 comment on column turns.begin_scheduled_at is 'When Temporal scheduled the activity that began it; null when imported.';
 
 create function model_in_force(turn turns) returns json language sql stable
@@ -181,7 +185,8 @@ return (
   select case when turn.fallbacks = '[]' then s.content
     else s.content -> 'fallbacks' -> jsonb_array_length(turn.fallbacks) - 1 end
   from agent_snapshots s where s.hash = turn.snapshot_hash);
-comment on function model_in_force is 'The snapshot''s model, or the fallback that took over: policy, modelLimits, prices.';
+comment on function model_in_force
+  is 'The snapshot''s model, or the fallback that took over: policy, modelLimits, prices.';
 
 create table messages (
   conversation_id uuid not null references conversations deferrable,
@@ -227,7 +232,7 @@ comment on column messages.id is 'Chosen by the sender: sending twice is sending
 comment on column messages.position is 'Order of arrival.';
 comment on column messages.kind is 'message: text for the agent. All others are commands to Holdfast.';
 comment on column messages.mode is 'steer: enters at the next step. queue: starts the next turn.';
-comment on column messages.content is 'Content parts, as in src/context/content.ts.';
+comment on column messages.content is 'Content parts, as in src/context/log/content.ts.';
 comment on column messages.focus is 'compact only: what the summary should dwell on, a JSON string.';
 comment on column messages.measurements is 'Counted when it was sent.';
 comment on column messages.created_at is 'When it arrived; of an imported session, when it was recorded.';

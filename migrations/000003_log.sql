@@ -10,7 +10,8 @@ create table contents (
   unique (conversation_id, id),
   check (((bytes is null) = (missing_bytes is null)) and ((bytes is null) = (characters is null)))
 );
-comment on table contents is 'An original in pieces: output that an entry shows clipped, or bytes that are not UTF-8.';
+comment on table contents
+  is 'An original in pieces: clipped output, or bytes that are not UTF-8. A killed attempt may leave one behind.';
 comment on column contents.id is 'UUIDv7.';
 comment on column contents.conversation_id is 'Where it belongs.';
 comment on column contents.created_at is 'When writing began.';
@@ -95,7 +96,7 @@ comment on column entries.tool_name is 'Results: the tool.';
 comment on column entries.is_error is 'Results: whether the tool reported a failure.';
 comment on column entries.message_id is 'User entries: the message that it was.';
 comment on column entries.compaction_id is 'Markers: the compaction that was committed here.';
-comment on column entries.content is 'Content parts, as in src/context/content.ts.';
+comment on column entries.content is 'Content parts, as in src/context/log/content.ts.';
 comment on column entries.original_id is 'Present when the content shows less than what was produced: the whole of it.';
 comment on column entries.measurements is 'Counted of the content.';
 comment on column entries.sums is 'Measurements summed along the path; only the newest rules count.';
@@ -108,7 +109,8 @@ create table packed_outlines (
   ids text not null,
   primary key (conversation_id, block)
 );
-comment on table packed_outlines is 'Sizes of 256 entries each, for planning; derived from entries.';
+comment on table packed_outlines
+  is 'Sizes of 256 entries each, for planning; derived from entries. Text is read faster than arrays.';
 comment on column packed_outlines.conversation_id is 'The conversation.';
 comment on column packed_outlines.block is 'Holds the entries after sequence 256 × block, up to 256 × (block + 1).';
 comment on column packed_outlines.outline is 'One line per property, as pack_outlines writes them.';
@@ -130,7 +132,7 @@ create index events_redactions on events (conversation_id) where kind = 'secrets
 comment on table events is 'The timeline of a conversation. Ids, names, counts and flags; never message text.';
 comment on column events.conversation_id is 'The conversation.';
 comment on column events.number is 'Order, from 1, without gaps. Given by the database.';
-comment on column events.kind is 'What happened (src/store/events.ts).';
+comment on column events.kind is 'What happened (src/store/log/events.ts).';
 comment on column events.turn_id is 'The turn in which it happened.';
 comment on column events.epoch is 'Epoch of the writer.';
 comment on column events.data is 'Ids, names, counts and flags.';
@@ -185,18 +187,22 @@ create index model_attempts_of_part on model_attempts (compaction_id, part) wher
 create index model_attempts_by_time on model_attempts (started_at);
 comment on table model_attempts
   is 'Every try of a paid call, registered before the model is asked: a call paid twice shows.';
-comment on column model_attempts.purpose is 'The step''s own call, a part of a compaction''s summary, or a branch summary.';
+comment on column model_attempts.purpose
+  is 'The step''s own call, a part of a compaction''s summary, or a branch summary.';
 comment on column model_attempts.compaction_id is 'summary_part: the compaction; else zero, for a key without nulls.';
 comment on column model_attempts.part is 'summary_part: number of the part, from 1; else 0.';
 comment on column model_attempts.is_paid is 'It has ended and something was charged, or nobody knows how much.';
 comment on column model_attempts.turn_id is 'The turn.';
-comment on column model_attempts.call_number is 'Model call of the turn, or the one that a summary is written before; 0: none.';
-comment on column model_attempts.attempt is 'Counts the tries of a call, from 1; only the newest may store what it brought.';
+comment on column model_attempts.call_number
+  is 'Model call of the turn, or the one that a summary is written before; 0: none.';
+comment on column model_attempts.attempt
+  is 'Counts the tries of a call, from 1; only the newest may store what it brought.';
 comment on column model_attempts.conversation_id is 'The conversation.';
 comment on column model_attempts.epoch is 'Epoch of the writer.';
 comment on column model_attempts.model is 'provider/model.';
 comment on column model_attempts.head_entry_id is 'step only: newest entry that the request showed.';
-comment on column model_attempts.compactions is 'step only: compactions committed by then; only these count in its view.';
+comment on column model_attempts.compactions
+  is 'step only: compactions committed by then; only these count in its view.';
 comment on column model_attempts.view_fingerprint is 'step only: hash of the view.';
 comment on column model_attempts.renderer_version is 'step only: version of the code that rendered it.';
 comment on column model_attempts.estimated_tokens is 'Tokens of the request by the calibrated estimate.';

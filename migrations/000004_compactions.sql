@@ -80,7 +80,7 @@ comment on column compactions.form_number is 'Which form of the pass this is, fr
 comment on column compactions.replaces_id is 'The failed plan of the same pass that this one replaces.';
 comment on column compactions.previous_id is 'The compaction whose summary this one updates.';
 comment on column compactions.focus is 'What the user asked the summary to dwell on, a JSON string.';
-comment on column compactions.plan is 'The plan (src/context/plan.ts): cut, kept entries, parts.';
+comment on column compactions.plan is 'The plan (src/context/plan/plan.ts): cut, kept entries, parts.';
 comment on column compactions.head_entry_id is 'Newest entry when it was planned; the commit demands the same.';
 comment on column compactions.first_kept_sequence is 'The cut point; null when the cut stays where it is.';
 comment on column compactions.covered_through_sequence is 'Last entry that the summary covers; null without summary.';

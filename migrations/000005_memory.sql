@@ -44,7 +44,7 @@ comment on column memories.confidence is 'From 0 to 1.';
 comment on column memories.superseded_by is 'The newer memory in its place, with which it is forgotten.';
 comment on column memories.expires_at is 'When it ceases to be in force; null for never.';
 comment on column memories.created_at is 'When it was remembered.';
-comment on column memories.terms is 'What it is found by (src/store/memory-terms.ts); null until it is indexed.';
+comment on column memories.terms is 'What it is found by (src/store/memory/memory-terms.ts); null until it is indexed.';
 
 create table passages (
   id bigint generated always as identity primary key,
@@ -78,7 +78,8 @@ comment on column passages.tool_name is 'Tool results: the tool.';
 comment on column passages.path is 'Tool results: the path of the call; null: none.';
 comment on column passages.character_offset is 'Where it begins, in UTF-16 code units of the whole text.';
 comment on column passages.text is 'The passage, with replacements for NUL and lone surrogates.';
-comment on column passages.terms is 'Stems, identifiers, dates and marks of its scope (src/store/search/passage-terms.ts).';
+comment on column passages.terms
+  is 'Stems, identifiers, dates and marks of its scope (src/store/search/passage-terms.ts).';
 comment on column passages.words is 'Words in it: a hit in a short passage says more.';
 comment on column passages.place is 'Its number in the talk of user and agent; null: a tool, a note or a summary.';
 comment on column passages.is_question is 'It ends with a question mark.';

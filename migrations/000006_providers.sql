@@ -49,6 +49,7 @@ comment on column provider_pauses.paused_at is 'When the provider last asked for
 create table model_facts (
   model text not null check (model <> ''),
   server text not null,
+  tenant text not null,
   listed_at timestamptz,
   listed_window integer check (listed_window > 0),
   listed_maximum_output integer check (listed_maximum_output > 0),
@@ -61,15 +62,19 @@ create table model_facts (
   frame_tokens double precision check (frame_tokens >= 0),
   samples integer check (samples > 0),
   lessons json,
-  primary key (model, server),
+  primary key (model, server, tenant),
+  check ((tenant = '') = (listed_at is not null)),
+  check ((tenant <> '') or (num_nonnulls(learned_at, factor) = 0)),
   check ((listed_at is null) = (num_nonnulls(listed_window, listed_maximum_output) = 0)),
   check ((learned_at is null)
     = (num_nonnulls(learned_window, learned_messages, learned_media_parts, learned_media_bytes) = 0)),
   check ((factor is null) = (samples is null))
 );
-comment on table model_facts is 'Limits of a model at a server, as listed and as learned, and what calibrates its estimate.';
+comment on table model_facts
+  is 'Limits of a model at a server, as listed and as learned, and what calibrates its estimate.';
 comment on column model_facts.model is 'provider/model.';
 comment on column model_facts.server is 'Base address of the server, without credentials; empty: unknown.';
+comment on column model_facts.tenant is 'Whose turns learned it; empty: what the server lists for everybody.';
 comment on column model_facts.listed_at is 'When the server''s own list of models was read; null: never.';
 comment on column model_facts.listed_window is 'Context window in the list, in tokens; configuration wins over it.';
 comment on column model_facts.listed_maximum_output is 'Longest answer in the list, in tokens.';
@@ -100,6 +105,7 @@ create table retention_looks (
   task_queue text primary key,
   looked_at timestamptz not null default holdfast_now()
 );
-comment on table retention_looks is 'When retention was applied, by queue: the workers of each have rules of their own.';
+comment on table retention_looks
+  is 'When retention was applied, by queue: the workers of each have rules of their own.';
 comment on column retention_looks.task_queue is 'As in conversations.';
 comment on column retention_looks.looked_at is 'When a worker of the queue last began to apply its rules.';

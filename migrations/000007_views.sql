@@ -101,7 +101,8 @@ language sql stable begin atomic
     case when count(*) = count(m.cost) then coalesce(sum(m.cost), 0) end
   from model_attempts m where m.purpose = 'summary_part' and m.compaction_id = any(of_compactions) and m.is_paid;
 end;
-comment on function paid_for_compactions is 'What the summarizing calls of compactions came to, tries paid in vain included.';
+comment on function paid_for_compactions
+  is 'What the summarizing calls of compactions came to, tries paid in vain included.';
 
 create view compaction_lineage as
 select

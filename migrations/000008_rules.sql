@@ -1,4 +1,4 @@
--- What constraints and privileges cannot say. Refusals carry an SQLSTATE of class HF (src/store/errors.ts).
+-- What constraints and privileges cannot say. Refusals carry an SQLSTATE of class HF (src/store/database/errors.ts).
 
 create function require_epoch(conversation uuid, writer integer) returns conversations language plpgsql as $$
 declare

@@ -8,12 +8,6 @@ const rule = {
     unit: 'days',
     defaultText: 'kept for ever',
   }),
-  megabytes: positive.optional().meta({
-    description:
-      "Size of a tenant's conversations with an agent together, originals included; beyond it the least recently active are deleted. Without an agent: with all agents together that have no rule of their own.",
-    unit: 'megabytes',
-    defaultText: 'any size',
-  }),
 };
 
 /** What upkeep deletes. */

@@ -6,20 +6,14 @@ export interface RetentionRule {
   readonly agent: string | null;
   /** Days since the last activity; `null`: for ever. */
   readonly days: number | null;
-  /** Of these conversations together; `null`: any size. */
-  readonly megabytes: number | null;
 }
 
 /** The rules of `holdfast.yaml`. An agent's own rule stands even when it deletes nothing: it shields from the general one. */
 export function retentionRules({ retention }: ConfigurationOptions): readonly RetentionRule[] {
   if (retention === undefined) return [];
-  const { days = null, megabytes = null, agents = {} } = retention;
+  const { days = null, agents = {} } = retention;
   return [
-    ...Object.entries(agents).map(([agent, rule]) => ({
-      agent,
-      days: rule.days ?? null,
-      megabytes: rule.megabytes ?? null,
-    })),
-    ...(days === null && megabytes === null ? [] : [{ agent: null, days, megabytes }]),
+    ...Object.entries(agents).map(([agent, rule]) => ({ agent, days: rule.days ?? null })),
+    ...(days === null ? [] : [{ agent: null, days }]),
   ];
 }

@@ -129,6 +129,10 @@ async function estimateWhole(sql: Database, conversationId: string, turnId: stri
       and (e.tool_name is null or e.tool_name not in (${RECALL_SEARCH}, ${RECALL_OPEN}))`;
   if (row === undefined || row.log === null) return 0;
   const { snapshot, fixed } = await readSnapshot(sql, turnId);
-  const calibration = await readCalibration(sql, { model: snapshot.model, limits: snapshot.modelLimits });
+  const calibration = await readCalibration(sql, {
+    conversationId,
+    model: snapshot.model,
+    limits: snapshot.modelLimits,
+  });
   return estimateTokens(addMeasurements(parseMeasurements(row.log), fixed), calibration);
 }

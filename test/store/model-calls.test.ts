@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readCalibration, updateCalibration } from '../../src/store/providers/calibrations.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, getEntry } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
@@ -266,21 +265,5 @@ describe('appendNote', () => {
     const first = await appendNote(sql, note);
     expect(await appendNote(sql, note)).toEqual(first);
     await expect(appendNote(sql, { ...note, key: 'cut:2' })).rejects.toMatchObject({ code: 'head_moved' });
-  });
-});
-
-describe('calibrations', () => {
-  const MODEL = { model: 'sim/x', limits: { server: 'http://here' } };
-
-  it('lose no lesson to another one, and are of one server', async () => {
-    expect(await readCalibration(sql, MODEL)).toEqual({ factor: 1, samples: 0 });
-    await Promise.all(
-      Array.from({ length: 20 }, () =>
-        updateCalibration(sql, MODEL, ({ factor, samples }) => ({ factor: factor + 0.5, samples: samples + 1 })),
-      ),
-    );
-    expect(await readCalibration(sql, MODEL)).toEqual({ factor: 11, samples: 20 });
-    const elsewhere = await readCalibration(sql, { ...MODEL, limits: { server: 'http://there' } });
-    expect(elsewhere).toEqual({ factor: 1, samples: 0 });
   });
 });

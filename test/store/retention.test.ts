@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import { writePieces } from '../../src/store/log/content-pieces.ts';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
@@ -14,7 +12,6 @@ import type { RetentionRule } from '../../src/store/upkeep/retention.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { end } from './support/branch-builders.ts';
 import { exported, importLines } from './support/conversation-files.ts';
 import { makeConversation } from './support/make-conversation.ts';
@@ -31,15 +28,14 @@ import {
 } from './support/store-builders.ts';
 
 let sql: Database;
-let owner: Database;
 let url: string;
 useTestStore((store) => {
-  ({ sql, owner, url } = store);
+  ({ sql, url } = store);
 });
 
 /** Rules of the workers of the queue that the builders' conversations are of. */
 const ofQueue = (...rules: readonly RetentionRule[]) => ({ taskQueue: 'agent-turn', rules });
-const RULES = ofQueue({ agent: null, days: 7, megabytes: null });
+const RULES = ofQueue({ agent: null, days: 7 });
 
 /** An idle conversation that was active ten days ago. */
 async function expired(): Promise<string> {
@@ -102,10 +98,10 @@ describe('retention', () => {
   const never = new AbortController().signal;
 
   /** An idle conversation of an agent that was active so many days ago. */
-  async function idle(agent: string, daysAgo: number, characters = 10): Promise<string> {
+  async function idle(agent: string, daysAgo: number): Promise<string> {
     const conversationId = newId();
     await makeConversation(sql, conversationId, { agent });
-    await send(sql, { conversationId, ...text('x'.repeat(characters)) });
+    await send(sql, { conversationId, ...text('hello') });
     const turn = await continueConversation(sql, conversationId);
     await end(sql, turn);
     await sql`update conversations set active_at = holdfast_now() - make_interval(days => ${daysAgo}) where id = ${conversationId}`;
@@ -119,11 +115,11 @@ describe('retention', () => {
     await sql`update conversations set active_at = holdfast_now() - interval '10 days' where id = ${waiting}`;
     const young = await idle('scratch', 3);
     const ofAnother = await idle('archive', 10);
-    const rule = { agent: 'scratch', days: 7, megabytes: null };
+    const rule = { agent: 'scratch', days: 7 };
     expect(await applyRetention(sql, ofQueue(rule), never)).toBe(1);
     expect(await Promise.all([old, waiting, young, ofAnother].map(exists))).toEqual([false, true, true, true]);
     // A rule for all leaves agents alone that have their own.
-    const both = ofQueue(rule, { agent: null, days: 5, megabytes: null });
+    const both = ofQueue(rule, { agent: null, days: 5 });
     expect(await applyRetention(sql, both, never)).toBe(1);
     expect(await Promise.all([young, ofAnother].map(exists))).toEqual([true, false]);
   });
@@ -133,7 +129,7 @@ describe('retention', () => {
     const lines = await exported(sql, conversationId);
     await deleteConversation(sql, conversationId);
     await importLines(sql, lines, { agent: 'scratch' });
-    const rules = ofQueue({ agent: 'scratch', days: 365, megabytes: null });
+    const rules = ofQueue({ agent: 'scratch', days: 365 });
     expect(await applyRetention(sql, rules, never)).toBe(0);
     expect(await exported(sql, conversationId)).toEqual(lines);
     await sql`update conversations set imported_at = imported_at - interval '366 days' where id = ${conversationId}`;
@@ -146,7 +142,7 @@ describe('retention', () => {
     const hasty = connectDatabase({ url, applicationName: 'hasty', maximumConnections: 1 });
     await hasty`set lock_timeout = 100`;
     const told: unknown[] = [];
-    const rules = ofQueue({ agent: 'crowded', days: 7, megabytes: null });
+    const rules = ofQueue({ agent: 'crowded', days: 7 });
     await sql.begin(async (open) => {
       await open`select from conversations where id = ${locked} for key share`;
       const deleted = await applyRetention(hasty, rules, never, {
@@ -172,42 +168,11 @@ describe('retention', () => {
     expect(await takeUpRetention(sql, 'agent-turn', 600)).toBe(true);
   });
 
-  it('applies the rules of a queue to its own conversations alone, and a size to each tenant by itself', async () => {
+  it('applies the rules of a queue to its own conversations alone', async () => {
     const [own, ofQueueB] = [await idle('shared', 10), await idle('shared', 10)];
     await sql`update conversations set task_queue = 'queue-b' where id = ${ofQueueB}`;
-    expect(await applyRetention(sql, ofQueue({ agent: 'shared', days: 7, megabytes: null }), never)).toBe(1);
+    expect(await applyRetention(sql, ofQueue({ agent: 'shared', days: 7 }), never)).toBe(1);
     expect(await Promise.all([own, ofQueueB].map(exists))).toEqual([false, true]);
-    const large = [await idle('shared', 2, 700_000), await idle('shared', 1, 700_000)];
-    await owner`update conversations set tenant = 'another' where id = ${large[0] ?? ''}`;
-    await sql`update conversations set task_queue = 'agent-turn' where id = ${ofQueueB}`;
-    expect(await applyRetention(sql, ofQueue({ agent: 'shared', days: null, megabytes: 1 }), never)).toBe(0);
-  });
-
-  it('deletes the least recently active until an agent fits its size', async () => {
-    const sized = [await idle('large', 3, 700_000), await idle('large', 2, 700_000), await idle('large', 1, 700_000)];
-    expect(await applyRetention(sql, ofQueue({ agent: 'large', days: null, megabytes: 1.5 }), never)).toBe(1);
-    expect(await Promise.all(sized.map(exists))).toEqual([false, true, true]);
-  });
-
-  it('counts entries, originals and summaries', async () => {
-    const small = await idle('measured', 2);
-    const turn = await turnWithSteps(sql);
-    const { conversationId } = turn;
-    await sql`update conversations set agent = 'measured' where id = ${conversationId}`;
-    const { compaction } = await plan(sql, turn);
-    const measurements = { ...SUMMARY.measurements, bytes: 300_000 };
-    await commitCompaction(
-      sql,
-      commitRequest(turn, compaction.compactionId, { summary: { ...SUMMARY, measurements } }),
-    );
-    await end(sql, turn);
-    const [entries] = await sql<{ bytes: number }[]>`
-      select sum((e.measurements).bytes)::int as bytes from entries e where e.conversation_id = ${conversationId}`;
-    await writePieces(sql, conversationId, [Buffer.alloc(1_700_000 - (entries?.bytes ?? 0))]);
-    const rule = (megabytes: number) => ofQueue({ agent: 'measured', days: null, megabytes });
-    expect(await applyRetention(sql, rule(3), never)).toBe(0);
-    expect(await applyRetention(sql, rule(2), never)).toBe(1);
-    expect(await Promise.all([small, conversationId].map(exists))).toEqual([false, true]);
   });
 });
 

@@ -60,7 +60,7 @@ async function look(database: Database): Promise<string[]> {
   // Due again, as after ten minutes.
   await store.sql`update retention_looks set looked_at = looked_at - interval '11 minutes'`;
   const dependencies = upkeepDependencies(database, {
-    retention: [{ agent: 'expired', days: 30, megabytes: null }],
+    retention: [{ agent: 'expired', days: 30 }],
     isWorkflowOpen: () => Promise.resolve(false),
     ringDoorbell: (conversationId) => {
       rung.push(conversationId);

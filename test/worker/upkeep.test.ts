@@ -114,7 +114,7 @@ test('a conversation that others have locked keeps no other one from being delet
     update conversations set agent = 'expired', active_at = active_at - interval '10 days' where id = any(${[locked ?? '', free ?? '']})`;
   const hasty = connectDatabase({ url, applicationName: 'hasty', maximumConnections: 1 });
   await hasty`set lock_timeout = 100`;
-  const retention = [{ agent: 'expired', days: 7, megabytes: null }];
+  const retention = [{ agent: 'expired', days: 7 }];
   await sql.begin(async (open) => {
     await open`select from conversations where id = ${locked ?? ''} for key share`;
     await deleteExpired({ ...dependencies(), database: hasty, retention }, NEVER);

@@ -131,7 +131,7 @@ async function plainRequest(
     contextLines: source.compaction.contextLines,
     turnIsOpen: source.compaction.plan.insideTurn,
     summarizer: snapshot.summarizer.limits,
-    calibration: await readCalibration(database, snapshot.summarizer),
+    calibration: await readCalibration(database, { ...task.input.turn, ...snapshot.summarizer }),
     shorter: source.compaction.form === 'shorter_summary',
   });
 }

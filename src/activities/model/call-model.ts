@@ -284,7 +284,7 @@ async function keep(
       },
     });
     const { model, modelLimits: limits } = snapshot;
-    await updateCalibration(database, { model, limits }, (current) => calibrate(current, observation));
+    await updateCalibration(database, { ...input.turn, model, limits }, (current) => calibrate(current, observation));
     dependencies.reachCrashPoint('callModel:calibrated');
   }
   return completeAnswer(dependencies, input, snapshot, stored);

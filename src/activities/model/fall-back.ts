@@ -84,7 +84,7 @@ async function firstThatHolds(
   const check = await readFit(database, turn);
   for (const [place, model] of models.entries()) {
     const { policy, modelLimits, summarizer } = model;
-    const calibration = await readCalibration(database, { model: model.model, limits: modelLimits });
+    const calibration = await readCalibration(database, { ...turn, model: model.model, limits: modelLimits });
     const ownCheck = { ...check, model: model.model, policy, modelLimits, calibration, reported: null };
     const tokens = estimateTokens(addMeasurements(check.view, check.fixed), calibration);
     if (tokens <= budgetFor(policy, modelLimits).inputBudget) return place;

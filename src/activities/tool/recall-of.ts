@@ -7,7 +7,6 @@ import { openEntry } from '../../store/log/entries.ts';
 import type { OpenRequest, OpenedText } from '../../store/log/open-entry.ts';
 import { findSourceConversation } from '../../store/memory/memories.ts';
 import type { MemoryScope } from '../../store/memory/memories.ts';
-import { readMemoryUser } from '../../store/memory/memory-users.ts';
 import { readNewestRequestId } from '../../store/log/notes.ts';
 import { openAround } from '../../store/log/open-around.ts';
 import { countUnindexed, searchMemory } from '../../store/memory/recall-search.ts';
@@ -73,17 +72,12 @@ function userOf({ memoryScopes }: Reader): string | undefined {
   return memoryScopes.find(({ scope }) => scope === 'user')?.scopeName;
 }
 
-async function findSource(database: Database, reader: Reader, sourceId: string): Promise<string | null> {
-  const user = await readMemoryUser(database, reader.conversationId, userOf(reader) ?? '');
-  return findSourceConversation(database, { scopes: reader.memoryScopes, user, sourceId });
-}
-
 async function openSource(
   database: Database,
   reader: Reader,
   { id, ...page }: { readonly id: string; readonly offset: number; readonly limit: number },
 ): Promise<RecalledPage | null> {
-  const conversationId = await findSource(database, reader, id);
+  const conversationId = await findSourceConversation(database, { scopes: reader.memoryScopes, sourceId: id });
   if (conversationId === null) return null;
   const isOwn = await isOfOwnUser(database, reader, conversationId);
   const opened = await (isOwn ? openEntry : openWithoutSecrets)(database, { ...page, conversationId, id });
@@ -121,7 +115,7 @@ async function openAroundSource(
   reader: Reader,
   { id, count }: { readonly id: string; readonly count: number },
 ): Promise<RecalledRange | 'of_another_user' | null> {
-  const conversationId = await findSource(database, reader, id);
+  const conversationId = await findSourceConversation(database, { scopes: reader.memoryScopes, sourceId: id });
   if (conversationId === null) return null;
   if (!(await isOfOwnUser(database, reader, conversationId))) return 'of_another_user';
   const entries = await openAround(database, { conversationId, id, count });

@@ -68,7 +68,7 @@ export async function relevantMemories(
   // One page: a turn that begins does not wait for all that was imported. Upkeep takes the rest apart.
   await addMissingTerms(sql, scopes);
   const stated = await chooseMemories(sql, { ...CONSIDERED, scopes, goal });
-  const summaries = await chooseMemories(sql, { ...CONSIDERED_SUMMARIES, scopes, user, goal });
+  const summaries = await chooseMemories(sql, { ...CONSIDERED_SUMMARIES, scopes, goal });
   const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
   const choice = {
     memories: [...(await withoutShown(sql, conversationId, stated)), ...ofOthers(conversationId, summaries)].map(

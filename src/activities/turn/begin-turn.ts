@@ -41,7 +41,11 @@ export async function beginTurn(
       memoriesFor: (sql, messages, snapshot) =>
         relevantMemories(sql, { conversationId, snapshot, goal: messages.map(textOf).join('\n') }),
       snapshotFor: async (agent, settings) => {
-        const snapshot = await withLearnedWindows(dependencies, await dependencies.snapshotFor(agent, settings));
+        const snapshot = await withLearnedWindows(
+          dependencies,
+          conversationId,
+          await dependencies.snapshotFor(agent, settings),
+        );
         const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
         return { snapshot, fixed: fixedMeasurements(snapshot), rules };
       },
@@ -94,6 +98,7 @@ function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {
 /** The limits that servers named in errors count more than those that are known of their models. */
 async function withLearnedWindows(
   { database, learnedWindows }: ActivityDependencies,
+  conversationId: string,
   snapshot: AgentSnapshot,
 ): Promise<AgentSnapshot> {
   // The name of a model that cannot be run may not even have a provider.
@@ -102,7 +107,8 @@ async function withLearnedWindows(
   const named = new Set<string>();
   const limitsOf = async (model: string, limits: ModelLimits): Promise<ModelLimits> => {
     const server = learnedWindows.serverOf(parseModelName(model).provider);
-    const learned = await readLearnedLimits(database, { model, server }, learnedWindows.forgetAfterDays);
+    const of = { model, server, conversationId };
+    const learned = await readLearnedLimits(database, of, learnedWindows.forgetAfterDays);
     if (learned.tokens !== null) named.add(model);
     return { ...withLearnedLimits(limits, learned), server };
   };

@@ -114,7 +114,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   const { database } = dependencies;
   const { snapshot } = await readSnapshot(database, task.turn.turnId);
   const { limits } = snapshot.summarizer;
-  const calibration = await readCalibration(database, snapshot.summarizer);
+  const calibration = await readCalibration(database, { ...task.turn, ...snapshot.summarizer });
   const policy = branchPolicy(snapshot.policy);
   const room = Math.max(0, budgetFor(policy, limits).inputBudget - BRANCH_SUMMARY_OUTPUT);
   const chosen = await chooseLeftItems(database, task.left, { budget: room, calibration });

@@ -78,7 +78,7 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     join agent_snapshots s on s.hash = t.snapshot_hash
     cross join lateral (select model_in_force(t) as model) f
     left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
-    left join model_facts k on k.model = t.model
+    left join model_facts k on k.tenant = c.tenant and k.model = t.model
       and k.server = coalesce(coalesce(t.model_limits, f.model -> 'modelLimits') ->> 'server', '')
     left join compactions p on p.conversation_id = c.id and p.status = 'planned'
     left join entries u on u.conversation_id = c.id and u.id = c.usage_entry_id

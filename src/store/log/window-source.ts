@@ -25,6 +25,10 @@ export async function readWindowSource(sql: Database, conversationId: string): P
     readViewOutline(sql, point),
     readSnapshot(sql, turn.turn.turnId),
   ]);
-  const calibration = await readCalibration(sql, { model: snapshot.model, limits: snapshot.modelLimits });
+  const calibration = await readCalibration(sql, {
+    conversationId,
+    model: snapshot.model,
+    limits: snapshot.modelLimits,
+  });
   return { ...outline, snapshot, fixed, calibration };
 }

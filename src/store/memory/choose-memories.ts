@@ -12,8 +12,8 @@ import {
   writeMemory,
 } from './memories.ts';
 import type { MemoryRow, MemoryScope, MemoryToInsert, StoredMemory } from './memories.ts';
-import { memoryIsOfAnotherUser, summaryIsOfAnotherUser } from './memory-users.ts';
-import type { MemoryUser } from './memory-users.ts';
+import { memoryIsOfAnotherUser } from './memory-users.ts';
+
 import { withoutTableScans } from '../database/without-table-scans.ts';
 
 /** Words of a goal that are looked up, its first. After a compaction it is some pages long. */
@@ -32,8 +32,6 @@ export interface MemoryChoice {
   readonly scopes: readonly MemoryScope[];
   /** Whole summaries, or all else. */
   readonly isSummary: boolean;
-  /** To whom they are shown. Default: all are. */
-  readonly user?: MemoryUser;
   readonly goal: string;
   /** Those that share words with the goal, rare ones counting more. */
   readonly matching: number;
@@ -49,14 +47,13 @@ export interface MemoryChoice {
  * rarest first. Of a word that very many have only a part is looked up, for it tells little.
  */
 export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promise<StoredMemory[]> {
-  const { scopes, isSummary, user, goal, matching, newest, preferences } = choice;
+  const { scopes, isSummary, goal, matching, newest, preferences } = choice;
   const stems = [...new Set(stemsOf(goal))].slice(0, MOST_STEMS);
   const terms = scopes.flatMap((scope) => stemTerms({ ...scope, isSummary }, stems));
   const [newestCompared, olderCompared] = [NEWEST_FOR_ONE * matching, OLDER_FOR_ONE * matching];
   const share = Math.max(LEAST_OF_WORD, Math.floor(MOST_LOOKED_UP / Math.max(1, stems.length)));
   const mostOfWord = Math.min(newestCompared, share);
-  const isOfAnother = isSummary && user !== undefined ? summaryIsOfAnotherUser(sql, user) : sql`false`;
-  const isAsked = sql`m.kind ${isSummary ? sql`=` : sql`<>`} 'summary' and ${memoryIsInForce(sql)} and not ${isOfAnother}`;
+  const isAsked = sql`m.kind ${isSummary ? sql`=` : sql`<>`} 'summary' and ${memoryIsInForce(sql)}`;
   const isPreferred = sql`m.kind = 'preference' and ${memoryIsInForce(sql)}`;
   // Postgres expects a word in one of 200 memories, whichever it is: among some 100,000 it takes a scan to be sooner done, and is wrong.
   const rows = await withoutTableScans(

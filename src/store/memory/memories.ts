@@ -6,7 +6,7 @@ import { isoTime, isoTimeOrNull, jsonText } from '../log/stored-text.ts';
 import { transaction } from '../database/transaction.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { termsOf } from './memory-terms.ts';
-import { memoryIsOfAnotherUser, ofAnotherUser, summaryIsOfAnotherUser } from './memory-users.ts';
+import { memoryIsOfAnotherUser, ofAnotherUser } from './memory-users.ts';
 import type { MemoryUser } from './memory-users.ts';
 
 /** Who shares a memory: all conversations of an agent, of a user, or in a workspace. */
@@ -262,20 +262,15 @@ export async function findMemoriesInForce(sql: Queries, ids: readonly string[]):
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The conversation in which a memory of these scopes that is in force, and is shown to this user, was learned from this entry; `null` when none was. */
+/** The conversation in which a memory of these scopes that is in force was learned from this entry; `null` when none was. */
 export async function findSourceConversation(
   sql: Queries,
-  {
-    scopes,
-    user,
-    sourceId,
-  }: { readonly scopes: readonly MemoryScope[]; readonly user: MemoryUser; readonly sourceId: string },
+  { scopes, sourceId }: { readonly scopes: readonly MemoryScope[]; readonly sourceId: string },
 ): Promise<string | null> {
   if (!isId(sourceId) || scopes.length === 0) return null;
   const [row] = await sql<{ conversation_id: string }[]>`
     select m.conversation_id from memories m
     where m.source_id = ${sourceId} and m.conversation_id is not null and ${memoryIsOfScopes(sql, scopes)} and ${memoryIsInForce(sql)}
-      and not ${summaryIsOfAnotherUser(sql, user)}
     limit 1`;
   return row?.conversation_id ?? null;
 }

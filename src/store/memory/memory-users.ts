@@ -46,16 +46,6 @@ export function memoryIsOfAnotherUser(sql: Queries, { named, name }: MemoryUser)
       and c.user_name is distinct from ${named}::text and c.user_name is distinct from ${name}::text))`;
 }
 
-/**
- * Condition on `memories m`: the summary of a conversation that names another user. Older versions flushed those for the whole
- * workspace; they are shown to their own user only.
- */
-export function summaryIsOfAnotherUser(sql: Queries, { named, name }: MemoryUser) {
-  return sql`(m.kind = 'summary' and m.scope <> 'user' and exists (
-    select from conversations c where c.id = m.conversation_id
-      and c.user_name is not null and c.user_name is distinct from ${named}::text and c.user_name <> ${name}::text))`;
-}
-
 export function ofAnotherUser(id: string): StoreError {
   return new StoreError(
     'memory_of_another_user',

@@ -2,8 +2,9 @@ import { NO_CALIBRATION } from '../../context/log/estimate.ts';
 import type { Calibration, Lessons, ModelLimits } from '../../context/plan/plan.ts';
 import type { Database, Queries } from '../database/database.ts';
 
-/** A model and where it is served. */
+/** A model and where it is served, for the tenant of a conversation: a server may send each its own. */
 export interface CalibratedModel {
+  readonly conversationId: string;
   /** `provider/model`. */
   readonly model: string;
   readonly limits: Pick<ModelLimits, 'server'>;
@@ -11,19 +12,21 @@ export interface CalibratedModel {
 
 /** What was learned of a model at its server; factor 1 and no samples when nothing was. */
 export async function readCalibration(sql: Queries, of: CalibratedModel): Promise<Calibration> {
-  return (await readVersion(sql, of)).calibration;
+  return (await readVersion(sql, of))?.calibration ?? NO_CALIBRATION;
 }
 
-/** @returns with the version of the row, `null` where there is none */
+/** @returns with the version of the row, `null` where there is none; of a deleted conversation, nothing */
 async function readVersion(
   sql: Queries,
-  { model, limits }: CalibratedModel,
-): Promise<{ readonly calibration: Calibration; readonly version: string | null }> {
-  const [row] = await sql<(CalibrationColumns & { lessons: Lessons | null; version: string })[]>`
-    select coalesce(factor, 1) as factor, frame_tokens, coalesce(samples, 0) as samples, lessons, xmin::text as version
-    from model_facts
-    where model = ${model} and server = ${limits.server ?? ''}`;
-  if (row === undefined) return { calibration: NO_CALIBRATION, version: null };
+  { model, limits, conversationId }: CalibratedModel,
+): Promise<{ readonly calibration: Calibration; readonly version: string | null } | null> {
+  const [row] = await sql<(CalibrationColumns & { lessons: Lessons | null; version: string | null })[]>`
+    select coalesce(f.factor, 1) as factor, f.frame_tokens, coalesce(f.samples, 0) as samples, f.lessons,
+      f.xmin::text as version
+    from conversations c
+    left join model_facts f on f.tenant = c.tenant and f.model = ${model} and f.server = ${limits.server ?? ''}
+    where c.id = ${conversationId}`;
+  if (row === undefined) return null;
   const calibration = { ...toCalibration(row), ...(row.lessons !== null && { lessons: row.lessons }) };
   return { calibration, version: row.version };
 }
@@ -49,7 +52,9 @@ export async function updateCalibration(
   learn: (current: Calibration) => Calibration,
 ): Promise<Calibration> {
   for (;;) {
-    const { calibration, version } = await readVersion(sql, of);
+    const found = await readVersion(sql, of);
+    if (found === null) return NO_CALIBRATION;
+    const { calibration, version } = found;
     const learned = learn(calibration);
     if (learned === calibration || learned.samples === 0 || (await replaceVersion(sql, of, { learned, version })))
       return learned;
@@ -59,15 +64,16 @@ export async function updateCalibration(
 /** `false`: another lesson was written since that version was read. */
 async function replaceVersion(
   sql: Database,
-  { model, limits }: CalibratedModel,
+  { model, limits, conversationId }: CalibratedModel,
   { learned, version }: { readonly learned: Calibration; readonly version: string | null },
 ): Promise<boolean> {
   const { count } = await sql`
-    insert into model_facts as f (model, server, factor, frame_tokens, samples, lessons)
-    select ${model}, ${limits.server ?? ''}, ${learned.factor}::float8, ${learned.frameTokens ?? null}::float8, ${learned.samples}::int,
+    insert into model_facts as f (model, server, tenant, factor, frame_tokens, samples, lessons)
+    select ${model}, ${limits.server ?? ''}, c.tenant, ${learned.factor}::float8, ${learned.frameTokens ?? null}::float8, ${learned.samples}::int,
       ${learned.lessons === undefined ? null : JSON.stringify(learned.lessons)}::text::json
-    from (select set_config('synchronous_commit', 'off', true)) as committed
-    on conflict (model, server) do update
+    from conversations c cross join (select set_config('synchronous_commit', 'off', true)) as committed
+    where c.id = ${conversationId}
+    on conflict (model, server, tenant) do update
     set factor = excluded.factor, frame_tokens = excluded.frame_tokens, samples = excluded.samples,
       lessons = excluded.lessons
     where f.xmin::text = ${version}`;

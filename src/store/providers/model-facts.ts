@@ -1,7 +1,7 @@
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import { NOTHING_LEARNED, type LearnedLimits } from '../../models/errors/learned-window.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { Database, Queries } from '../database/database.ts';
+import type { Database, Fragment, Queries } from '../database/database.ts';
 import { isoTime, jsonText, plainText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 
@@ -13,8 +13,9 @@ interface ModelAtServer {
   readonly server: string;
 }
 
-/** Limits that a server named when it refused a request. */
+/** Limits that a server named when it refused a request of a tenant. */
 export interface LearnedWindow extends ModelAtServer, LearnedLimits {
+  readonly tenant: string;
   readonly learnedAt: string;
 }
 
@@ -28,7 +29,7 @@ export interface ServedModel extends ModelAtServer {
 }
 
 /**
- * Stores limits of a refusal, for this turn at once and for all later ones.
+ * Stores limits of a refusal, for this turn at once and for all later ones of its tenant.
  * @param learned `limits`: the turn's limits from now on
  * @throws StoreError `stale_epoch`
  */
@@ -40,10 +41,12 @@ export async function storeLearnedWindow(
   const { model, server, tokens, messages, mediaParts, mediaBytes, limits } = learned;
   await writeAsTurn(sql, turn, async (writer) => {
     await writer.sql`
-      insert into model_facts as f (model, server, learned_at, learned_window, learned_messages, learned_media_parts,
-        learned_media_bytes)
-      values (${model}, ${plainText(server)}, holdfast_now(), ${tokens}, ${messages}, ${mediaParts}, ${mediaBytes})
-      on conflict (model, server) do update
+      insert into model_facts as f (model, server, tenant, learned_at, learned_window, learned_messages,
+        learned_media_parts, learned_media_bytes)
+      select ${model}, ${plainText(server)}, c.tenant, holdfast_now(), ${tokens}::int, ${messages}::int,
+        ${mediaParts}::int, ${mediaBytes}::bigint
+      from conversations c where c.id = ${turn.conversationId}
+      on conflict (model, server, tenant) do update
       set learned_at = excluded.learned_at,
         learned_window = coalesce(excluded.learned_window, f.learned_window),
         learned_messages = coalesce(excluded.learned_messages, f.learned_messages),
@@ -53,33 +56,38 @@ export async function storeLearnedWindow(
   });
 }
 
-/** Limits of a model at a server that were learned within so many days. */
-export async function readLearnedLimits(sql: Queries, of: ModelAtServer, days: number): Promise<LearnedLimits> {
-  const [learned] = await selectLearned(sql, days, of);
+/** Limits of a model at a server that turns of the conversation's tenant learned within so many days. */
+export async function readLearnedLimits(
+  sql: Queries,
+  of: ModelAtServer & { readonly conversationId: string },
+  days: number,
+): Promise<LearnedLimits> {
+  const ofTenant = sql`${isOf(sql, of)} and tenant = (select c.tenant from conversations c where c.id = ${of.conversationId})`;
+  const [learned] = await selectLearned(sql, days, ofTenant);
   return learned ?? NOTHING_LEARNED;
 }
 
-/** All limits learned within so many days, by model. */
+/** All limits learned within so many days, by model and tenant. */
 export async function listLearnedWindows(sql: Queries, days: number): Promise<LearnedWindow[]> {
-  const rows = await selectLearned(sql, days);
+  const rows = await selectLearned(sql, days, sql`true`);
   return rows.map(({ learnedAt, ...row }) => Object.assign(row, { learnedAt: isoTime(learnedAt) }));
 }
 
-function selectLearned(sql: Queries, days: number, of?: ModelAtServer) {
-  return sql<(ModelAtServer & LearnedLimits & { readonly learnedAt: Date })[]>`
-    select model, server, learned_window as tokens, learned_messages as messages, learned_media_parts as "mediaParts",
+function selectLearned(sql: Queries, days: number, which: Fragment) {
+  return sql<(Omit<LearnedWindow, 'learnedAt'> & { readonly learnedAt: Date })[]>`
+    select model, server, tenant, learned_window as tokens, learned_messages as messages, learned_media_parts as "mediaParts",
       learned_media_bytes::float8 as "mediaBytes", learned_at as "learnedAt"
     from model_facts
-    where ${isOf(sql, of)} and learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server`;
+    where ${which} and learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server, tenant`;
 }
 
 /** Stores what a server listed; an earlier listing is replaced. */
 export async function storeServedModel(sql: Database, served: Omit<ServedModel, 'listedAt'>): Promise<void> {
   const { model, server, window, maximumOutput } = served;
   await sql`
-    insert into model_facts (model, server, listed_at, listed_window, listed_maximum_output)
-    values (${model}, ${plainText(server)}, holdfast_now(), ${window}, ${maximumOutput})
-    on conflict (model, server) do update
+    insert into model_facts (model, server, tenant, listed_at, listed_window, listed_maximum_output)
+    values (${model}, ${plainText(server)}, '', holdfast_now(), ${window}, ${maximumOutput})
+    on conflict (model, server, tenant) do update
     set listed_at = excluded.listed_at, listed_window = excluded.listed_window,
       listed_maximum_output = excluded.listed_maximum_output`;
 }
@@ -88,10 +96,10 @@ export async function storeServedModel(sql: Database, served: Omit<ServedModel, 
 export async function listServedModels(sql: Queries, of?: ModelAtServer): Promise<ServedModel[]> {
   const rows = await sql<(Omit<ServedModel, 'listedAt'> & { readonly listedAt: Date })[]>`
     select model, server, listed_window as window, listed_maximum_output as "maximumOutput", listed_at as "listedAt"
-    from model_facts where ${isOf(sql, of)} and listed_at is not null order by model, server`;
+    from model_facts where ${of === undefined ? sql`true` : isOf(sql, of)} and tenant = '' order by model, server`;
   return rows.map(({ listedAt, ...row }) => Object.assign(row, { listedAt: isoTime(listedAt) }));
 }
 
-function isOf(sql: Queries, of: ModelAtServer | undefined) {
-  return of === undefined ? sql`true` : sql`model = ${of.model} and server = ${plainText(of.server)}`;
+function isOf(sql: Queries, { model, server }: ModelAtServer) {
+  return sql`model = ${model} and server = ${plainText(server)}`;
 }

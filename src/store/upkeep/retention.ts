@@ -9,8 +9,6 @@ export interface RetentionRule {
   readonly agent: string | null;
   /** Days since a conversation was active last, or was imported. `null`: for ever. */
   readonly days: number | null;
-  /** Megabytes that a tenant's conversations with the agent may fill together; the least recently active go first. `null`: any size. */
-  readonly megabytes: number | null;
 }
 
 /** Rules of the workers of one queue, which hold for the conversations of that queue alone. */
@@ -18,8 +16,6 @@ export interface QueueRetention {
   readonly taskQueue: string;
   readonly rules: readonly RetentionRule[];
 }
-
-const BYTES_PER_MEGABYTE = 1_000_000;
 
 /** Takes up retention, which is due once in a while; `false` when some worker of the queue did so less than `everySeconds` ago. */
 export async function takeUpRetention(sql: Database, taskQueue: string, everySeconds: number): Promise<boolean> {
@@ -50,10 +46,11 @@ export async function applyRetention(
 ): Promise<number> {
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
-  for (const rule of rules) {
+  for (const { agent, days } of rules) {
+    if (days === null) continue;
     const ruled = sql`c.task_queue = ${taskQueue}
-      and ${rule.agent === null ? sql`not c.agent = any(${named})` : sql`c.agent = ${rule.agent}`}`;
-    for (const expired of await findExpired(sql, rule, ruled)) {
+      and ${agent === null ? sql`not c.agent = any(${named})` : sql`c.agent = ${agent}`}`;
+    for (const expired of await findExpired(sql, days, ruled)) {
       if (signal.aborted) return deleted;
       if (!(await deleteIdle(sql, expired, listener))) continue;
       deleted += 1;
@@ -70,36 +67,16 @@ interface Expired {
 }
 
 /** @param ruled of `conversations c`, those that the rule is for */
-async function findExpired(sql: Database, rule: RetentionRule, ruled: Fragment): Promise<readonly Expired[]> {
+async function findExpired(sql: Database, days: number, ruled: Fragment): Promise<readonly Expired[]> {
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
   const keptSince = keptSinceOf(sql);
   // The first condition says no more than the second, and has an index.
-  const before = rule.days === null ? null : sql`holdfast_now() - make_interval(secs => ${rule.days * 86_400})`;
-  const tooOld =
-    before === null
-      ? []
-      : await sql<Expired[]>`
-          select c.id, (${keptSince})::text as kept_since from conversations c
-          where ${ruled} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
-          order by ${keptSince} limit 1000`;
-  if (rule.megabytes === null) return tooOld;
-  // The sums at the head are those of all entries of the active branch.
-  const tooMuch = await sql<Expired[]>`
-    select id, kept_since::text from (
-      select c.id, ${keptSince} as kept_since, ${idle} as idle,
-        sum(coalesce((h.sums).bytes, 0) + coalesce(o.bytes, 0) + coalesce(k.bytes, 0))
-          over (partition by c.tenant order by ${keptSince} desc, c.id desc) as bytes
-      from conversations c
-      left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
-      cross join lateral (select sum(o.bytes) as bytes from contents o where o.conversation_id = c.id) o
-      cross join lateral (
-        select sum((k.summary_measurements).bytes) as bytes from compactions k
-        where k.conversation_id = c.id and k.status = 'committed') k
-      where ${ruled}) as sized
-    where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by sized.kept_since limit 1000`;
-  // What both name is deleted once; the second time it is not there.
-  return [...tooOld, ...tooMuch];
+  const before = sql`holdfast_now() - make_interval(secs => ${days * 86_400})`;
+  return sql<Expired[]>`
+    select c.id, (${keptSince})::text as kept_since from conversations c
+    where ${ruled} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
+    order by ${keptSince} limit 1000`;
 }
 
 /**
