@@ -178,7 +178,7 @@ function byCount(reading: Reading): ErrorAssessment | undefined {
 
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
 function byOtherKind(reading: Reading): ErrorAssessment | undefined {
-  const { text, codes, coded, fill = 0 } = reading;
+  const { text, codes, coded } = reading;
   if (/context (?:deadline|(?:was )?cancell?ed)/.test(text)) return outage(reading, 'a deadline of the server');
   const about = `${text}\n${[...codes].join('\n')}`;
   const tokens = /tokens?\b|token|jeton|токен|トークン|토큰/.test(text);
@@ -191,8 +191,7 @@ function byOtherKind(reading: Reading): ErrorAssessment | undefined {
   )?.[0];
   if (other === 'thinking_refused') return { kind: other, repair: 'drop_thinking', evidence: 'words about thinking' };
   if (other !== undefined) return stop(other, `words: ${other}`);
-  if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b/.test(text) && fill < NEARLY_FULL && !/per image/.test(text))
-    return undefined;
+  if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b/.test(text) && !/per image/.test(text)) return undefined;
   const media = words.MEDIA_SIZE.test(about);
   const each = media && /per (?:image|file|document|attachment)/.test(text);
   if (!each && (tokens || !(media || words.BYTES.test(about) || coded(/toolarge/)))) return undefined;

@@ -54,6 +54,7 @@ export const OVERFLOW_SIGNATURES: readonly Signature[] = [
   signature('fireworks', 'prompt is too long: {actual}, model maximum context length: {limit}'),
   signature('moonshot', 'exceeded model token limit(?:: {limit}(?: \\(requested: {actual}\\))?)?'),
   signature('dashscope', 'range of input length should be \\[1, {limit}\\]'),
+  signature('snowflake', 'max tokens of {limit} exceeded'),
   signature('minimax', 'context window exceeds limit'),
   signature('copilot', 'prompt token count of {actual} exceeds the limit of {limit}'),
   signature('vllm', 'decoder prompt \\(length {actual}\\) is longer than the maximum model length of {limit}'),
