@@ -1,4 +1,3 @@
-import { StreamFailure } from './protocols/answer-collector.ts';
 import { classifyError } from './errors/verdict.ts';
 import { vendorMessageOf } from './errors/signals.ts';
 import { property } from './protocols/json.ts';
@@ -8,6 +7,18 @@ import { SlowServerError } from './protocols/transport.ts';
 /** Internal: the connection worked, but what came over it is not a whole answer. */
 export class BrokenAnswerError extends Error {
   override readonly name = 'BrokenAnswerError';
+}
+
+/** Internal: an error that came as an event of a stream that began well. Its body is classified. */
+export class StreamFailure extends Error {
+  override readonly name = 'StreamFailure';
+  /** The event's error, whatever its shape. */
+  readonly body: unknown;
+
+  constructor(body: unknown) {
+    super('The provider ended the stream with an error.');
+    this.body = body;
+  }
 }
 
 /** Internal: a body came with HTTP 200 where a stream was asked for. */

@@ -195,8 +195,8 @@ test.each([
   expect(failure.status).toBeUndefined();
 });
 
-test('a stream without a finish reason was cut', async () => {
-  const client = await clientOf((_, response) => stream(response, [chunk({ content: 'x' })], true));
+test('a stream without a finish reason or a last event was cut', async () => {
+  const client = await clientOf((_, response) => stream(response, [chunk({ content: 'x' })]));
   expect((await failureOf(client.answer(REQUEST, listening()))).verdict).toMatchObject({
     kind: 'retryable',
     cause: 'connection',

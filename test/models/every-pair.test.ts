@@ -3,11 +3,11 @@ import type { ContentPart } from '../../src/context/log/content.ts';
 import type { ViewMessage } from '../../src/context/view/view.ts';
 import { AnthropicCollector } from '../../src/models/protocols/anthropic/answer.ts';
 import { anthropicRequest } from '../../src/models/protocols/anthropic/request.ts';
-import type { AnswerCollector } from '../../src/models/protocols/answer-collector.ts';
 import { ChatCollector } from '../../src/models/protocols/chat/answer.ts';
 import { chatDialect } from '../../src/models/protocols/chat/dialect.ts';
 import { chatRequest } from '../../src/models/protocols/chat/request.ts';
 import { ResponsesCollector } from '../../src/models/protocols/responses/answer.ts';
+import type { AnswerCollector } from '../../src/models/protocols/stream-answer.ts';
 import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
 import { PICTURE, requestOf, user, viewOf } from '../support/model-builders.ts';
 import { checkAnthropicPairing, checkChatPairing, checkResponsesPairing } from '../support/pairing-rules.ts';
@@ -89,7 +89,7 @@ const STREAMS = {
 type Protocol = keyof typeof STREAMS;
 const PROTOCOLS = ['anthropic', 'chat', 'responses'] as const;
 
-const COLLECTORS: Record<Protocol, () => AnswerCollector<never>> = {
+const COLLECTORS: Record<Protocol, () => AnswerCollector> = {
   anthropic: () => new AnthropicCollector({ provider: 'anthropic', declaredName: (name) => name }),
   chat: () => new ChatCollector({ provider: 'chat', declaredName: (name) => name }),
   responses: () => new ResponsesCollector({ provider: 'responses', declaredName: (name) => name }),
@@ -98,10 +98,10 @@ const COLLECTORS: Record<Protocol, () => AnswerCollector<never>> = {
 /** The step as it is stored: what the provider streamed, and the results, one of them an image. */
 function stepOf(protocol: Protocol): ViewMessage[] {
   const collector = COLLECTORS[protocol]();
-  for (const event of STREAMS[protocol]) collector.take(event as never);
+  for (const event of STREAMS[protocol]) collector.take(event);
   const answer = collector.finish();
-  const content: readonly ContentPart[] = answer?.content ?? [];
-  expect(answer?.stopReason).toBe('tool_calls');
+  const content: readonly ContentPart[] = answer.content;
+  expect(answer.stopReason).toBe('tool_calls');
   const calls = content.filter((part) => part.type === 'tool_call');
   const image: ContentPart = { ...PICTURE, data: `aW1hZ2Ut${protocol}` } as ContentPart;
   return [
@@ -240,8 +240,8 @@ test.each(['chat', 'responses'] as const)(
   'an answer of %s of a megabyte and with 200 calls is whole, and each protocol takes it back',
   (from) => {
     const collector = COLLECTORS[from]();
-    for (const event of HUGE[from]) collector.take(event as never);
-    const content: readonly ContentPart[] = collector.finish()?.content ?? [];
+    for (const event of HUGE[from]) collector.take(event);
+    const content: readonly ContentPart[] = collector.finish().content;
     const calls = content.filter((part) => part.type === 'tool_call');
     expect(calls.map(({ index }) => index)).toEqual(Array.from({ length: 200 }, (_, index) => index));
     expect(content[0]).toEqual({ type: 'text', text: 'x'.repeat(1_000_000) });

@@ -58,7 +58,7 @@ describe('trigger', () => {
     );
     const collector = new AnthropicCollector({ provider: 'anthropic', declaredName: (name) => name });
     for (const event of events) collector.take(event);
-    const usage = collector.finish()?.usage;
+    const usage = collector.finish().usage;
     expect(report(usage?.input ?? 0, usage?.output ?? 0)).toMatchObject({ tokens: 168_001, isDue: true });
   });
 

@@ -1,11 +1,11 @@
-import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentPart } from '../../../context/log/content.ts';
 import { jsonOf } from '../../../context/log/nested-json.ts';
 import { citedText, joinCited } from '../cited-text.ts';
-import type { AnswerCollector } from '../answer-collector.ts';
 import { isRecord, numberOf, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StreamDelta } from '../../model-client.ts';
+import { DONE } from '../server-events.ts';
 import { stopReasonNamed } from '../stop-reason.ts';
+import type { AnswerCollector } from '../stream-answer.ts';
 
 type Block =
   | { readonly kind: 'text'; text: string; readonly citations: unknown[] }
@@ -21,13 +21,16 @@ type Block =
     };
 
 /** Collects the events of one Messages stream. Blocks of kinds that Holdfast never asks for are passed over. */
-export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageStreamEvent> {
+export class AnthropicCollector implements AnswerCollector {
   readonly #provider: string;
   readonly #declaredName: (vendorName: string) => string;
-  readonly #blocks = new Map<number, Block>();
+  readonly #blocks: Block[] = [];
+  /** The newest block with the server's index; a few servers give an index twice. `null`: of a kind that is passed over. */
+  readonly #byIndex = new Map<unknown, Block | null>();
   #toolCalls = 0;
+  #isOver = false;
   #responseId: string | undefined;
-  #stopReason: string | null = null;
+  #stopReason: string | undefined;
   #usage: unknown;
 
   /** `declaredName` translates tool names back to those declared. */
@@ -36,79 +39,139 @@ export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageS
     this.#declaredName = options.declaredName;
   }
 
-  take(event: Anthropic.RawMessageStreamEvent): readonly StreamDelta[] {
-    switch (event.type) {
+  get state(): AnswerCollector['state'] {
+    if (this.#isOver) return 'over';
+    return this.#stopReason === undefined ? 'open' : 'whole';
+  }
+
+  take(event: unknown): readonly StreamDelta[] {
+    switch (property(event, 'type')) {
       case 'message_start':
-        this.#responseId = event.message.id;
-        this.#usage = event.message.usage;
+        this.#takeMessage(property(event, 'message'));
         return [];
       case 'message_delta':
-        this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
-        this.#usage = laterUsage(this.#usage, event.usage);
+        this.#takeMessage({ ...recordOf(property(event, 'delta')), usage: property(event, 'usage') });
         return [];
       case 'content_block_start':
-        return this.#start(event);
+        return this.#start(property(event, 'index'), property(event, 'content_block'));
       case 'content_block_delta':
-        return this.#extend(event);
-      case 'content_block_stop':
+        return this.#extend(property(event, 'index'), property(event, 'delta'));
       case 'message_stop':
+        this.#isOver = true;
+        return [];
+      case 'message': {
+        // A server that does not stream.
+        this.#takeMessage(event);
+        const content = property(event, 'content');
+        return Array.isArray(content) ? content.flatMap((block, index) => this.#start(index, block)) : [];
+      }
       default:
         // Event types are added over time; one that is not known cannot change the answer.
+        if (event === DONE) this.#isOver = true;
         return [];
     }
   }
 
-  finish(): ModelAnswer | undefined {
-    if (this.#stopReason === null) return undefined;
+  finish(): ModelAnswer {
     const usage = reportedUsage(this.#usage);
     return {
-      content: joinCited([...this.#blocks.values()].flatMap((block) => toPart(block, this.#provider))),
-      stopReason: stopReasonNamed(this.#stopReason),
+      content: joinCited(this.#blocks.flatMap((block) => toPart(block, this.#provider))),
+      stopReason: stopReasonNamed(this.#stopReason ?? (this.#toolCalls > 0 ? 'tool_use' : 'end_turn')),
       ...(usage === undefined ? {} : { usage }),
       ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
     };
   }
 
-  #start(event: Anthropic.RawContentBlockStartEvent): StreamDelta[] {
-    const block = event.content_block;
-    if (block.type === 'text') {
-      this.#blocks.set(event.index, { kind: 'text', text: block.text, citations: [...(block.citations ?? [])] });
-      return block.text === '' ? [] : [{ kind: 'text', text: block.text }];
+  #takeMessage(message: unknown): void {
+    this.#responseId ??= textOf(property(message, 'id')) || undefined;
+    this.#stopReason = textOf(property(message, 'stop_reason')) || this.#stopReason;
+    this.#usage = laterUsage(this.#usage, property(message, 'usage'));
+  }
+
+  #start(index: unknown, block: unknown): StreamDelta[] {
+    const field = (name: string): string => textOf(property(block, name));
+    switch (property(block, 'type')) {
+      case 'text': {
+        const citations = property(block, 'citations');
+        const text = field('text');
+        this.#add(index, { kind: 'text', text, citations: Array.isArray(citations) ? [...citations] : [] });
+        return text === '' ? [] : [{ kind: 'text', text }];
+      }
+      case 'thinking': {
+        const text = field('thinking');
+        this.#add(index, { kind: 'thinking', text, signature: field('signature') });
+        return text === '' ? [] : [{ kind: 'thinking', text }];
+      }
+      case 'redacted_thinking':
+        this.#add(index, { kind: 'redacted', data: field('data') });
+        return [];
+      case 'tool_use':
+        return this.#startCall(index, { id: field('id'), name: field('name'), given: property(block, 'input') });
+      default:
+        this.#byIndex.set(index, null);
+        return [];
     }
-    if (block.type === 'thinking') {
-      this.#blocks.set(event.index, { kind: 'thinking', text: block.thinking, signature: block.signature });
-      return block.thinking === '' ? [] : [{ kind: 'thinking', text: block.thinking }];
-    }
-    if (block.type === 'redacted_thinking') {
-      this.#blocks.set(event.index, { kind: 'redacted', data: block.data });
-    }
-    if (block.type !== 'tool_use') return [];
+  }
+
+  #startCall(at: unknown, { id, name: named, given }: { id: string; name: string; given: unknown }): StreamDelta[] {
     const index = this.#toolCalls;
     this.#toolCalls += 1;
-    const name = this.#declaredName(block.name);
-    this.#blocks.set(event.index, { kind: 'tool_call', index, id: block.id, name, input: '', given: block.input });
+    const name = named === '' ? 'unnamed' : this.#declaredName(named);
+    this.#add(at, { kind: 'tool_call', index, id: id || `toolu_${index}`, name, input: '', given });
     return [{ kind: 'tool_call', index, name, argumentsText: '' }];
   }
 
-  #extend(event: Anthropic.RawContentBlockDeltaEvent): StreamDelta[] {
-    const block = this.#blocks.get(event.index);
-    const { delta } = event;
-    if (delta.type === 'text_delta' && block?.kind === 'text') {
-      block.text += delta.text;
-      return [{ kind: 'text', text: delta.text }];
-    }
-    if (delta.type === 'thinking_delta' && block?.kind === 'thinking') {
-      block.text += delta.thinking;
-      return [{ kind: 'thinking', text: delta.thinking }];
-    }
-    if (delta.type === 'citations_delta' && block?.kind === 'text') block.citations.push(delta.citation);
-    if (delta.type === 'signature_delta' && block?.kind === 'thinking') block.signature += delta.signature;
-    if (delta.type === 'input_json_delta' && block?.kind === 'tool_call') {
-      block.input += delta.partial_json;
-      return [{ kind: 'tool_call', index: block.index, argumentsText: delta.partial_json }];
-    }
-    return [];
+  #add<Added extends Block>(index: unknown, block: Added): Added {
+    this.#blocks.push(block);
+    this.#byIndex.set(index, block);
+    return block;
   }
+
+  #extend(index: unknown, delta: unknown): StreamDelta[] {
+    const block = this.#byIndex.get(index);
+    const field = (name: string): string => textOf(property(delta, name));
+    switch (property(delta, 'type')) {
+      case 'text_delta': {
+        const text = field('text');
+        const of = block === undefined ? this.#add(index, { kind: 'text', text: '', citations: [] }) : block;
+        if (of?.kind !== 'text' || text === '') return [];
+        of.text += text;
+        return [{ kind: 'text', text }];
+      }
+      case 'thinking_delta': {
+        const text = field('thinking');
+        const of = block === undefined ? this.#add(index, { kind: 'thinking', text: '', signature: '' }) : block;
+        if (of?.kind !== 'thinking' || text === '') return [];
+        of.text += text;
+        return [{ kind: 'thinking', text }];
+      }
+      case 'citations_delta':
+        if (block?.kind === 'text') block.citations.push(property(delta, 'citation'));
+        return [];
+      case 'signature_delta':
+        if (block?.kind === 'thinking') block.signature += field('signature');
+        return [];
+      case 'input_json_delta': {
+        if (block?.kind !== 'tool_call') return [];
+        // A few servers write an empty object before the one that counts.
+        if (block.input.trim() === '{}') block.input = '';
+        const argumentsText = field('partial_json');
+        block.input += argumentsText;
+        return [{ kind: 'tool_call', index: block.index, argumentsText }];
+      }
+      default:
+        return [];
+    }
+  }
+}
+
+/** A field that should hold text; what is missing is empty. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : value == null ? '' : jsonOf(value);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
 }
 
 function toPart(block: Block, provider: string): ContentPart[] {

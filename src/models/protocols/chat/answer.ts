@@ -1,38 +1,44 @@
-import type OpenAI from 'openai';
 import type { ContentPart, ThinkingPart } from '../../../context/log/content.ts';
 import { jsonOf } from '../../../context/log/nested-json.ts';
-import { StreamFailure, type AnswerCollector } from '../answer-collector.ts';
+import { StreamFailure } from '../../call-failure.ts';
 import { REASONING_DETAILS, TOOL_CALL_EXTRA } from './request.ts';
-import { numberOf, property } from '../json.ts';
+import { numberOf, parseJson, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from '../../model-client.ts';
+import { DONE } from '../server-events.ts';
 import { stopReasonNamed } from '../stop-reason.ts';
+import type { AnswerCollector } from '../stream-answer.ts';
 
 /** Fields in which compatible servers stream reasoning (DeepSeek, vLLM, Kimi; OpenRouter, Groq; llama.cpp). */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
 
 interface Call {
+  /** Empty until the server gives one. */
   id: string;
+  /** The server's index, where it gives one. */
+  index: number | undefined;
   name: string;
   arguments: string;
   /** What the server wants back with the call (Gemini's thought signature). */
   extra: unknown;
 }
 
+/** A call that never got a name is shown to the model under this one: it asked for a tool, and learns that it was none. */
+const UNNAMED = 'unnamed';
+
 /**
  * Collects the chunks of one Chat Completions stream. What compatible servers add to the protocol
  * is read where it is found; reasoning is kept as a thinking part whose signature is the name of
  * the field that it came in, since that field is where the server wants it back.
  */
-export class ChatCollector implements AnswerCollector<OpenAI.ChatCompletionChunk> {
+export class ChatCollector implements AnswerCollector {
   readonly #provider: string;
   readonly #declaredName: (vendorName: string) => string;
   readonly #reasoning = new Map<string, string>();
   readonly #reasoningDetails: unknown[] = [];
   readonly #calls: Call[] = [];
-  /** Position in `#calls` of the newest call with the server's index. */
-  readonly #positions = new Map<number, number>();
   #text = '';
   #refusal = '';
+  #isDone = false;
   #responseId: string | undefined;
   #stopReason: string | undefined;
   #usage: ReportedUsage | undefined;
@@ -43,24 +49,35 @@ export class ChatCollector implements AnswerCollector<OpenAI.ChatCompletionChunk
     this.#declaredName = options.declaredName;
   }
 
-  take(chunk: OpenAI.ChatCompletionChunk): readonly StreamDelta[] {
-    if (typeof chunk.id === 'string' && chunk.id !== '') this.#responseId ??= chunk.id;
-    const choice: unknown = property(chunk, 'choices', 0);
-    const usage = property(chunk, 'usage') ?? property(choice, 'usage') ?? property(chunk, 'x_groq', 'usage');
+  get state(): AnswerCollector['state'] {
+    if (this.#isDone) return 'over';
+    return this.#stopReason === undefined ? 'open' : 'whole';
+  }
+
+  take(event: unknown): readonly StreamDelta[] {
+    if (event === DONE) {
+      this.#isDone = true;
+      return [];
+    }
+    const id = property(event, 'id');
+    if (isText(id)) this.#responseId ??= id;
+    const choice = property(event, 'choices', 0);
+    const usage = property(event, 'usage') ?? property(choice, 'usage') ?? property(event, 'x_groq', 'usage');
     this.#usage = reportedUsage(usage) ?? this.#usage;
     const reason = property(choice, 'finish_reason');
     // OpenRouter and others end a stream that failed this way; the words stand beside it.
     if (reason === 'error') throw new StreamFailure(property(choice, 'error') ?? choice);
-    if (typeof reason === 'string' && reason !== '') this.#stopReason = reason;
-    const delta = property(choice, 'delta');
+    if (isText(reason)) this.#stopReason = reason;
+    // A server that does not stream gives a whole message.
+    const isFirst = this.#text === '' && this.#calls.length === 0;
+    const delta = property(choice, 'delta') ?? (isFirst ? property(choice, 'message') : undefined);
     return [...this.#takeReasoning(delta), ...this.#takeText(delta), ...this.#takeCalls(property(delta, 'tool_calls'))];
   }
 
-  finish(): ModelAnswer | undefined {
-    if (this.#stopReason === undefined) return undefined;
+  finish(): ModelAnswer {
     return {
       content: this.#content(),
-      stopReason: this.#refusal === '' ? toStopReason(this.#stopReason, this.#calls.length) : 'refusal',
+      stopReason: this.#refusal === '' ? toStopReason(this.#stopReason ?? 'stop', this.#calls.length) : 'refusal',
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
       ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
     };
@@ -93,41 +110,42 @@ export class ChatCollector implements AnswerCollector<OpenAI.ChatCompletionChunk
     });
   }
 
-  #takeCalls(calls: unknown): StreamDelta[] {
-    if (!Array.isArray(calls)) return [];
-    return calls.flatMap((piece: unknown): StreamDelta[] => {
-      const [position, call] = this.#callOf(piece);
+  #takeCalls(pieces: unknown): StreamDelta[] {
+    if (!Array.isArray(pieces)) return [];
+    return pieces.map((piece: unknown): StreamDelta => {
       const name = property(piece, 'function', 'name');
       const written = property(piece, 'function', 'arguments');
+      const call = this.#callOf(piece);
       const named = isText(name) && call.name === '' ? this.#declaredName(name) : undefined;
       if (named !== undefined) call.name = named;
       // A few servers give the arguments as an object.
       const argumentsText = typeof written === 'string' ? written : written == null ? '' : jsonOf(written);
       call.arguments += argumentsText;
       call.extra ??= property(piece, TOOL_CALL_EXTRA);
-      return [{ kind: 'tool_call', index: position, ...(named === undefined ? {} : { name: named }), argumentsText }];
+      const index = this.#calls.indexOf(call);
+      return { kind: 'tool_call', index, ...(named === undefined ? {} : { name: named }), argumentsText };
     });
   }
 
   /**
-   * The call that a piece belongs to. Gemini's endpoint gives every call of an answer the index 0
-   * or none; there a new id begins a new call.
+   * The call that a piece belongs to: that of its id, else that of its index, else the newest. Only a name begins another call.
+   * Gemini's endpoint gives every call of an answer the index 0 or none, and some servers give every call the same id.
    */
-  #callOf(piece: unknown): readonly [position: number, call: Call] {
-    const index = numberOf(property(piece, 'index')) ?? 0;
-    const id = property(piece, 'id');
-    const position = this.#positions.get(index);
-    const known = position === undefined ? undefined : this.#calls[position];
-    if (position !== undefined && known !== undefined && (!isText(id) || id === known.id)) return [position, known];
-    const call: Call = {
-      id: isText(id) ? id : `call_${this.#calls.length}`,
-      name: '',
-      arguments: '',
-      extra: undefined,
-    };
-    this.#positions.set(index, this.#calls.length);
+  #callOf(piece: unknown): Call {
+    const given = property(piece, 'id');
+    const id = isText(given) ? given : '';
+    const index = indexOf(property(piece, 'index'));
+    const isNamed = isText(property(piece, 'function', 'name'));
+    const ofId = id === '' ? undefined : this.#calls.findLast((call) => call.id === id);
+    const ofIndex = index === undefined ? undefined : this.#calls.findLast((call) => call.index === index);
+    const known = ofId ?? ofIndex ?? (isNamed ? undefined : this.#calls.at(-1));
+    if (known !== undefined && !(isNamed && isOther(known, { id, index }))) {
+      if (known.id === '') known.id = id;
+      return known;
+    }
+    const call: Call = { id, index, name: '', arguments: '', extra: undefined };
     this.#calls.push(call);
-    return [this.#calls.length - 1, call];
+    return call;
   }
 
   #content(): ContentPart[] {
@@ -140,7 +158,13 @@ export class ChatCollector implements AnswerCollector<OpenAI.ChatCompletionChunk
       ...(text === '' ? [] : [{ type: 'text' as const, text }]),
       ...this.#calls.flatMap((call, index): ContentPart[] => [
         ...(call.extra === undefined ? [] : [this.#thinking('', TOOL_CALL_EXTRA, JSON.stringify(call.extra))]),
-        { type: 'tool_call', index, id: call.id, name: call.name, arguments: call.arguments },
+        {
+          type: 'tool_call',
+          index,
+          id: call.id || `call_${index}`,
+          name: call.name || UNNAMED,
+          arguments: call.arguments,
+        },
       ]),
     ];
   }
@@ -153,6 +177,20 @@ export class ChatCollector implements AnswerCollector<OpenAI.ChatCompletionChunk
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+/** Text in a few servers. */
+function indexOf(value: unknown): number | undefined {
+  return numberOf(isText(value) ? Number(value) : value);
+}
+
+/** Whether a piece with a name begins another call than the one that its id or index found. */
+function isOther(call: Call, { id, index }: Pick<Call, 'id' | 'index'>): boolean {
+  if (call.name === '') return false;
+  if (id !== '' && call.id !== '' && id !== call.id) return true;
+  if (index !== undefined && call.index !== undefined && index !== call.index) return true;
+  // Without an id of its own only a call that is complete tells that this is the next one.
+  return id === '' && parseJson(call.arguments) !== undefined;
 }
 
 /** Several servers say `stop` where they call tools, or the other way round. */
