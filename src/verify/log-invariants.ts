@@ -1,5 +1,7 @@
+import { contentProblem } from '../context/log/content.ts';
+import type { Database } from '../store/database/database.ts';
 import { inScope } from './invariant.ts';
-import type { Breach, Invariant } from './invariant.ts';
+import type { Breach, Invariant, VerifyScope } from './invariant.ts';
 
 /** Events of which a turn can hold but one, by what names it in their data; all others may rightly say the same again. */
 const TOLD_ONCE = [
@@ -204,4 +206,32 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       having o.bytes is null or coalesce(sum(length(p.data)), 0) <> o.bytes or count(p.number) <> coalesce(max(p.number) + 1, 0)
       limit ${scope.limit}`,
   },
+  {
+    name: 'answers_are_readable',
+    holds: 'each part of an answer is of a known type, and ids, names and arguments of its calls are text',
+    find: unreadableAnswers,
+  },
 ];
+
+/** Answers read at once. */
+const PAGE = 200;
+
+async function unreadableAnswers(sql: Database, scope: VerifyScope): Promise<readonly Breach[]> {
+  const breaches: Breach[] = [];
+  let after = { conversationId: '00000000-0000-0000-0000-000000000000', sequence: 0 };
+  while (breaches.length < scope.limit) {
+    const rows = await sql<{ conversationId: string; sequence: number; content: unknown }[]>`
+      select conversation_id as "conversationId", sequence, content from entries
+      where kind = 'assistant' and ${inScope(sql, sql`conversation_id`, scope)}
+        and (conversation_id, sequence) > (${after.conversationId}, ${after.sequence})
+      order by conversation_id, sequence limit ${PAGE}`;
+    for (const { conversationId, sequence, content } of rows) {
+      const problem = contentProblem(content);
+      if (problem !== null) breaches.push({ conversationId, subject: `entry ${sequence}`, found: problem });
+    }
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = last;
+  }
+  return breaches.slice(0, scope.limit);
+}

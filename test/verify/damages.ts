@@ -104,6 +104,12 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
       await sql`update messages set position = -position where mode = 'queue'`;
     },
   ],
+  [
+    'answers_are_readable',
+    (sql) => sql`
+    update entries set content = '[{"type":"tool_call","index":0,"id":"a","name":"read_file","arguments":{"path":"a"}}]'
+    where kind = 'assistant' and call_number = 2`,
+  ],
   ['one_result_per_call', (sql) => sql`delete from tool_calls where call_number = 2`],
   ['one_result_per_call', (sql) => sql`update tool_calls set result_entry_id = entry_id where call_number = 3`],
   ['one_result_per_call', appendResult],

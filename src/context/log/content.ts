@@ -65,6 +65,28 @@ export interface ToolCallPart {
 
 export type ContentPart = TextPart | ThinkingPart | ImagePart | FilePart | ToolCallPart;
 
+/** Fields that hold text in a part of each type. */
+const TEXT_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  thinking: ['text', 'provider'],
+  image: ['mediaType', 'data'],
+  file: ['mediaType', 'name', 'data'],
+  tool_call: ['id', 'name', 'arguments'],
+} satisfies Record<ContentPart['type'], readonly string[]>;
+
+/** Why nobody could read a content, naming the place only: `part 2: arguments of tool_call is no text`. `null`: it is well formed. */
+export function contentProblem(content: unknown): string | null {
+  if (!Array.isArray(content)) return 'it is no list';
+  for (const [position, part] of content.entries()) {
+    const type: unknown = typeof part === 'object' && part !== null ? Reflect.get(part, 'type') : undefined;
+    const fields = typeof type === 'string' ? TEXT_FIELDS[type] : undefined;
+    if (fields === undefined) return `part ${position + 1} is of no known type`;
+    const wrong = fields.find((field) => typeof Reflect.get(part, field) !== 'string');
+    if (wrong !== undefined) return `part ${position + 1}: ${wrong} of ${String(type)} is no text`;
+  }
+  return null;
+}
+
 /** Whether a file of this media type reaches a model as its text: `text/*`, JSON, XML, YAML and sources. */
 export function isReadAsText(mediaType: string): boolean {
   return /^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mediaType);

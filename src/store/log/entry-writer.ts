@@ -1,3 +1,4 @@
+import { contentProblem } from '../../context/log/content.ts';
 import type { NoteSlot } from '../../context/log/entry.ts';
 import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
@@ -56,11 +57,16 @@ function kindColumns(entry: NewEntry) {
   return { ...none, ...entry };
 }
 
-/** Appends one entry; sequence, branch and sums are the database's. Returns its id and sequence. */
+/**
+ * Appends one entry; sequence, branch and sums are the database's. Returns its id and sequence.
+ * @throws TypeError for content that no later read could use: such a row would end its conversation
+ */
 export async function insertEntry(
   sql: Transaction,
   entry: NewEntry,
 ): Promise<{ readonly id: string; readonly sequence: number }> {
+  const problem = contentProblem(entry.content);
+  if (problem !== null) throw new TypeError(`content of an entry: ${problem}`);
   const columns = kindColumns(entry);
   const id = entry.id ?? newId();
   const { turn } = entry;
