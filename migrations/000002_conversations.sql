@@ -128,7 +128,6 @@ create table turns (
   looked_at timestamptz,
   steps integer not null default 0,
   tool_calls integer not null default 0,
-  left_call integer not null default 0,
   timeline text not null default 'whole' check (timeline in ('whole', 'last', 'deleted')),
   begin_scheduled_at timestamptz,
   unique (conversation_id, epoch),
@@ -175,7 +174,6 @@ comment on column turns.fallbacks is 'Models that were given up, oldest first: {
 comment on column turns.looked_at is 'When upkeep last asked Temporal whether its workflow is open; null: never.';
 comment on column turns.steps is 'As in turn_usage.';
 comment on column turns.tool_calls is 'As in turn_usage.';
-comment on column turns.left_call is 'Call numbers up to this one take no further try.';
 comment on column turns.timeline
   is 'last: kept by retention, as the newest. deleted: events and tries of steps are gone.';
 comment on column turns.begin_scheduled_at is 'When Temporal scheduled the activity that began it; null when imported.';

@@ -11,7 +11,6 @@ create table provider_calls (
   granted_at timestamptz,
   lease_until timestamptz,
   released_at timestamptz,
-  holder uuid,
   asked_by activity_attempt,
   check ((granted_at is null) = (lease_until is null)),
   check ((released_at is null) or (granted_at is not null))
@@ -22,16 +21,14 @@ comment on table provider_calls
   is 'Calls that wait for a permit of a limited provider, hold one, or did within a minute.';
 comment on column provider_calls.id is 'UUIDv7, made by the first that asked.';
 comment on column provider_calls.provider_key is 'As in provider_pauses.';
-comment on column provider_calls.conversation_id is 'Whose call it is: places go to conversations in turn.';
+comment on column provider_calls.conversation_id is 'Whose call it is: permits go to conversations in turn.';
 comment on column provider_calls.call_key is 'Names the call, so that it keeps its permit when its turn waits.';
 comment on column provider_calls.tokens is 'Estimated, then as reported.';
 comment on column provider_calls.requested_at is 'When it first asked.';
-comment on column provider_calls.seen_at is 'When it last asked: only who is there gets a place.';
-comment on column provider_calls.granted_at is 'When it got a place; null while it waits.';
-comment on column provider_calls.lease_until is 'Renewed by the worker; a place of a dead worker is free after that.';
+comment on column provider_calls.seen_at is 'When it last asked: only calls that ask get a permit.';
+comment on column provider_calls.granted_at is 'When it got a permit; null while it waits.';
+comment on column provider_calls.lease_until is 'Renewed by the worker; a permit of a dead worker is free after that.';
 comment on column provider_calls.released_at is 'When the call ended.';
-comment on column provider_calls.holder
-  is 'Attempt that asked last: only it renews the permit; null: it waits elsewhere.';
 comment on column provider_calls.asked_by is 'Activity attempt that asked last; an older one was replaced.';
 
 create table provider_pauses (

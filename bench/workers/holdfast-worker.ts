@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
 import { pino } from 'pino';
-import { createProviderGate } from '../../src/activities/runtime/provider-gate.ts';
+import { createModelPermits } from '../../src/activities/runtime/model-permits.ts';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../../src/activities/runtime/outlasting-work.ts';
@@ -70,7 +70,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     liveDatabase: connectDatabase({ url: databaseUrl, applicationName: 'holdfast-live', maximumConnections: 1 }),
     tools,
     modelClient: createModelClients(configuration.providers),
-    providerGate: createProviderGate({ database, providers: [], concurrentWork: 100 }),
+    modelPermits: createModelPermits({ database, providers: [] }),
     embedder: null,
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: createSnapshotSource(configuration, tools),

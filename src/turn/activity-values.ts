@@ -76,11 +76,7 @@ export interface ChangeBranchInput {
   readonly limits?: SpendingLimits;
 }
 
-export type ChangeBranchResult =
-  | { readonly kind: 'changed' }
-  | { readonly kind: 'refused'; readonly reason: string }
-  /** Wait, then try again. */
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+export type ChangeBranchResult = { readonly kind: 'changed' } | { readonly kind: 'refused'; readonly reason: string };
 
 export interface TakeMessagesInput {
   readonly turn: TurnReference;
@@ -141,8 +137,6 @@ export type SummarizeResult =
   | { readonly kind: 'summarized'; readonly tokens: number }
   /** The model failed too often; the commit plans the next weaker form. */
   | { readonly kind: 'failed'; readonly failures: number }
-  /** Wait, then summarize again; does not count as a failure. */
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number }
   /** A limit is reached: this part is not asked for. */
   | { readonly kind: 'limit'; readonly reason: string };
 
@@ -163,8 +157,6 @@ export interface CallModelInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
   readonly headEntryId: string;
-  /** Answers of the turn so far: the same when the call comes back from a wait under another number. */
-  readonly steps: number;
 }
 
 /** A tool that an answer asks for, once per name. */
@@ -194,7 +186,6 @@ export type CallModelResult =
   | { readonly kind: 'failed' }
   /** The model was given up; the next call asks another one, whose window is checked first. */
   | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number }
   /** Something was appended behind the head before the model was asked: the context is checked again. */
   | { readonly kind: 'moved' };
 

@@ -52,8 +52,6 @@ export interface TurnProgress {
   cutAnswers: number;
   /** Present while the check after the last answer goes on: no step follows it unless a message came. `cut`: at the maximum output. */
   lastAnswer?: { readonly cut: boolean };
-  /** The run before left in the middle of the check before a model call: it goes on before anything else. */
-  checkLeft?: true;
   /** What the newest answer was made of, when the run before left while people were to decide on its tool calls. */
   undecided?: ViewReference;
   /** The next compactContext must plan, and why. */

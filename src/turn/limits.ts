@@ -7,20 +7,17 @@ export const MOST_OVERFLOW_RECOVERIES = 3;
 /** Tool calls of one answer that run at once. */
 export const CONCURRENT_TOOL_CALLS = 8;
 
-/** What Temporal gives a tool call beyond the tool's own time limit: that ends the call, and Temporal's must not come first. */
-export const TOOL_TIMEOUT_MARGIN_MILLISECONDS = 30_000;
+/** What Temporal gives a tool call beyond the tool's own time limit: that ends the call, and a dead worker is found by its heartbeats. */
+export const TOOL_TIMEOUT_MARGIN_MILLISECONDS = 60 * 60 * 1_000;
 
 /** Summaries of one wave that are written at once: each holds a place of the worker and a connection to the provider. */
 export const CONCURRENT_SUMMARIES = 8;
 
-/** A delay up to this is left to the activity's retry; a longer one is waited out in the workflow, where it holds no worker slot. */
-export const LONGEST_RETRY_DELAY_MILLISECONDS = 10_000;
+/** A pause may be ended before its time, and nothing wakes a call that waits for it: it looks again so often. */
+export const LONGEST_PAUSED_RETRY_MILLISECONDS = 60_000;
 
-/**
- * A pause may be ended before its time, and a server that is out may be back before it said, or have said a week: a turn that
- * waits for it in its workflow looks again so often.
- */
-export const LONGEST_UNSEEN_WAIT_MILLISECONDS = 300_000;
+/** A server that is out may be back before the time that it named: it is asked again so often. */
+export const LONGEST_OUTAGE_RETRY_MILLISECONDS = 300_000;
 
 /** Failures of the model that one summary part retries: waits of 1, 2, 4, 8 and 16 s (seeds/wolffish.md). */
 export const SUMMARY_RETRIES = 5;
@@ -29,10 +26,10 @@ export const SUMMARY_RETRIES = 5;
 export const MODEL_CALL_RETRIES = 7;
 
 /**
- * Tries of one call that may end without a word of what came of them. Deaths of workers are such, so it is far above what a
- * rolling deploy or a night of crashes can hit; but each may have been paid, and what fails for ever must not buy for ever.
+ * Tries of one call that may end without a word of what came of them. Deaths of workers are such, a deploy is none; each may
+ * have been paid, and a call that kills its worker must not buy for ever.
  */
-export const MOST_UNREPORTED_TRIES = 10;
+export const MOST_UNREPORTED_TRIES = 5;
 
 /** The wait before try `failures + 1`: 1, 2, 4, 8, 16, 16 … seconds. */
 export function retryDelayMilliseconds(failures: number): number {

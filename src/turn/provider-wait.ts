@@ -4,11 +4,11 @@
  */
 export type WaitReason = 'rate_limit' | 'outage' | 'call_limit' | 'token_limit' | 'call_or_token_limit';
 
-/** A wait for a provider, as the timeline tells it. */
+/** A wait for a provider. */
 export interface ProviderWait {
-  readonly delayMilliseconds: number;
   readonly reason: WaitReason;
+  /** How long it lasts, as the timeline tells it. */
+  readonly delayMilliseconds: number;
+  /** When Temporal calls the activity again: no later than the end of the wait, and sooner where that may come early. */
+  readonly retryMilliseconds: number;
 }
-
-/** A wait in the worker that is longer is told; what is over sooner is not worth a write. */
-export const LONG_WAIT_MILLISECONDS = 2_000;

@@ -4,7 +4,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
 import type { Activities } from '../activities/create-activities.ts';
-import { createProviderGate } from '../activities/runtime/provider-gate.ts';
+import { createModelPermits } from '../activities/runtime/model-permits.ts';
 import { parseCrashPoints } from '../activities/runtime/crash-points.ts';
 import type { ReachCrashPoint } from '../activities/runtime/crash-points.ts';
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
@@ -238,11 +238,7 @@ function makeActivities(
     liveDatabase,
     tools,
     modelClient: createModelClients(configuration.providers),
-    providerGate: createProviderGate({
-      database,
-      providers: configuration.providers,
-      concurrentWork: setup.concurrentWork,
-    }),
+    modelPermits: createModelPermits({ database, providers: configuration.providers }),
     learnedWindows: {
       serverOf: (provider) => serverOf(configuration, provider),
       forgetAfterDays: configuration.forgetWindowsAfterDays,

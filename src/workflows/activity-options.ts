@@ -4,43 +4,29 @@ import type { Activities } from '../activities/create-activities.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
 
 /**
- * For what fails without a word: a worker that dies, or forgets. Temporal counts attempts of every kind, so the longest wait is
- * short: by a backoff up to 16 s what was tried five times before a worker died would stand still for three times as long as its
- * death takes to be noticed (measured by the soak). What fails with an error says itself how long to wait (`withRetryDelay`).
+ * The policy's own delay is for workers that die. Every failure and every wait says itself when the next attempt comes
+ * (`nextRetryDelay`), as much as a day later. Attempts have no limit, because Temporal counts waits and deaths among them.
  */
-const SOON = { initialInterval: 200, backoffCoefficient: 2, maximumInterval: '1 second' } as const;
+const RETRY = { initialInterval: 200, backoffCoefficient: 1, maximumInterval: '1 day' } as const;
 
-/**
- * Database activities. A lost worker is noticed after the heartbeat timeout; a lost database is
- * waited for without end, because giving up would lose the turn and waiting costs nothing.
- */
+/** Database activities. A lost database is waited for without end, because giving up would lose the turn and waiting costs nothing. */
 const DATABASE_OPTIONS: ActivityOptions = {
-  startToCloseTimeout: '30 seconds',
+  startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '5 seconds',
-  retry: SOON,
+  retry: RETRY,
+};
+
+/** Tools: the claim in Postgres decides whether a retry may act again. Each has its own time limit. */
+const TOOL_OPTIONS: ActivityOptions = {
+  ...DATABASE_OPTIONS,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 };
 
 /**
- * Calls of a model, summaries among them. Attempts have no limit here: they count deaths of workers as well as failures of
- * the model, and only the latter may end a call, so those are counted in Postgres. They also say how long to wait:
- * 1, 2, 4, 8, 16 s (`retryDelayMilliseconds`, seeds/wolffish.md).
- * 35 minutes: a client ends its call after 30 itself (`src/models/protocols/sdk-options.ts`), and says why; Temporal's timeout
- * would only say that time is over.
+ * Calls of a model, summaries among them. A client ends its call after 30 minutes itself (`src/models/protocols/sdk-options.ts`)
+ * and says why; an hour more is for a store that is away.
  */
-const MODEL_OPTIONS: ActivityOptions = {
-  startToCloseTimeout: '35 minutes',
-  heartbeatTimeout: '5 seconds',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: SOON,
-};
-
-/** Tools: the claim in Postgres decides whether a retry may act again, so retries come at once. */
-const TOOL_OPTIONS: ActivityOptions = {
-  startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '5 seconds',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: SOON,
-};
+const MODEL_OPTIONS: ActivityOptions = { ...TOOL_OPTIONS, startToCloseTimeout: '90 minutes' };
 
 export type TurnActivities = ReturnType<typeof turnActivities>;
 

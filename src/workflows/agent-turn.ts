@@ -1,4 +1,4 @@
-import { CancellationScope, continueAsNew, makeContinueAsNewFunc, sleep } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, makeContinueAsNewFunc } from '@temporalio/workflow';
 import type {
   BeginTurnInput,
   CallModelResult,
@@ -168,24 +168,19 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
     }
     let view = progress.undecided;
     if (view === undefined) {
-      const limit = progress.checkLeft === true ? null : reachedLimit(progress);
+      const limit = reachedLimit(progress);
       if (limit !== null) return { outcome: 'budget_exhausted', reason: limit };
-      if (progress.steeringWaiting && progress.checkLeft !== true) await takeSteeringMessages(activities, progress);
+      if (progress.steeringWaiting) await takeSteeringMessages(activities, progress);
       progress.callNumber += 1;
       const context = await fitContext(activities, progress, display);
       if (context.kind !== 'ready') return endWithoutContext(context);
       ({ view } = context);
     }
     const answer = await callModel(activities, progress, display, view);
-    if (answer.kind !== 'wait' && answer.kind !== 'moved') noteNews(progress);
+    if (answer.kind !== 'moved') noteNews(progress);
     switch (answer.kind) {
       case 'overflow':
         if (!recoversFromOverflow(progress)) return { outcome: 'context_exhausted', reason: 'second_overflow' };
-        break;
-      case 'wait':
-        display.waitingForRateLimit(answer.delayMilliseconds);
-        await sleep(answer.delayMilliseconds, { summary: 'rate limit' });
-        display.rateLimitWaited();
         break;
       case 'moved':
         // Each time by something that was appended: the next check counts it, and the next call shows it.
@@ -241,11 +236,11 @@ function callModel(
   display: TurnDisplay,
   view: ViewReference,
 ): Promise<CallModelResult> {
-  const { turn, callNumber, steps } = progress;
+  const { turn, callNumber } = progress;
   delete progress.undecided;
   display.calling(view);
   return activities.callModel.executeWithOptions({ summary: display.callSummary(view) }, [
-    { turn, callNumber, headEntryId: view.headEntryId, steps },
+    { turn, callNumber, headEntryId: view.headEntryId },
   ]);
 }
 
@@ -273,8 +268,7 @@ async function endAfterLastStep(
   if (progress.facts.checkAfterLastStep === true) {
     progress.callNumber += 1;
     try {
-      const context = await fitContext(activities, progress, display, true);
-      if (context.kind === 'history_full') return 'history_full';
+      await fitContext(activities, progress, display, true);
     } catch (error) {
       if (isStop(error)) return end;
       throw error;

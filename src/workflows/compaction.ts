@@ -1,28 +1,22 @@
-import { sleep } from '@temporalio/workflow';
-import type {
-  CompactContextInput,
-  PlannedCompaction,
-  PlannedPart,
-  SummarizeResult,
-  ViewReference,
-} from '../turn/activity-values.ts';
+import type { CompactContextInput, PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
 import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
 import { noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
-import { isHistoryLong } from './history-length.ts';
 import { consuming } from './inbox.ts';
 import { noteNews } from './time-limits.ts';
 
 export type FittedContext =
   | { readonly kind: 'ready'; readonly view: ViewReference; readonly declined?: true }
   | { readonly kind: 'exhausted'; readonly tokens: number }
-  | LeftCompaction;
+  | ReachedLimit;
 
-/** What keeps a planned compaction from being finished in this run. After `history_full` the next one goes on with what is not written. */
-type LeftCompaction = { readonly kind: 'limit'; readonly reason: string } | { readonly kind: 'history_full' };
+interface ReachedLimit {
+  readonly kind: 'limit';
+  readonly reason: string;
+}
 
 /**
  * Runs before every model call. Usually one activity that answers "fits"; otherwise the planned
@@ -34,7 +28,6 @@ export async function fitContext(
   display: TurnDisplay,
   turnIsOver = false,
 ): Promise<FittedContext> {
-  delete progress.checkLeft;
   const { forced } = progress;
   const input = {
     turn: progress.turn,
@@ -55,11 +48,8 @@ export async function fitContext(
   let planned = check.planned;
   for (;;) {
     display.compacting(planned);
-    const left = await summarizeWaves(activities, progress, display, planned);
-    if (left !== null) {
-      if (left.kind === 'history_full') leaveCheck(progress);
-      return left;
-    }
+    const limit = await summarizeWaves(activities, progress, planned);
+    if (limit !== null) return limit;
     const { compactionId } = planned;
     const summary = display.commitSummary(planned);
     const commit = await consuming(progress, () =>
@@ -89,61 +79,28 @@ function limitsToCheck({ limits, steps }: TurnProgress): Pick<CompactContextInpu
   return counted > 0 || steps >= limit * limits.noteAt ? { limits } : {};
 }
 
-/** The next run makes the same check again, under its number and before anything is appended: the plan holds for its head alone. */
-function leaveCheck(progress: TurnProgress): void {
-  progress.callNumber -= 1;
-  progress.checkLeft = true;
-}
-
 /**
  * Parts of a wave run up to eight at once, waves one after another; after a part that failed for good the rest is not worth its
- * price. Returns what kept a part from being written, or `null`.
+ * price. Returns the limit that kept a part from being written, or `null`.
  */
 async function summarizeWaves(
   activities: TurnActivities,
   progress: TurnProgress,
-  display: TurnDisplay,
   planned: PlannedCompaction,
-): Promise<LeftCompaction | null> {
+): Promise<ReachedLimit | null> {
   for (const wave of planned.waves) {
-    let written = 0;
     let failed = false;
-    let limit: LeftCompaction | null = null;
-    await atMost(
-      CONCURRENT_SUMMARIES,
-      wave,
-      async (part) => {
-        const result = await summarizePart(activities, progress, display, planned.compactionId, part);
-        if (result.kind === 'summarized') written += 1;
-        failed ||= result.kind === 'failed';
-        if (result.kind === 'limit') limit = result;
-      },
-      () => failed || limit !== null || isHistoryLong(),
-    );
-    if (limit !== null) return limit;
-    // The weaker form is planned first: a part that failed would be asked for again in the next run.
-    if (failed) return null;
-    if (written < wave.length) return { kind: 'history_full' };
+    let limit: ReachedLimit | null = null;
+    const summarizePart = async (part: PlannedPart): Promise<void> => {
+      const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
+        { turn: progress.turn, compactionId: planned.compactionId, part: part.number, ...limitsToCheck(progress) },
+      ]);
+      noteNews(progress);
+      failed ||= result.kind === 'failed';
+      if (result.kind === 'limit') limit = result;
+    };
+    await atMost(CONCURRENT_SUMMARIES, wave, summarizePart, () => failed || limit !== null);
+    if (failed || limit !== null) return limit;
   }
   return null;
-}
-
-async function summarizePart(
-  activities: TurnActivities,
-  progress: TurnProgress,
-  display: TurnDisplay,
-  compactionId: string,
-  part: PlannedPart,
-): Promise<Exclude<SummarizeResult, { kind: 'wait' }> | LeftCompaction> {
-  for (;;) {
-    const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
-      { turn: progress.turn, compactionId, part: part.number, ...limitsToCheck(progress) },
-    ]);
-    if (result.kind !== 'wait') noteNews(progress);
-    if (result.kind !== 'wait') return result;
-    display.waitingForRateLimit(result.delayMilliseconds);
-    await sleep(result.delayMilliseconds, { summary: 'rate limit' });
-    display.rateLimitWaited();
-    if (isHistoryLong()) return { kind: 'history_full' };
-  }
 }

@@ -10,9 +10,6 @@ export interface TurnDisplay {
   calling(view: ViewReference): void;
   runningTools(count: number): void;
   compacting(planned: PlannedCompaction): void;
-  waitingForRateLimit(delayMilliseconds: number): void;
-  /** Called once for each wait, when it is over: other summaries may wait still. */
-  rateLimitWaited(): void;
   waitingForPeople(open: RequestDecisionsResult): void;
   ended(outcome: string): void;
   modelChanged(): void;
@@ -23,30 +20,6 @@ export interface TurnDisplay {
 }
 
 const numberFormat = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
-
-/** What is shown while nothing runs, or part of it waits. */
-function waitingDisplay(
-  enter: (state: TurnState) => void,
-  show: (now: string) => void,
-  running: () => void,
-): Pick<TurnDisplay, 'waitingForRateLimit' | 'rateLimitWaited' | 'waitingForPeople'> {
-  let waits = 0;
-  return {
-    rateLimitWaited: () => {
-      waits -= 1;
-      if (waits === 0) running();
-    },
-    waitingForRateLimit: (delay) => {
-      waits += 1;
-      enter('waiting_for_rate_limit');
-      show(`waiting ${Math.ceil(delay / 1_000)} s for the provider's rate limit`);
-    },
-    waitingForPeople: ({ waiting, questions }) => {
-      enter(questions === waiting ? 'waiting_for_answer' : 'waiting_for_approval');
-      show(waitWords(waiting - questions, questions));
-    },
-  };
-}
 
 function waitWords(approvals: number, questions: number): string {
   const parts = [
@@ -120,14 +93,16 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
     show(doing);
   };
   show(doing);
-  const running = (): void => {
-    enter('running');
-    show(doing);
-  };
   return {
-    ...waitingDisplay(enter, show, running),
     ...activitySummaries(progress),
-    running,
+    running: () => {
+      enter('running');
+      show(doing);
+    },
+    waitingForPeople: ({ waiting, questions }) => {
+      enter(questions === waiting ? 'waiting_for_answer' : 'waiting_for_approval');
+      show(waitWords(waiting - questions, questions));
+    },
     calling: (view) => {
       tokens = view.tokens;
       now('calling the model');

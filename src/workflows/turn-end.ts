@@ -26,10 +26,8 @@ export function interruption(error: unknown): TurnEnd {
 }
 
 /** What follows when the context was not made ready. */
-export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready' }>): LoopEnd {
+export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready' }>): TurnEnd {
   switch (context.kind) {
-    case 'history_full':
-      return 'history_full';
     case 'limit':
       return { outcome: 'budget_exhausted', reason: context.reason };
     case 'exhausted':

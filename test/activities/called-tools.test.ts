@@ -32,7 +32,7 @@ async function calledBy(tools: readonly ToolDefinition[]) {
     modelClient: () => ({ answer: () => Promise.resolve(answer) }),
   };
   const headEntryId = await headOf(sql, turn.conversationId);
-  return callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution({ attempt: 9 }));
+  return callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution({ attempt: 9 }));
 }
 
 test('a call of a tool that the worker of the answer lacks runs alone; one that it has, and one of no tool, beside others', async () => {

@@ -26,16 +26,14 @@ import {
   startTurn,
   text,
 } from '../store/support/store-builders.ts';
-import { openMovedClock } from '../store/support/moved-clock.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 
 let sql: Database;
 let owner: Database;
-let url: string;
 useTestStore((store) => {
-  ({ sql, url, owner } = store);
+  ({ sql, owner } = store);
 });
 
 /** A turn that is to leave a branch, with a summary of it. */
@@ -63,10 +61,10 @@ test('only failures of the model use up the five retries of a branch summary: de
   const turn = await turnToFork();
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   // Temporal counts the attempts of the dead workers too.
-  for (let dead = 1; dead <= 6; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
+  for (let dead = 1; dead <= 4; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
   for (let failure = 1; failure <= 5; failure += 1) {
-    const trying = changeBranch(dependencies, { turn }, execution({ attempt: 6 + failure }));
-    await expect(trying).rejects.toMatchObject({ type: 'BranchSummary.outage' });
+    const trying = changeBranch(dependencies, { turn }, execution({ attempt: 4 + failure }));
+    await expect(trying).rejects.toMatchObject({ type: 'Waiting' });
   }
   expect(await changeBranch(dependencies, { turn }, execution({ attempt: 12 }))).toEqual({ kind: 'changed' });
   expect(server.requests).toHaveLength(6);
@@ -75,33 +73,11 @@ test('only failures of the model use up the five retries of a branch summary: de
   ]);
 });
 
-test('a server that is out and asks for an hour is looked at every five minutes: a look within the hour uses up no retry of a branch summary', async () => {
-  const server = await startHttpServer((_, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
-  onTestFinished(() => server.close());
-  const turn = await turnToFork();
-  const clock = openMovedClock(url);
-  onTestFinished(() => clock.close());
-  const dependencies = activityDependencies(clock.sql, { simulatorUrl: server.url });
-  const look = (attempt: number) =>
-    changeBranch(dependencies, { turn }, execution({ attempt, activityId: `${attempt}` }));
-  const failures = async () =>
-    (await sql`select from model_attempts where turn_id = ${turn.turnId} and failure_kind = 'retryable'`).length;
-  for (let number = 1; number <= 8; number += 1)
-    expect(await look(number)).toEqual({ kind: 'wait', delayMilliseconds: 300_000 });
-  expect(await failures()).toBe(1);
-  await clock.set(58 * 60);
-  const last = await look(9);
-  expect(last.kind === 'wait' && last.delayMilliseconds < 150_000).toBe(true);
-  await clock.set(61 * 60);
-  expect(await look(10)).toEqual({ kind: 'wait', delayMilliseconds: 300_000 });
-  expect(await failures()).toBe(2);
-});
-
-test('after ten tries that told nothing a branch summary is made without a model, which is not asked again', async () => {
+test('after five tries that told nothing a branch summary is made without a model, which is not asked again', async () => {
   const server = await startHttpServer((_, response) => response.writeHead(500).end());
   onTestFinished(() => server.close());
   const turn = await turnToFork();
-  for (let dead = 1; dead <= 10; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
+  for (let dead = 1; dead <= 5; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   expect(await changeBranch(dependencies, { turn }, execution({ attempt: 11 }))).toEqual({ kind: 'changed' });
   expect(server.requests).toHaveLength(0);
@@ -119,7 +95,7 @@ test('a conversation that has reached its limit pays for no summary of a branch:
   const roomy = { ...limits, conversation: { ...limits.conversation, steps: 2 } };
   // It rested for longer than it may, which is nothing to a branch: the model is asked.
   await expect(changeBranch(dependencies, { turn: another, limits: roomy }, execution())).rejects.toMatchObject({
-    type: 'BranchSummary.outage',
+    type: 'Waiting',
   });
 });
 

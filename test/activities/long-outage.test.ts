@@ -10,17 +10,16 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-test('a server that is out and asks for a week is looked at every five minutes, more often than a call is retried', async () => {
+test('a server that is out and names a time is asked again at the latest after five minutes, however often it is: no retry is used up', async () => {
   const server = await startHttpServer((_, response) => response.writeHead(503, { 'retry-after': '604800' }).end());
   onTestFinished(() => server.close());
   const turn = await startTurn(sql, 'Say hello');
-  const headEntryId = await headOf(sql, turn.conversationId);
+  const call = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
-  // Each look is a call of its own, as when the workflow has waited.
-  for (let callNumber = 1; callNumber <= 9; callNumber += 1)
-    expect(await callModel(dependencies, { turn, callNumber, headEntryId, steps: 0 }, execution())).toEqual({
-      kind: 'wait',
-      delayMilliseconds: 300_000,
+  for (let attempt = 1; attempt <= 9; attempt += 1)
+    await expect(callModel(dependencies, call, execution({ attempt }))).rejects.toMatchObject({
+      message: 'waits for sim: outage',
+      nextRetryDelay: 300_000,
     });
   expect(server.requests).toHaveLength(9);
 });

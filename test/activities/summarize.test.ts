@@ -134,20 +134,20 @@ test('R28 what is kept from the originals does not tell the password of a connec
 test('a worker that dies while it waits for leave to call the provider counts as no try', async () => {
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  const providerGate: ActivityDependencies['providerGate'] = {
-    ...dependencies.providerGate,
-    enter: () => Promise.reject(new Error('the worker died')),
+  const modelPermits: ActivityDependencies['modelPermits'] = {
+    ...dependencies.modelPermits,
+    acquire: () => Promise.reject(new Error('the worker died')),
   };
-  await expect(summarize({ ...dependencies, providerGate }, part, execution())).rejects.toThrow('died');
+  await expect(summarize({ ...dependencies, modelPermits }, part, execution())).rejects.toThrow('died');
   expect(await rowOf(part)).toMatchObject({ attempt: 0, unreported: 0 });
 });
 
-test('after ten tries that told nothing a part is not bought again: the weaker form takes over', async () => {
+test('after five tries that told nothing a part is not bought again: the weaker form takes over', async () => {
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  for (let dead = 1; dead <= 10; dead += 1) await registerPartAttempt(sql, part, NEW_ATTEMPT);
+  for (let dead = 1; dead <= 5; dead += 1) await registerPartAttempt(sql, part, NEW_ATTEMPT);
   const before = await asked();
-  expect(await summarize(dependencies, part, execution({ attempt: 11 }))).toEqual({ kind: 'failed', failures: 1 });
+  expect(await summarize(dependencies, part, execution({ attempt: 6 }))).toEqual({ kind: 'failed', failures: 1 });
   expect(await asked()).toBe(before);
   expect(await rowOf(part)).toMatchObject({ state: 'failed', failures: 1 });
 });
@@ -175,12 +175,13 @@ test('a paid summary that cannot be stored counts as paid and toward the retries
 test('a summary whose provider is not reached says for whom it waits, uses up no retry, and waits on', async () => {
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: 'http://127.0.0.1:1' });
-  for (const attempt of [1, 9])
-    await expect(summarize(dependencies, part, execution({ attempt }))).rejects.toMatchObject({
-      type: 'Summary.connection',
+  for (const seconds of [1, 2, 4])
+    await expect(summarize(dependencies, part, execution())).rejects.toMatchObject({
+      type: 'Waiting',
+      nextRetryDelay: seconds * 1_000,
     });
   expect(await rowOf(part)).toMatchObject({ state: 'planned', failures: 0, unreported: 0 });
   const events = await listEvents(sql, { conversationId: part.turn.conversationId });
   const waits = events.filter(({ kind }) => kind === 'turn_waiting').map(({ data }) => data);
-  expect(waits).toEqual([{ reason: 'outage', delayMilliseconds: 16_000, provider: 'sim', holdsWorker: false }]);
+  expect(waits).toMatchObject([2_000, 4_000].map((delayMilliseconds) => ({ reason: 'outage', delayMilliseconds })));
 });

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
-import { outageWaitLeft } from '../../src/store/providers/outage-wait.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { decide } from '../../src/store/messages/decide.ts';
 import { requestDecisions } from '../../src/store/messages/decisions.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
-import { recordEvent } from '../../src/store/log/events.ts';
 import { readNewestFlush } from '../../src/store/compactions/flushes.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { countInbox } from '../../src/store/messages/inbox.ts';
-import { askForPlace, leaveQueue, releasePlace } from '../../src/store/providers/provider-queue.ts';
+import { claimPermit, giveUpPermit, releasePermit } from '../../src/store/providers/permits.ts';
 import { takeUpRetention } from '../../src/store/upkeep/retention.ts';
 import { isRungFor, noteArrival } from '../../src/store/messages/rings.ts';
 import { findStanding } from '../../src/store/messages/standing-decisions.ts';
@@ -197,14 +195,6 @@ describe('when the clock of the database steps back,', () => {
     expect(await isRungFor(sql, await sent(sql))).toBe(false);
   });
 
-  it('a wait for a provider that is out is over', async () => {
-    const turn = await startTurn(fast);
-    const data = { reason: 'outage', delayMilliseconds: 3_600_000, provider: 'p', holdsWorker: false } as const;
-    await recordEvent(fast, { turn, kind: 'turn_waiting', data });
-    expect(await outageWaitLeft(fast, turn)).toBeGreaterThan(3_500_000);
-    expect(await outageWaitLeft(sql, turn)).toBe(0);
-  });
-
   it('what a person decides stands against what was decided before the step', async () => {
     const turn = await startTurn(fast);
     await answer(fast, turn, 1, { calls: 2 });
@@ -217,22 +207,22 @@ describe('when the clock of the database steps back,', () => {
     });
   });
 
-  it('a conversation is not passed over for a place that it had before the step', async () => {
+  it('a conversation is not passed over for a permit that it had before the step', async () => {
     const providerKey = newId();
     const callOf = (conversationId: string) => {
       const by = { runId: 'run', activityId: newId(), attempt: 1 };
-      return { providerKey, conversationId, callKey: newId(), holder: newId(), by, tokens: 10 };
+      return { providerKey, conversationId, callKey: newId(), by, tokens: 10 };
     };
     const one = { concurrentCalls: 1, tokensPerMinute: null };
     const none = { concurrentCalls: 0, tokensPerMinute: null };
     const before = callOf(newId());
-    expect((await askForPlace(fast, before, one)).kind).toBe('granted');
-    await releasePlace(fast, before);
+    expect((await claimPermit(fast, before, one)).kind).toBe('granted');
+    await releasePermit(fast, before);
     const [again, other] = [callOf(before.conversationId), callOf(newId())];
-    for (const call of [again, other]) expect((await askForPlace(sql, call, none)).kind).toBe('queued');
-    expect((await askForPlace(sql, other, one)).kind).toBe('queued');
-    expect((await askForPlace(sql, again, one)).kind).toBe('granted');
-    await leaveQueue(sql, other);
+    for (const call of [again, other]) expect((await claimPermit(sql, call, none)).kind).toBe('queued');
+    expect((await claimPermit(sql, other, one)).kind).toBe('queued');
+    expect((await claimPermit(sql, again, one)).kind).toBe('granted');
+    await giveUpPermit(sql, other);
   });
 
   it('a summary is flushed to memory again, whenever the last one was', async () => {

@@ -7,7 +7,17 @@ import { takeMessages } from '../../src/store/messages/inbox.ts';
 import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { continueTurn, getTurn, readLastTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answer, closeToolCall, useTestStore, said, send, startTurn, step, claimer } from './support/store-builders.ts';
+import {
+  answer,
+  closeToolCall,
+  register,
+  useTestStore,
+  said,
+  send,
+  startTurn,
+  step,
+  claimer,
+} from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -26,6 +36,13 @@ describe('endTurn', () => {
     expect(await end(turn, 'stopped')).toMatchObject({ outcome: 'completed' });
     const events = await listEvents(sql, { conversationId: turn.conversationId });
     expect(events.filter(({ kind }) => kind === 'turn_ended')).toHaveLength(1);
+  });
+
+  it('a turn that ends counts what a lost worker asked', async () => {
+    const turn = await startTurn(sql);
+    await register(sql, turn, 1);
+    await end(turn, 'stopped');
+    expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ modelCalls: 1, inputTokens: 100 });
   });
 
   it('is told again of an interruption that it wrote itself, and refused after one that another wrote', async () => {

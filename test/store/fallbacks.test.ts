@@ -60,15 +60,15 @@ test('R26 a call gives up one model, however often it is told, and a try that wa
   });
 });
 
-test('who left a call for another model and was frozen changes nothing once his turn asks under another number', async () => {
+test('an attempt that chose another model and was frozen changes nothing once its turn asks under another number', async () => {
   const turn = await startTurn(sql);
   const { model: from, policy, summarizer, prices } = (await readSnapshot(sql, turn.turnId)).snapshot;
   const to = { model: 'other/small', modelLimits: { window: 5_000, maximumOutput: 500 }, policy, summarizer, prices };
-  const change = { turn, callNumber: 1, attempt: null, leftBy: FIRST_ATTEMPT, from, to };
+  const change = { turn, callNumber: 1, attempt: null, by: FIRST_ATTEMPT, from, to };
   await register(sql, turn, 2);
   await expect(fallBack(sql, change)).rejects.toMatchObject({ code: 'superseded_attempt' });
   expect((await getTurn(sql, turn.turnId)).model).toBe(from);
   // What a run asked that was reset says nothing of the one that goes on.
-  await fallBack(sql, { ...change, leftBy: { ...FIRST_ATTEMPT, runId: 'after a reset' } });
+  await fallBack(sql, { ...change, by: { ...FIRST_ATTEMPT, runId: 'after a reset' } });
   expect((await getTurn(sql, turn.turnId)).model).toBe('other/small');
 });

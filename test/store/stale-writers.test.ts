@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { changeBranch } from '../../src/store/conversations/change-branch.ts';
 import type { BranchCommand } from '../../src/store/conversations/branch-commands.ts';
-import { leaveCall } from '../../src/store/attempts/leave-call.ts';
+import { fallBack } from '../../src/store/turns/fallbacks.ts';
 import { storePlan } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -11,7 +11,16 @@ import { writeAsToolCall } from '../../src/store/attempts/tool-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { plan, planWithCut } from './support/compaction-builders.ts';
 import { code, NOT_GRANTED } from './support/refusals.ts';
-import { claimedCall, FIRST_ATTEMPT, headOf, send, startTurn, step, useTestStore } from './support/store-builders.ts';
+import {
+  claimedCall,
+  FIRST_ATTEMPT,
+  headOf,
+  send,
+  SNAPSHOT,
+  startTurn,
+  step,
+  useTestStore,
+} from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -123,7 +132,11 @@ const WRITERS: Readonly<Record<string, (replaced: Replaced) => Promise<unknown>>
   conversations: fork,
   memories: remember,
   messages: ({ turn }) => takeMessages(sql, turn),
-  turns: ({ turn }) => leaveCall(sql, { turn, callNumber: 3, by: FIRST_ATTEMPT }),
+  turns: ({ turn }) => {
+    const { model: from, modelLimits, policy, summarizer, prices } = SNAPSHOT;
+    const to = { model: 'other/model', modelLimits, policy, summarizer, prices };
+    return fallBack(sql, { turn, callNumber: 3, attempt: null, by: FIRST_ATTEMPT, from, to });
+  },
 };
 
 /** Tables that say whose they are and that a turn that was replaced may write. */

@@ -20,7 +20,7 @@ export const EXAMPLE_EVENTS: EventDataByKind = {
   message_taken: { messageId: 'm', entryId: ENTRY, sequence: 1 },
   turn_begun: { agent: 'default', model: 'simulator/sim-32k', preset: 'default', commandOnly: false },
   turn_continued: { runId: 'r' },
-  turn_waiting: { reason: 'rate_limit', delayMilliseconds: 1_000, provider: 'simulator', holdsWorker: false },
+  turn_waiting: { reason: 'rate_limit', delayMilliseconds: 1_000, provider: 'simulator' },
   turn_wait_over: {},
   turn_ended: { outcome: 'completed', reason: null },
   model_call_started: { ...CALL, model: 'simulator/sim-32k', estimatedTokens: 2_000 },

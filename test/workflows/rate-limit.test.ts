@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
-import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
@@ -31,14 +30,12 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'), 20_000);
   expect((await client.getConversation(sent.conversationId)).turn?.state).toBe('waiting_for_rate_limit');
   // 24 s, spread by a tenth at most, rounded up.
-  expect(watching.stdout()).toMatch(
-    /The turn waits 2[3-7] s for simulator: rate limit, until \d\d:\d\d:\d\d; no worker is held\./u,
-  );
+  expect(watching.stdout()).toMatch(/The turn waits 2[3-7] s for simulator: rate limit, until \d\d:\d\d:\d\d\./u);
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await watching.ended;
   expect(watched).toMatchObject({ code: 0, stderr: '' });
-  expect(watched.stdout).toMatch(/no worker is held\.[^]*completed/u);
+  expect(watched.stdout).toMatch(/The turn waits[^]*completed/u);
   expect((await client.listConversations()).items[0]?.turn?.state).toBe('ended');
 });
 
@@ -60,14 +57,14 @@ test('a turn whose call is refused for a few seconds says that it waits, until t
   expect(await state()).toBe('running');
   expect(await events()).toMatchObject([
     { kind: 'model_call_failed' },
-    { kind: 'turn_waiting', data: { provider: 'simulator', reason: 'rate_limit', holdsWorker: false } },
+    { kind: 'turn_waiting', data: { provider: 'simulator', reason: 'rate_limit' } },
     { kind: 'model_call_started' },
   ]);
   expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome).toBe('completed');
 });
 
-/** A conversation whose compaction takes several summaries, and a summarizer that refuses so many calls for 11 s. Its worker is not started. */
-async function startManySummaries(refusals: number, limits: NonNullable<HarnessOptions['agent']>['limits'] = {}) {
+test('a turn whose summaries do nothing but wait is idle, as one whose model call waits', async () => {
+  const limits = { idleTime: 14 };
   const partwise = await startTurnHarness({
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } }, limits },
   });
@@ -79,36 +76,9 @@ async function startManySummaries(refusals: number, limits: NonNullable<HarnessO
     await client.sendMessage({ conversationId, content, mode: 'steer' });
   }
   const asked = await client.requestCompaction({ conversationId });
-  await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: refusals, match: { purpose: 'summary' } });
-  return { partwise, conversationId, asked };
-}
-
-test('a turn whose summaries do nothing but wait is idle, as one whose model call waits', async () => {
   // Refused twice in a row: each wait is shorter than the limit, both together are longer.
-  const { partwise, asked } = await startManySummaries(100, { idleTime: 14 });
+  await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 100, match: { purpose: 'summary' } });
   await partwise.startWorker();
-  const turn = await partwise.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const turn = await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });
-
-test(
-  'summaries side by side that wait: the turn waits until the last of them has waited',
-  { timeout: 180_000 },
-  async () => {
-    const { partwise, conversationId, asked } = await startManySummaries(2);
-    const { client } = partwise;
-    await partwise.startWorker();
-    await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-    const { events } = await partwise.temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
-    const told = (events ?? []).flatMap((event) => {
-      const state =
-        event.upsertWorkflowSearchAttributesEventAttributes?.searchAttributes?.indexedFields?.['HoldfastTurnState'];
-      if (state?.data != null) return [String(JSON.parse(Buffer.from(state.data).toString()))];
-      return event.timerFiredEventAttributes == null ? [] : ['waited'];
-    });
-    expect(told.filter((each) => each === 'waited').length).toBeGreaterThanOrEqual(2);
-    expect(told.filter((each) => each === 'running')).toHaveLength(2);
-    expect(told.lastIndexOf('waited')).toBeLessThan(told.lastIndexOf('running'));
-    expect(told.indexOf('waited')).toBeGreaterThan(told.indexOf('waiting_for_rate_limit'));
-  },
-);

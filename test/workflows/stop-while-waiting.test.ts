@@ -74,7 +74,7 @@ test.each([
   ['a summary', 'summary', compactingTask],
   ['a branch summary', 'summary', forkAtStart],
 ] as const)(
-  "a stop ends the workflow's wait for the rate limit of %s within 2 s, and the conversation goes on",
+  'a stop ends the wait for the rate limit of %s within 2 s, and the conversation goes on',
   async (_, purpose, start) => {
     await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 60, times: null, match: { purpose } });
     const sent = await start();

@@ -64,15 +64,6 @@ async function makePlansUseless({ database }: TurnHarness): Promise<void> {
 }
 
 /** The provider that asked for a pause before asks for one that is waited out in the workflow. */
-async function pauseAgain({ database }: TurnHarness): Promise<void> {
-  await database`update provider_pauses set paused_until = now() + interval '1 minute', paused_at = now()`;
-}
-
-async function endPause(harness: TurnHarness): Promise<void> {
-  await harness.fault({ kind: 'server_error' });
-  await harness.database`delete from provider_pauses`;
-}
-
 /** The first model is gone, and those that follow it turn out to be smaller than what may not be left out. */
 async function shrinkFallbacks(harness: TurnHarness): Promise<void> {
   await harness.fault({ kind: 'status', status: 404, times: null, match: { model: 'sim-32k' } });
@@ -153,8 +144,6 @@ export const SCENARIOS: readonly Scenario[] = [
       { at: 'callModel:queued' },
       { at: 'callModel:failed', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:registered' },
-      { at: 'callModel:left', before: pauseAgain },
-      { at: 'callModel:failed', before: endPause },
       { at: 'callModel:waiting', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:window-learned', before: fault({ kind: 'overflow', limit: 20_000, skip: 2 }) },
       {

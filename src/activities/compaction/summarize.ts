@@ -28,16 +28,15 @@ import { reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
-import { passGate } from '../runtime/pass-gate.ts';
-import type { OpenPass } from '../runtime/provider-gate.ts';
+import type { ModelPermit } from '../runtime/model-permits.ts';
 import { secretsLeftOut } from './redacted-originals.ts';
 import {
+  acquirePermit,
   pauseAfterRefusal,
-  recordShortWait,
   uncountedFailure,
   waitAfterRefusal,
-  waitOut,
-} from '../runtime/refusal-wait.ts';
+  waitForProvider,
+} from '../runtime/provider-wait.ts';
 import { readOriginalsOf } from './summary-originals.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
@@ -60,7 +59,7 @@ export async function summarize(
   const reading = { input, source, snapshot, execution };
   if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush') {
     const reason = await reachedLimit(dependencies, input.turn, input.limits);
-    return reason === null ? passAndAsk(dependencies, reading) : { kind: 'limit', reason };
+    return reason === null ? registerAndAsk(dependencies, reading) : { kind: 'limit', reason };
   }
   return extract(dependencies, await readTask(dependencies, reading));
 }
@@ -145,19 +144,17 @@ interface SummaryTry extends SummaryTask {
 
 /**
  * Registers after the wait for the provider: a worker that dies in it has not asked the model, and nothing is counted as paid.
- * Reads after it too: a part without a place would read its originals for nothing each time it comes back.
+ * Reads after it too: a part that waits would read its originals for nothing at each attempt.
  */
-async function passAndAsk(dependencies: ActivityDependencies, reading: Reading): Promise<SummarizeResult> {
+async function registerAndAsk(dependencies: ActivityDependencies, reading: Reading): Promise<SummarizeResult> {
   const { input, source, snapshot, execution } = reading;
-  const pass = await passGate(dependencies, input.turn, {
+  const permit = await acquirePermit(dependencies, input.turn, {
     activity: 'summarize',
     provider: parseModelName(snapshot.summarizer.model).provider,
     callKey: `${input.compactionId}:${input.part}`,
     by: execution,
     tokens: source.row.part.inputTokens,
-    signal: execution.signal,
   });
-  if (pass.kind === 'wait') return pass;
   try {
     const task = await readTask(dependencies, reading);
     const asked = await summaryRequest(dependencies, task);
@@ -167,16 +164,16 @@ async function passAndAsk(dependencies: ActivityDependencies, reading: Reading):
     // Each of them may have been paid: the next weaker form takes over.
     if (registered.unreported >= MOST_UNREPORTED_TRIES)
       return await afterModelFailure(dependencies, summaryTry, 'tries_without_report', unpaid(summaryTry, 0), true);
-    return await askForSummary(dependencies, summaryTry, { asked, leave: pass.leave });
+    return await askForSummary(dependencies, summaryTry, { asked, permit });
   } finally {
-    await pass.leave();
+    await permit.release();
   }
 }
 
 async function askForSummary(
   dependencies: ActivityDependencies,
   task: SummaryTry,
-  { asked, leave }: { readonly asked: AskedRequest } & Pick<OpenPass, 'leave'>,
+  { asked, permit }: { readonly asked: AskedRequest; readonly permit: ModelPermit },
 ): Promise<SummarizeResult> {
   const { input, attempt, snapshot, policy, execution } = task;
   const { part } = task.source.row;
@@ -203,7 +200,7 @@ async function askForSummary(
     fence.end();
   }
   dependencies.reachCrashPoint('summarize:answered');
-  await leave(answer.usage?.input);
+  await permit.release(answer.usage?.input);
   const call = callOf(task, answer, Math.round(performance.now() - started));
   const checked = checkSummary({
     policy,
@@ -259,22 +256,19 @@ async function afterModelError(
   }
   const { attempt, execution, input } = task;
   const { model } = task.snapshot.summarizer;
-  const times = execution.attempt;
   const pause = pauseAfterRefusal(dependencies, verdict, model);
-  await throughOutage(dependencies, execution, () =>
+  const { refusals } = await throughOutage(dependencies, execution, () =>
     withdrawAttempt(
       dependencies.database,
       partCallOf(input),
       { attempt, failure: { kind: uncountedFailure(verdict), evidence: verdict.evidence } },
-      (open) => pause(open, times),
+      (open, tries) => pause(open, tries.refusals),
     ),
   );
   dependencies.reachCrashPoint('summarize:withdrawn');
-  const wait = waitAfterRefusal(verdict, { activity: 'summarize', model, times });
-  if (wait.isWaitedOut) return waitOut(dependencies, input.turn, wait);
-  await recordShortWait(dependencies, input.turn, wait);
-  const message = `summarizing model not available (${verdict.cause})`;
-  throw retryableFailure(`Summary.${verdict.cause}`, message, wait.delayMilliseconds);
+  const { provider } = parseModelName(model);
+  const wait = { ...waitAfterRefusal(verdict, refusals), activity: 'summarize', provider } as const;
+  throw await waitForProvider(dependencies, input.turn, wait);
 }
 
 async function afterModelFailure(

@@ -28,15 +28,13 @@ import { completeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { readFit } from '../compaction/read-fit.ts';
 import { openLiveText, showDeltas } from '../runtime/live-text.ts';
-import { enterGate, queueKeyOf } from '../runtime/pass-gate.ts';
-import type { OpenPass } from '../runtime/provider-gate.ts';
+import type { ModelPermit } from '../runtime/model-permits.ts';
+import { waitForProvider } from '../runtime/provider-wait.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
-import { describeFallback, fallBack } from './fall-back.ts';
+import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
 import { afterUnsent, afterUnstored, endUnreportedCall, wasNotSent } from '../runtime/unreported-try.ts';
 import { afterFailure, emptyAnswer, learnMediaLimits, silentOverflow } from './model-failure.ts';
-import { recordWait } from '../runtime/refusal-wait.ts';
-import { waitForPlace } from '../runtime/wait-for-place.ts';
 
 /** One try of a model call, from registration on. */
 export interface ModelTry {
@@ -72,36 +70,35 @@ export async function callModel(
   ]);
   const { snapshot, givenUp } = known;
   const { provider } = parseModelName(snapshot.model);
-  const queued = { callKey: queueKeyOf(input, provider), by: execution };
+  const queued = { callKey: `${input.turn.turnId}:${input.callNumber}`, by: execution };
   if (bought !== null) {
-    // The attempt that stored it may have died with the place that its next step needs.
-    await dependencies.providerGate.giveUp(queued);
+    // The attempt that stored it may have died with the permit that its next step needs.
+    await dependencies.modelPermits.giveUp(queued);
     return completeAnswer(dependencies, input, snapshot, bought);
   }
   // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
-  const pass = await enterGate(dependencies, input.turn, {
-    ...queued,
-    provider,
-    tokens: estimatedTokens,
-    signal: execution.signal,
-    onLongWait: (wait) =>
-      recordWait(dependencies, input.turn, { ...wait, activity: 'callModel', provider, holdsWorker: true }),
-  });
+  const { conversationId } = input.turn;
+  const call = { ...queued, provider, conversationId, tokens: estimatedTokens };
+  const permit = await dependencies.modelPermits.acquire(call);
   dependencies.reachCrashPoint('callModel:queued');
-  if (pass.kind === 'wait') {
-    const { delayMilliseconds, reason } = pass;
-    const wait = { ...queued, snapshot, givenUp: givenUp.length, delayMilliseconds, reason };
-    return waitForPlace(dependencies, input, wait);
+  if (permit.kind === 'wait') {
+    const { delayMilliseconds } = permit;
+    const of = { snapshot, givenUp: givenUp.length, delayMilliseconds };
+    if (!(await prefersFallback(dependencies, input.turn, of))) {
+      throw await waitForProvider(dependencies, input.turn, { ...permit, activity: 'callModel', provider });
+    }
+    await dependencies.modelPermits.giveUp(queued);
+    return fallBack(dependencies, input, { ...of, attempt: null, by: execution });
   }
   try {
-    // Behind the gate: a view may be megabytes, and a call without a place would read it for nothing each time it comes back.
+    // Behind the permit: a view may be megabytes, and a call that waits would read it for nothing at each attempt.
     const source = await readProjectionSource(database, { ...input, known });
     const view = projectChecked(source.input);
-    return await buy(dependencies, input, { source, view, check, estimatedTokens, execution, leave: pass.leave });
+    return await buy(dependencies, input, { source, view, check, estimatedTokens, execution, permit });
   } finally {
-    await pass.leave();
+    await permit.release();
   }
 }
 
@@ -115,11 +112,11 @@ async function buy(
     readonly check: FitCheck;
     readonly estimatedTokens: number;
     readonly execution: Execution;
-    readonly leave: OpenPass['leave'];
+    readonly permit: ModelPermit;
   },
 ): Promise<CallModelResult> {
   const { database, reachCrashPoint } = dependencies;
-  const { source, view, check, estimatedTokens, execution, leave } = call;
+  const { source, view, check, estimatedTokens, execution, permit } = call;
   const { snapshot } = source;
   const registered = await registerModelCall(database, {
     turn: input.turn,
@@ -149,16 +146,15 @@ async function buy(
   const result =
     registered.unreported >= MOST_UNREPORTED_TRIES
       ? await endUnreportedCall(dependencies, attempt, execution)
-      : await ask(dependencies, attempt, { view, check, execution, leave, teaches: !hasStubs(source.input) });
-  return result.kind === 'failed' ? fallBack(dependencies, input, attempt) : result;
+      : await ask(dependencies, attempt, { view, check, execution, permit, teaches: !hasStubs(source.input) });
+  return result.kind === 'failed' ? fallBack(dependencies, input, { ...attempt, by: execution }) : result;
 }
 
 interface Asking {
   readonly view: View;
   readonly check: FitCheck;
   readonly execution: Execution;
-  /** Gives the place at the provider back. */
-  readonly leave: OpenPass['leave'];
+  readonly permit: ModelPermit;
   /** Whether the count of this request says something about its measurements. */
   readonly teaches: boolean;
 }
@@ -166,7 +162,7 @@ interface Asking {
 async function ask(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
-  { view, check, execution, leave, teaches }: Asking,
+  { view, check, execution, permit, teaches }: Asking,
 ): Promise<CallModelResult> {
   const { input, snapshot, estimatedTokens } = modelTry;
   const { provider, model } = parseModelName(snapshot.model);
@@ -213,8 +209,8 @@ async function ask(
   dependencies.reachCrashPoint('callModel:answered');
   const call = { provider, maximumOutput, check, teaches };
   return dependencies.outlastingWork.finish(execution, async (lasting) => {
-    // Before the answer is stored: a worker that dies behind that leaves no place that nobody gives back.
-    await leave(answer.usage?.input);
+    // Before the answer is stored: a worker that dies behind that leaves no permit that nobody gives back.
+    await permit.release(answer.usage?.input);
     return takeIn(dependencies, modelTry, answer, { ...call, execution: lasting });
   });
 }
@@ -224,7 +220,7 @@ async function takeIn(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   answer: ModelAnswer,
-  call: Omit<Asking, 'view' | 'leave'> & { readonly provider: string; readonly maximumOutput: number },
+  call: Omit<Asking, 'view' | 'permit'> & { readonly provider: string; readonly maximumOutput: number },
 ): Promise<CallModelResult> {
   const { provider, maximumOutput, check, teaches, execution } = call;
   const { learnedMedia } = answer;

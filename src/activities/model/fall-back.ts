@@ -1,5 +1,4 @@
 import { budgetFor } from '../../context/policy/budget.ts';
-import { definedOf } from '../../context/policy/defined-of.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
 import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
 import type { ActivityAttempt } from '../../store/attempts/activity-attempts.ts';
@@ -24,12 +23,12 @@ export async function fallBack(
     readonly snapshot: AgentSnapshot;
     /** Models given up before. */
     readonly givenUp: number;
+    /** The try that failed; `null`: the wait for one is too long. */
     readonly attempt: number | null;
-    /** Who left the call without a try. */
-    readonly leftBy?: ActivityAttempt;
+    readonly by: ActivityAttempt;
   },
 ): Promise<CallModelResult> {
-  const { snapshot, givenUp, attempt, leftBy } = of;
+  const { snapshot, givenUp, attempt, by } = of;
   const next = nextFallback(snapshot, givenUp);
   if (next === null) return { kind: 'failed' };
   const models = snapshot.fallbacks?.slice(givenUp) ?? [];
@@ -37,7 +36,7 @@ export async function fallBack(
   const place = (await firstThatHolds(dependencies, turn, models)) ?? 0;
   const skipped = models.slice(0, place);
   const to = models[place] ?? next;
-  const change = { turn, callNumber, attempt, from: snapshot.model, skipped, to, ...definedOf({ leftBy }) };
+  const change = { turn, callNumber, attempt, from: snapshot.model, skipped, to, by };
   await storeFallback(dependencies.database, change);
   dependencies.reachCrashPoint('callModel:fell-back');
   return describeFallback(withModelInForce(snapshot, givenUp + place + 1));

@@ -12,8 +12,10 @@ import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { Transaction } from '../../store/database/database.ts';
 import { storeLearnedWindow } from '../../store/providers/model-facts.ts';
-import { EMPTY_ANSWER, recordModelFailure } from '../../store/attempts/model-calls.ts';
-import type { FailedTries, ModelFailure } from '../../store/attempts/model-calls.ts';
+import { EMPTY_ANSWER } from '../../store/attempts/attempts.ts';
+import type { Attempts } from '../../store/attempts/attempts.ts';
+import { recordModelFailure } from '../../store/attempts/model-calls.ts';
+import type { ModelFailure } from '../../store/attempts/model-calls.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { CallModelResult } from '../../turn/activity-values.ts';
 import { MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
@@ -22,7 +24,7 @@ import type { Execution } from '../runtime/activity-shell.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { prefersFallback } from './fall-back.ts';
-import { pauseAfterRefusal, recordShortWait, waitAfterRefusal, waitOut } from '../runtime/refusal-wait.ts';
+import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider } from '../runtime/provider-wait.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
 
 /** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
@@ -35,7 +37,7 @@ export async function afterFailure(
   error: unknown,
   execution: Execution,
 ): Promise<CallModelResult> {
-  const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<FailedTries> =>
+  const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<Attempts> =>
     recordLasting(dependencies, modelTry, execution, { failure, beside });
   if (isCancellationError(error)) {
     // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
@@ -85,30 +87,28 @@ async function askAgain(
     recorded,
   }: {
     readonly status: number | null;
-    readonly recorded: (failure: FailureToRecord, beside: Beside) => Promise<FailedTries>;
+    readonly recorded: (failure: FailureToRecord, beside: Beside) => Promise<Attempts>;
   },
 ): Promise<CallModelResult> {
   const { cause, evidence } = verdict;
   const { model } = modelTry.snapshot;
-  const isLimited = cause === 'rate_limit';
-  const kind = isLimited ? 'rate_limited' : 'retryable';
+  // A provider that names a time passes by itself, also when it is out.
+  const isWait = cause === 'rate_limit' || verdict.delayMilliseconds !== undefined;
+  const kind = isWait ? uncountedFailure(verdict) : 'retryable';
   const pause = pauseAfterRefusal(dependencies, verdict, model);
-  const { failures, rateLimits } = await recorded({ kind, evidence, status }, (open, tries) =>
-    pause(open, tries.rateLimits),
+  const { failures, refusals } = await recorded({ kind, evidence, status }, (open, tries) =>
+    pause(open, tries.refusals),
   );
-  if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
-  const times = isLimited ? rateLimits : failures;
-  const wait = waitAfterRefusal(verdict, { activity: 'callModel', model, times });
-  const { turn } = modelTry.input;
-  if (wait.isWaitedOut) {
-    if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: wait.delayMilliseconds }))
-      return { kind: 'failed' };
-    return waitOut(dependencies, turn, wait);
+  if (!isWait) {
+    if (failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
+    const message = `model not available (${cause}), failure ${failures}`;
+    throw retryableFailure(`ModelCall.${cause}`, message, retryDelayMilliseconds(failures));
   }
-  // The pauses between tries of a model that failed are no waits for its provider, and the failure is told.
-  if (isLimited || verdict.delayMilliseconds !== undefined) await recordShortWait(dependencies, turn, wait);
-  const counted = `${isLimited ? 'refusal' : 'failure'} ${times}`;
-  throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), ${counted}`, wait.delayMilliseconds);
+  const { turn } = modelTry.input;
+  const wait = waitAfterRefusal(verdict, refusals);
+  if (await prefersFallback(dependencies, turn, { ...modelTry, ...wait })) return { kind: 'failed' };
+  const { provider } = parseModelName(model);
+  throw await waitForProvider(dependencies, turn, { ...wait, activity: 'callModel', provider });
 }
 
 /** A smaller window than is known, or a cap on messages, counts from now on. */
@@ -186,7 +186,7 @@ type FailureToRecord = Pick<ModelFailure, 'kind' | 'evidence'> &
   Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>;
 
 /** Written in the transaction that records the failure. */
-type Beside = (open: Transaction, tries: FailedTries) => Promise<void>;
+type Beside = (open: Transaction, tries: Attempts) => Promise<void>;
 
 /**
  * However long Postgres is away, also when the activity ends before it is back: a try that stays without its failure is taken for
@@ -197,7 +197,7 @@ async function recordLasting(
   modelTry: ModelTry,
   execution: Execution,
   { failure, beside }: { readonly failure: FailureToRecord; readonly beside: Beside | undefined },
-): Promise<FailedTries> {
+): Promise<Attempts> {
   return dependencies.outlastingWork.finish(execution, (lasting) =>
     throughOutage(dependencies, lasting, () => record(dependencies, modelTry, failure, beside)),
   );
@@ -208,7 +208,7 @@ async function record(
   { input, attempt, startedAt }: ModelTry,
   failure: FailureToRecord,
   beside?: Beside,
-): Promise<FailedTries> {
+): Promise<Attempts> {
   const told = {
     turn: input.turn,
     callNumber: input.callNumber,

@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { CompleteAsyncError } from '@temporalio/activity';
 import { PinnedTextMissing } from '../../context/plan/check-pinned.ts';
 import { StoreError } from '../../store/database/errors.ts';
@@ -34,6 +34,24 @@ export function withRetryDelay(failure: unknown, attempt: number): unknown {
     ...(typeof failure.type === 'string' && { type: failure.type }),
     ...(Array.isArray(failure.details) && { details: failure.details }),
   });
+}
+
+/**
+ * The activity waits, and Temporal calls it again: no failure, so Temporal counts and logs none.
+ * @param message codes and names only: Temporal shows it beside the time of the next attempt.
+ */
+export function waitFailure(message: string, delayMilliseconds: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'Waiting',
+    message,
+    // Temporal fails an activity whose delay is 0.
+    nextRetryDelay: Math.max(1, Math.round(delayMilliseconds)),
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+export function isWait(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
 }
 
 /** Whether the error says that the activity was cancelled; those pass through unchanged, or a cancel would become a retry. */

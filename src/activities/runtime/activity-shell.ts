@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { describeError, failureForHistory, isCancellationError, withRetryDelay } from './activity-error.ts';
+import { describeError, failureForHistory, isCancellationError, isWait, withRetryDelay } from './activity-error.ts';
 import { OngoingWork } from './ongoing-work.ts';
 import type { Execution, IsWorkflowOpen } from './ongoing-work.ts';
 
@@ -31,7 +31,7 @@ export function activity<Input, Output>(
       return await work.result;
     } catch (error) {
       // Of attempts that wait for the same work the newest one tells.
-      if (!isCancellationError(error) && work.isOf(context)) {
+      if (!isCancellationError(error) && !isWait(error) && work.isOf(context)) {
         logger.warn({ ...logged, ...describeError(error) }, 'activity failed');
       }
       throw withRetryDelay(failureForHistory(error), attempt);

@@ -15,7 +15,6 @@ const AFTER_WRITES = {
   commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted', 'limit-noted'],
   callModel: [
     'queued',
-    'left',
     'registered',
     'stored',
     'calibrated',

@@ -6,7 +6,7 @@ import type { ModelClient } from '../../models/model-client.ts';
 import type { Database } from '../../store/database/database.ts';
 import type { TextEmbedder } from '../../store/search/embedder.ts';
 import type { ToolRegistry } from '../../tools/runtime/registry.ts';
-import type { ProviderGate } from './provider-gate.ts';
+import type { ModelPermits } from './model-permits.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
 import type { FenceWatch } from './fence-watch.ts';
 import type { IsWorkflowOpen } from './ongoing-work.ts';
@@ -30,8 +30,8 @@ export interface ActivityDependencies {
   readonly tools: ToolRegistry;
   /** @throws ConfigurationError when no such provider is configured. */
   readonly modelClient: (provider: string) => ModelClient;
-  /** Stands before every call of a model. */
-  readonly providerGate: ProviderGate;
+  /** Asked before every call of a model. */
+  readonly modelPermits: ModelPermits;
   readonly learnedWindows: {
     /** Base address of a provider's server, without credentials. */
     readonly serverOf: (provider: string) => string;

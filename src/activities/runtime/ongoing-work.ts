@@ -5,7 +5,7 @@ const HEARTBEAT_INTERVAL_MILLISECONDS = 500;
 
 /**
  * How long work goes on whose attempt Temporal has given up, until the next attempt comes. Temporal offers it 200 ms later
- * (`SOON` in `src/workflows/activity-options.ts`); a worker that has lost its connection asks again within some seconds.
+ * (`RETRY` in `src/workflows/activity-options.ts`); a worker that has lost its connection asks again within some seconds.
  */
 const JOIN_MILLISECONDS = 5_000;
 

@@ -9,12 +9,11 @@ import { ModelCallError } from '../../models/model-client.ts';
 import type { ModelAnswer } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { withdrawAttempt } from '../../store/attempts/attempts.ts';
-import type { AttemptEnd } from '../../store/attempts/attempts.ts';
+import type { AttemptEnd, Attempts } from '../../store/attempts/attempts.ts';
 import { readCalibration } from '../../store/providers/calibrations.ts';
 import type { BranchCommand } from '../../store/conversations/branch-commands.ts';
 import type { Transaction } from '../../store/database/database.ts';
 import * as store from '../../store/conversations/change-branch.ts';
-import { outageWaitLeft } from '../../store/providers/outage-wait.ts';
 import type { NewBranchSummary } from '../../store/conversations/change-branch.ts';
 import { readEarlierBranchSummary } from '../../store/conversations/earlier-branch-summary.ts';
 import { chooseLeftItems, readLeftFiles } from '../../store/conversations/left-branch.ts';
@@ -29,15 +28,8 @@ import { isConversationSpent } from './check-limits.ts';
 import { redactedItems, redactedSummary } from './branch-secrets.ts';
 import { branchSummaryOf, extractedBranchSummary } from './branch-summary-of.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { passGate } from '../runtime/pass-gate.ts';
 import { redactedView } from '../compaction/redacted-view.ts';
-import {
-  pauseAfterRefusal,
-  recordShortWait,
-  uncountedFailure,
-  waitAfterRefusal,
-  waitOut,
-} from '../runtime/refusal-wait.ts';
+import { acquirePermit, pauseAfterRefusal, waitAfterRefusal, waitForProvider } from '../runtime/provider-wait.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
 import { wasNotSent } from '../runtime/unreported-try.ts';
 
@@ -65,7 +57,6 @@ export async function changeBranch(
   }
   const { command } = read;
   const written = await summaryFor(dependencies, command, { ...input, messageId: command.messageId, execution });
-  if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
   // The branch is read once more for it: an outage there must not throw a paid summary away either.
   const change = async (): Promise<void> => {
@@ -82,7 +73,7 @@ async function summaryFor(
   dependencies: ActivityDependencies,
   command: BranchCommand,
   task: Omit<BranchTask, 'left'>,
-): Promise<Written> {
+): Promise<WrittenSummary> {
   if (!command.summarizes) return { kind: 'written', summary: null };
   const { database } = dependencies;
   const { conversationId } = task.turn;
@@ -91,7 +82,7 @@ async function summaryFor(
   if (earlier.kind === 'written') return earlier;
   const left = { conversationId, command };
   const written = await summarizeBranch(dependencies, { ...task, left });
-  return written.kind === 'written' ? { ...written, left } : written;
+  return { ...written, left };
 }
 
 interface BranchTask extends ChangeBranchInput {
@@ -108,9 +99,7 @@ interface WrittenSummary {
   readonly left?: LeftBranch;
 }
 
-type Written = WrittenSummary | { readonly kind: 'wait'; readonly delayMilliseconds: number };
-
-async function summarizeBranch(dependencies: ActivityDependencies, task: BranchTask): Promise<Written> {
+async function summarizeBranch(dependencies: ActivityDependencies, task: BranchTask): Promise<WrittenSummary> {
   const { database } = dependencies;
   const { snapshot } = await readSnapshot(database, task.turn.turnId);
   const { limits } = snapshot.summarizer;
@@ -129,7 +118,6 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     view: request.view,
     tokens,
   });
-  if (asked.kind === 'wait') return asked;
   if (asked.kind === 'failed') {
     return {
       kind: 'written',
@@ -169,8 +157,7 @@ type Asked =
       readonly maximumOutput: number;
     }
   /** Of the model, or nothing is left to pay it: the summary is made without one. */
-  | { readonly kind: 'failed' }
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+  | { readonly kind: 'failed' };
 
 /** Registered before the model is asked, so that a call whose answer is lost with its worker is counted. */
 async function askForSummary(
@@ -182,15 +169,13 @@ async function askForSummary(
   const { provider, model } = parseModelName(summarizer.model);
   if (await isConversationSpent(dependencies, turn, limits)) return { kind: 'failed' };
   const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, summarizer.limits.maximumOutput);
-  const pass = await passGate(dependencies, turn, {
+  const permit = await acquirePermit(dependencies, turn, {
     activity: 'changeBranch',
     provider,
     callKey: `${turn.turnId}:${messageId}`,
     tokens,
     by: execution,
-    signal: execution.signal,
   });
-  if (pass.kind === 'wait') return pass;
   try {
     const { attempt, unreported } = await store.registerBranchAttempt(dependencies.database, turn, {
       by: execution,
@@ -217,20 +202,20 @@ async function askForSummary(
         },
         { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
       );
-      await pass.leave(answer.usage?.input);
+      await permit.release(answer.usage?.input);
       const cost = answer.usage === undefined ? null : costOf(answer.usage, summarizer.prices);
       const durationMilliseconds = Math.round(performance.now() - startedAt);
       const call = { attempt, usage: answer.usage ?? null, cost, durationMilliseconds };
       return { kind: 'answered', answer, call, maximumOutput };
     } catch (error) {
       fence.signal.throwIfAborted();
-      // Awaited here: rejected while the place is given back, it would count as unhandled and end the worker.
+      // Awaited here: rejected while the permit is given back, it would count as unhandled and end the worker.
       return await afterModelError(dependencies, failedTry, error);
     } finally {
       fence.end();
     }
   } finally {
-    await pass.leave();
+    await permit.release();
   }
 }
 
@@ -240,51 +225,45 @@ interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {
   readonly attempt: number;
 }
 
-/** @returns failures of the model so far */
 async function withdraw(
   dependencies: ActivityDependencies,
   { turn, execution, attempt }: FailedTry,
   failure: { readonly kind: string; readonly evidence: string },
-  pause?: (open: Transaction) => Promise<void>,
-): Promise<number> {
-  const failures = await throughOutage(dependencies, execution, () =>
+  pause?: (open: Transaction, tries: Attempts) => Promise<void>,
+): Promise<Attempts> {
+  const tries = await throughOutage(dependencies, execution, () =>
     withdrawAttempt(dependencies.database, store.branchCallOf(turn), { attempt, failure }, pause),
   );
   dependencies.reachCrashPoint('changeBranch:failed');
-  return failures;
+  return tries;
 }
 
 /**
- * What the provider refused: waited out, retried five times, then done without it. Only failures of the model count: a
- * worker's death, a rate limit or a lost connection uses up no retry.
+ * What the provider refused: waited out, retried five times, then done without it. A worker's death or a rate limit uses up
+ * no retry; an outage does, because a change of branch never fails for want of a summary.
  */
 async function afterModelError(dependencies: ActivityDependencies, tried: FailedTry, error: unknown): Promise<Asked> {
-  const { turn, execution, model } = tried;
+  const { turn, model } = tried;
   if (wasNotSent(error)) {
-    const failures = await withdraw(dependencies, tried, { kind: 'retryable', evidence: 'not_sent' });
+    const { failures } = await withdraw(dependencies, tried, { kind: 'retryable', evidence: 'not_sent' });
     if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
     throw retryableFailure('BranchSummary.not_sent', 'call not sent', retryDelayMilliseconds(failures));
   }
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
   const { evidence } = verdict;
-  const isOut = verdict.kind === 'retryable' && verdict.cause === 'outage';
-  // Looked at before its time: nothing is known that the failure which named the time did not tell.
-  const left = isOut ? await outageWaitLeft(dependencies.database, turn) : 0;
-  const failed = isOut && left === 0;
   if (verdict.kind !== 'retryable') {
     await withdraw(dependencies, tried, { kind: 'permanent', evidence });
     return { kind: 'failed' };
   }
+  const isRateLimit = verdict.cause === 'rate_limit';
   const pause = pauseAfterRefusal(dependencies, verdict, model);
-  const kind = failed ? 'retryable' : uncountedFailure(verdict);
-  const failures = await withdraw(dependencies, tried, { kind, evidence }, (open) => pause(open, execution.attempt));
+  const kind = isRateLimit ? 'rate_limited' : 'retryable';
+  const { failures, refusals } = await withdraw(dependencies, tried, { kind, evidence }, (open, tries) =>
+    pause(open, tries.refusals),
+  );
   if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
-  const times = failed ? failures : execution.attempt;
-  const wait = waitAfterRefusal(verdict, { activity: 'changeBranch', model, times });
-  if (left > 0) return waitOut(dependencies, turn, { ...wait, delayMilliseconds: left });
-  if (wait.isWaitedOut) return waitOut(dependencies, turn, wait);
-  await recordShortWait(dependencies, turn, wait);
-  const message = `summarizing model not available (${verdict.cause})`;
-  throw retryableFailure(`BranchSummary.${verdict.cause}`, message, wait.delayMilliseconds);
+  const wait = waitAfterRefusal(verdict, isRateLimit ? refusals : failures);
+  const { provider } = parseModelName(model);
+  throw await waitForProvider(dependencies, turn, { ...wait, activity: 'changeBranch', provider });
 }

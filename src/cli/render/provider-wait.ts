@@ -10,8 +10,6 @@ export interface WaitingForProvider {
   readonly reason: WaitEvent['data']['reason'];
   /** Milliseconds since 1970. */
   readonly until: number;
-  /** Whether a worker is held meanwhile, as far as the wait was told in words. */
-  readonly told: readonly boolean[];
 }
 
 type WaitEvent = TimelineEvent<'turn_waiting'>;
@@ -24,23 +22,21 @@ const REASONS: Readonly<Record<WaitEvent['data']['reason'], string>> = {
   call_or_token_limit: 'limit of calls or tokens',
 };
 
-/** A call in the queue asks again every few seconds, and summaries side by side wait at the same time: one wait, told once. */
+/** A call in the queue says so again every half minute, and summaries side by side wait at the same time: one wait, told once. */
 export function applyProviderWait(state: TurnScreenState, event: WaitEvent): Applied {
-  const { provider, reason, holdsWorker, delayMilliseconds } = event.data;
+  const { provider, reason, delayMilliseconds } = event.data;
   const due = Date.parse(event.createdAt) + delayMilliseconds;
   const { activity } = state;
   const before =
     activity.kind === 'limited' && activity.provider === provider && activity.reason === reason ? activity : null;
-  const isTold = before !== null && (before.told.includes(holdsWorker) || holdsWorker);
   const until = Math.max(due, before?.until ?? due);
-  const told = [...(before?.told ?? []), ...(isTold ? [] : [holdsWorker])];
   return {
-    state: { ...state, activity: { kind: 'limited', provider, reason, until, told } },
-    items: isTold ? [] : [{ kind: 'notice', level: 'information', text: waitNotice(event, due) }],
+    state: { ...state, activity: { kind: 'limited', provider, reason, until } },
+    items: before !== null ? [] : [{ kind: 'notice', level: 'information', text: waitNotice(event, due) }],
   };
 }
 
-/** No event tells of the begin of the call of a summary that waited in its worker; this one tells that it began. */
+/** No event tells of the begin of the call of a summary that waited; this one tells that it began. */
 export function applyWaitOver(state: TurnScreenState): Applied {
   const text = 'The wait for the provider is over; the turn goes on.';
   return {
@@ -50,10 +46,9 @@ export function applyWaitOver(state: TurnScreenState): Applied {
 }
 
 function waitNotice({ createdAt, data }: WaitEvent, due: number): string {
-  const worker = data.holdsWorker ? 'it waits in its worker' : 'no worker is held';
   const seconds = Math.ceil(data.delayMilliseconds / 1_000);
   const until = formatClock(due, Date.parse(createdAt));
-  return `The turn waits ${seconds} s for ${providerWords(data)}, until ${until}; ${worker}.`;
+  return `The turn waits ${seconds} s for ${providerWords(data)}, until ${until}.`;
 }
 
 /** What the status line says; of a wait that is over and of which nothing more was heard, that the call comes. */

@@ -50,20 +50,27 @@ function nameOf(call: PaidCall): string {
   }
 }
 
+/** Evidence of an answer with neither text nor a tool call. */
+export const EMPTY_ANSWER = 'empty_answer';
+
 /** What the ledger holds of a call. */
 export interface Attempts {
   /** Number of the newest; 0 before the first. */
   readonly newest: number;
   /** Failures of the model: a worker's death, a rate limit or an outage is none. */
   readonly failures: number;
+  /** Of them, answers that were empty. */
+  readonly emptyAnswers: number;
+  /** Rate limits and outages: they pass by themselves and use up no retry. */
+  readonly refusals: number;
   /** Attempts that never reported what came of them. */
   readonly unreported: number;
   /** The attempt whose answer is in the log; `null`: none. */
   readonly answered: number | null;
   /** A newer attempt of the activity has registered. */
   readonly isReplaced: boolean;
-  /** Call numbers of the turn up to this one take no further attempt. */
-  readonly leftCall: number;
+  /** Number of the call at which the turn last gave a model up; 0: it did not. */
+  readonly givenUpAt: number;
 }
 
 /** @param by who asks, to learn whether its activity has a newer attempt. Default: that is not asked */
@@ -72,10 +79,13 @@ export async function readAttempts(sql: Queries, call: PaidCall, by?: ActivityAt
   const [row] = await sql<Attempts[]>`
     select coalesce(max(m.attempt), 0) as newest,
       (count(*) filter (where m.failure_kind in ('retryable', 'permanent')))::int as failures,
+      (count(*) filter (where m.failure_evidence = ${EMPTY_ANSWER}))::int as "emptyAnswers",
+      (count(*) filter (where m.failure_kind in ('rate_limited', 'unreachable')))::int as refusals,
       (count(*) filter (where m.state = 'registered'))::int as unreported,
       max(m.attempt) filter (where m.entry_id is not null) as answered,
       coalesce(bool_or(${replaces}), false) as "isReplaced",
-      (select t.left_call from turns t where t.id = ${call.turn.turnId}) as "leftCall"
+      coalesce((select (t.fallbacks -> -1 ->> 'callNumber')::int from turns t where t.id = ${call.turn.turnId}), 0)
+        as "givenUpAt"
     from model_attempts m where ${ofCall(sql, call)}`;
   if (row === undefined) throw new TypeError('an aggregate returns one row');
   return row;
@@ -188,20 +198,20 @@ export async function endAttempt({ sql, turn }: Pick<Writer, 'sql' | 'turn'>, ca
 
 /**
  * An attempt of a summary ended unpaid: the provider refused it, or was not reached. Reported again, it changes nothing.
- * @param beside what is written in the same transaction
- * @returns failures of the model so far
+ * @param beside what is written in the same transaction, told the tries so far
  * @throws StoreError `stale_epoch`
  */
 export async function withdrawAttempt(
   sql: Database,
   call: PaidCall,
   tried: Pick<AttemptEnd, 'attempt'> & Required<Pick<AttemptEnd, 'failure'>>,
-  beside: (open: Transaction) => Promise<void> = () => Promise.resolve(),
-): Promise<number> {
+  beside: (open: Transaction, tries: Attempts) => Promise<void> = () => Promise.resolve(),
+): Promise<Attempts> {
   return writeAsTurn(sql, call.turn, async (writer) => {
-    await beside(writer.sql);
     await endAttempt(writer, call, { ...tried, usage: null, cost: 0, durationMilliseconds: null });
-    return (await readAttempts(writer.sql, call)).failures;
+    const tries = await readAttempts(writer.sql, call);
+    await beside(writer.sql, tries);
+    return tries;
   });
 }
 

@@ -61,8 +61,6 @@ export interface EventDataByKind {
     readonly reason: 'rate_limit' | 'outage' | 'call_limit' | 'token_limit' | 'call_or_token_limit';
     readonly delayMilliseconds: number;
     readonly provider: string;
-    /** It waits in its activity; otherwise in its workflow, where no worker is held. */
-    readonly holdsWorker: boolean;
   };
   readonly turn_wait_over: Readonly<Record<string, never>>;
   readonly turn_ended: {
@@ -90,6 +88,7 @@ export interface EventDataByKind {
       | 'overflow'
       | 'retryable'
       | 'rate_limited'
+      | 'unreachable'
       | 'permanent'
       | 'aborted'
       | 'refused'

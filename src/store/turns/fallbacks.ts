@@ -1,6 +1,8 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { FallbackModel, GivenUpModel } from '../../turn/fallback.ts';
 import type { ActivityAttempt } from '../attempts/activity-attempts.ts';
+import { ofCall, readAttempts, stepOf } from '../attempts/attempts.ts';
+import { endLostAttempts } from '../attempts/lost-attempts.ts';
 import type { Database } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { jsonText } from '../log/stored-text.ts';
@@ -18,8 +20,8 @@ export async function fallBack(
     readonly callNumber: number;
     /** The try that failed; `null` when none was made because the wait for one was too long. */
     readonly attempt: number | null;
-    /** Who left the call without a try, and changes nothing once its run has asked under another number. */
-    readonly leftBy?: ActivityAttempt;
+    /** Who gives it up. Absent: a check before the call. */
+    readonly by?: ActivityAttempt;
     readonly from: string;
     /** Fallbacks before `to` whose window cannot hold the view. */
     readonly skipped?: readonly FallbackModel[];
@@ -28,34 +30,27 @@ export async function fallBack(
     readonly reason?: string;
   },
 ): Promise<void> {
-  const { turn, callNumber, attempt, leftBy, from, skipped = [], to } = change;
+  const { turn, callNumber, attempt, by, from, skipped = [], to } = change;
   await writeAsTurn(sql, turn, async (writer) => {
-    const [row] = await writer.sql<
-      {
-        fallbacks: readonly GivenUpModel[];
-        left: number;
-        newest: number | null;
-        reason: string | null;
-        later: boolean;
-      }[]
-    >`
-      select t.fallbacks, t.left_call as left, m.attempt as newest, m.failure_evidence as reason,
+    const [row] = await writer.sql<{ fallbacks: readonly GivenUpModel[]; reason: string | null; later: boolean }[]>`
+      select t.fallbacks, m.failure_evidence as reason,
         exists (select from model_attempts l
           where l.conversation_id = t.conversation_id and l.turn_id = t.id and l.purpose = 'step' and l.call_number > ${callNumber}
-            and (l.registered_by).run_id = ${leftBy?.runId ?? null}) as later
+            and (l.registered_by).run_id = ${by?.runId ?? null}) as later
       from turns t
-      left join lateral (
-        select attempt, failure_evidence from model_attempts
-        where conversation_id = t.conversation_id and turn_id = t.id and purpose = 'step' and call_number = ${callNumber}
-        order by attempt desc limit 1) m on true
+      left join model_attempts m on m.conversation_id = t.conversation_id and m.turn_id = t.id and m.purpose = 'step'
+        and m.call_number = ${callNumber} and m.attempt = ${attempt}
       where t.id = ${turn.turnId}`;
     if (row === undefined || row.fallbacks.at(-1)?.callNumber === callNumber) return;
-    const isReplaced = attempt !== null && (row.newest !== attempt || row.left >= callNumber);
-    if (isReplaced || row.later) {
-      const newer = `attempt ${attempt ?? 'none'} of call ${callNumber} of turn ${turn.turnId} was replaced by a newer one`;
+    const call = stepOf({ turn, callNumber });
+    const { newest, answered, isReplaced } = await readAttempts(writer.sql, call, by);
+    if (answered !== null || isReplaced || row.later || (attempt !== null && newest !== attempt)) {
+      const newer = `attempt ${attempt ?? 'none'} of call ${callNumber} of turn ${turn.turnId} was replaced or answered`;
       throw new StoreError('superseded_attempt', newer);
     }
-    const reason = change.reason ?? (attempt === null ? null : row.reason) ?? 'rate_limit';
+    // A frozen worker may hold a try: stored later, its answer would stand in the log with nobody to take it up.
+    await endLostAttempts(writer, ofCall(writer.sql, call));
+    const reason = change.reason ?? row.reason ?? 'rate_limit';
     const now: GivenUpModel[] = [
       { model: from, callNumber, reason },
       ...skipped.map(({ model }) => ({ model, callNumber, reason: 'window_too_small' })),

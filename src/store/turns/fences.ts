@@ -8,8 +8,6 @@ export type FencedWork = { readonly turn: TurnReference; readonly attempt: numbe
   | { readonly kind: 'tool_call'; readonly callNumber: number; readonly callIndex: number }
   | { readonly kind: 'summary'; readonly compactionId: string; readonly part: number }
   | { readonly kind: 'branch_summary' }
-  /** Waits for a place at a provider and is not registered: the attempt is Temporal's. */
-  | { readonly kind: 'waiting_call'; readonly callKey: string; readonly runId: string; readonly activityId: string }
 );
 
 /**
@@ -19,7 +17,6 @@ export type FencedWork = { readonly turn: TurnReference; readonly attempt: numbe
 export async function findReplaced(sql: Database, works: readonly FencedWork[]): Promise<(StoreError | null)[]> {
   if (works.length === 0) return [];
   const addresses = works.map(addressOf);
-  const waiting = works.map((work) => (work.kind === 'waiting_call' ? work : null));
   const rows = await sql<{ place: number; epoch: number; replaced: boolean }[]>`
     select w.place, c.epoch, case w.kind
         when 'tool_call' then exists (select 1 from tool_calls t
@@ -27,9 +24,6 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
         when 'model_call' then exists (select 1 from model_attempts m
           where m.conversation_id = w.conversation_id and m.turn_id = w.id and m.call_number = w.number and m.purpose = 'step'
             and (m.attempt > w.attempt or (m.attempt = w.attempt and m.state = 'failed')))
-        when 'waiting_call' then exists (select 1 from provider_calls q
-          where q.call_key = w.call_key and (q.asked_by).run_id = w.run_id
-            and (q.asked_by).activity_id = w.activity_id and (q.asked_by).attempt > w.attempt)
         when 'branch_summary' then exists (select 1 from model_attempts m
           where m.conversation_id = w.conversation_id and m.turn_id = w.id and m.call_number = 0 and m.purpose = 'branch_summary' and m.attempt > w.attempt)
         else exists (select 1 from model_attempts m
@@ -39,9 +33,7 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
       ${works.map((_, place) => place)}::int[], ${works.map(({ turn }) => turn.conversationId)}::uuid[],
       ${works.map(({ kind }) => kind)}::text[], ${addresses.map(({ id }) => id)}::uuid[],
       ${addresses.map(({ number }) => number)}::int[], ${addresses.map(({ index }) => index)}::int[],
-      ${works.map(({ attempt }) => attempt)}::int[], ${waiting.map((work) => work?.callKey ?? null)}::text[],
-      ${waiting.map((work) => work?.runId ?? null)}::text[], ${waiting.map((work) => work?.activityId ?? null)}::text[])
-      as w (place, conversation_id, kind, id, number, index, attempt, call_key, run_id, activity_id)
+      ${works.map(({ attempt }) => attempt)}::int[]) as w (place, conversation_id, kind, id, number, index, attempt)
     join conversations c on c.id = w.conversation_id`;
   const found = new Map(rows.map((row) => [row.place, row]));
   return works.map((work, place) => refusalOf(work, found.get(place)));
@@ -73,7 +65,6 @@ function addressOf(work: FencedWork): { readonly id: string; readonly number: nu
     case 'tool_call':
       return { id: work.turn.turnId, number: work.callNumber, index: work.callIndex };
     case 'branch_summary':
-    case 'waiting_call':
       return { id: work.turn.turnId, number: 0, index: 0 };
     case 'summary':
       return { id: work.compactionId, number: work.part, index: 0 };

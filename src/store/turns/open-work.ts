@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.ts';
 import { readDecision, withdrawDecisions } from '../messages/decisions.ts';
 import type { Decision } from '../messages/decisions.ts';
 import { insertEntry } from '../log/entry-writer.ts';
-import { leaveAllQueues } from '../providers/provider-queue.ts';
+import { releaseAllPermits } from '../providers/permits.ts';
 import { isoTimeOrNull } from '../log/stored-text.ts';
 import { toPartialOutput } from '../attempts/tool-call-rows.ts';
 import type { CloseToolCall, OpenToolCall, PartialColumns, ToolCallOutcome } from '../attempts/tool-call-rows.ts';
@@ -128,7 +128,7 @@ export async function finishTurn(
   await sql`
     update conversations set worked_seconds = worked_seconds + (select worked_seconds(t) from turns t where t.id = ${end.turnId})
     where id = ${turn.conversationId}`;
-  await leaveAllQueues(sql, turn.conversationId);
+  await releaseAllPermits(sql, turn.conversationId);
   await event('turn_ended', { outcome: end.outcome, reason: end.reason, ...end.contextUsage }, end.turnId);
 }
 

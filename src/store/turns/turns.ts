@@ -12,6 +12,7 @@ import { isoTime, isoTimeOrNull } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import { toTurnUsage } from '../attempts/usage.ts';
 import type { TurnUsage, UsageColumns } from '../attempts/usage.ts';
+import { waitsForProvider } from './provider-waits.ts';
 
 export { beginTurn } from './begin-turn.ts';
 export type { BegunTurn } from './begin-turn.ts';
@@ -93,30 +94,6 @@ interface TurnColumns extends UsageColumns {
   readonly compactions: number;
   readonly overflows: number;
   readonly vendor_message: string | null;
-}
-
-/** Newest events of a conversation that are looked at for a wait: behind one come those of what goes on beside it, a wave of summaries. */
-const EVENTS_BEHIND_WAIT = 100;
-/** Seconds after which a call that waits for its place, and has been away, says so again. */
-const QUEUE_LOOK_SECONDS = 3;
-
-/**
- * Condition on `turns t`: one of its calls waits for its provider. Its time is not over, no model call was begun since, and, where it
- * waits in its worker, that did not say that the wait is over. What other summaries beside it come to ends no wait.
- */
-function waitsForProvider(sql: Queries) {
-  return sql`exists (
-    select from events v
-    where v.conversation_id = t.conversation_id and v.number > ${EVENTS_BEHIND_WAIT}::integer * -1 + (
-      select max(n.number) from events n where n.conversation_id = t.conversation_id)
-      and v.turn_id = t.id and v.kind = 'turn_waiting'
-      and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000
-        + case when v.data ->> 'reason' not in ('rate_limit', 'outage') then ${QUEUE_LOOK_SECONDS}::integer else 0 end)
-        > holdfast_now()
-      and not exists (
-        select from events u
-        where u.conversation_id = v.conversation_id and u.number > v.number and u.turn_id = t.id
-          and (u.kind = 'model_call_started' or u.kind = 'turn_wait_over' and v.data ->> 'holdsWorker' = 'true')))`;
 }
 
 function turnColumns(sql: Queries) {

@@ -3,7 +3,7 @@ import type { Execution } from '../../../src/activities/runtime/activity-shell.t
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
 import { createFenceWatch } from '../../../src/activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../../../src/activities/runtime/outlasting-work.ts';
-import { createProviderGate } from '../../../src/activities/runtime/provider-gate.ts';
+import { createModelPermits } from '../../../src/activities/runtime/model-permits.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import type { ProviderDefinition } from '../../../src/models/provider.ts';
 import type { Database } from '../../../src/store/database/database.ts';
@@ -31,10 +31,9 @@ export function activityDependencies(
     liveDatabase: database,
     tools: createToolRegistry(options.tools ?? []),
     modelClient: createModelClients([provider]),
-    providerGate: createProviderGate({
+    modelPermits: createModelPermits({
       database,
       providers: providerLimits === undefined ? [] : [{ ...provider, limits: providerLimits }],
-      concurrentWork: providerLimits === undefined ? 10 : 1,
     }),
     embedder: null,
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },

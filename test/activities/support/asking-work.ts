@@ -30,8 +30,7 @@ export async function modelCall(sql: Database): Promise<AskingWork> {
   const headEntryId = await headOf(sql, turn.conversationId);
   return {
     turn,
-    attempt: (dependencies, execution) =>
-      callModel(dependencies, { turn, callNumber: 1, headEntryId, steps: 0 }, execution),
+    attempt: (dependencies, execution) => callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution),
   };
 }
 

@@ -94,7 +94,7 @@ test('a request that was stopped with its turn did not succeed, whatever the tur
 
 test('of a turn that waits for its provider the wait is shown from the beginning, and what was there is not taken for its end', async () => {
   const waiting = { ...COMMAND_TURN, state: 'waiting_for_rate_limit', outcome: null, endedAt: null } as const;
-  const told = { reason: 'call_limit', provider: 'simulator', delayMilliseconds: 60_000, holdsWorker: false } as const;
+  const told = { reason: 'call_limit', provider: 'simulator', delayMilliseconds: 60_000 } as const;
   const before = { ...timelineEvent('turn_waiting', told), sequence: 4 };
   const shown: TurnScreenState[] = [];
   const display: Display = { liveText: false, show: (state) => void shown.push(state), close: () => undefined };

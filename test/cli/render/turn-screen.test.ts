@@ -97,12 +97,7 @@ describe('the screen of a running turn', () => {
   });
 
   test('the status line says for which provider a turn waits, why and until when, and that the call comes once it is due', () => {
-    const data = {
-      reason: 'call_limit',
-      delayMilliseconds: 65_000,
-      provider: 'simulator',
-      holdsWorker: false,
-    } as const;
+    const data = { reason: 'call_limit', delayMilliseconds: 65_000, provider: 'simulator' } as const;
     const { state } = play([timelineEvent('turn_begun'), timelineEvent('turn_waiting', data)]);
     const status = (shown: TurnScreenState, seconds: number): string =>
       screenLines(shown, { ...options, columns: 100, now: BEGIN + seconds * 1_000 }).at(-2) ?? '';
@@ -171,12 +166,7 @@ describe('when nobody works', () => {
   });
 
   test('a turn that waits for its provider is not taken for one without a worker until the wait is over', () => {
-    const data = {
-      reason: 'call_limit',
-      delayMilliseconds: 120_000,
-      provider: 'simulator',
-      holdsWorker: false,
-    } as const;
+    const data = { reason: 'call_limit', delayMilliseconds: 120_000, provider: 'simulator' } as const;
     const { state } = play([timelineEvent('turn_begun'), timelineEvent('turn_waiting', data)]);
     expect(quietWarning(state, BEGIN + 110_000)).toBeNull();
     expect(quietWarning(state, BEGIN + 140_000)).toBeNull();

@@ -183,39 +183,23 @@ describe('a turn on the screen', () => {
   });
 
   test('a wait for the provider is told in words when it begins and when it is over', () => {
-    const told = {
-      reason: 'rate_limit',
-      delayMilliseconds: 12_000,
-      provider: 'simulator',
-      holdsWorker: false,
-    } as const;
+    const told = { reason: 'rate_limit', delayMilliseconds: 12_000, provider: 'simulator' } as const;
     const { state, items } = play([begun, timelineEvent('turn_waiting', told), timelineEvent('turn_wait_over')]);
     const until = formatClock(BEGIN + 12_000, BEGIN);
     expect(items.slice(1)).toEqual([
-      notice(`The turn waits 12 s for simulator: rate limit, until ${until}; no worker is held.`),
+      notice(`The turn waits 12 s for simulator: rate limit, until ${until}.`),
       notice('The wait for the provider is over; the turn goes on.'),
     ]);
     expect(state.activity).toEqual({ kind: 'preparing' });
   });
 
-  test('a wait in a worker does not say that none is held', () => {
-    const held = { reason: 'token_limit', delayMilliseconds: 8_000, provider: 'simulator', holdsWorker: true } as const;
-    const until = formatClock(BEGIN + 8_000, BEGIN);
-    expect(play([timelineEvent('turn_waiting', held)]).items).toEqual([
-      notice(`The turn waits 8 s for simulator: limit of tokens, until ${until}; it waits in its worker.`),
-    ]);
-  });
-
-  test('a call that asks for its place again and again is one wait until the latest time, told once, and again when its worker is freed', () => {
-    const wait = (seconds: number, holdsWorker: boolean) => {
-      const data = { reason: 'call_limit', delayMilliseconds: 5_000, provider: 'simulator', holdsWorker } as const;
+  test('a call that asks again and again is one wait until the latest time, told once', () => {
+    const wait = (seconds: number) => {
+      const data = { reason: 'call_limit', delayMilliseconds: 5_000, provider: 'simulator' } as const;
       return timelineEvent('turn_waiting', data, seconds);
     };
-    const { state, items } = play([begun, wait(0, true), wait(10, false), wait(15, false), wait(17, true)]);
-    expect(items.slice(1).map((item) => (item.kind === 'notice' ? item.text.split('; ')[1] : item.kind))).toEqual([
-      'it waits in its worker.',
-      'no worker is held.',
-    ]);
+    const { state, items } = play([begun, wait(0), wait(10), wait(17)]);
+    expect(items.slice(1)).toHaveLength(1);
     expect(state.activity).toMatchObject({ kind: 'limited', until: BEGIN + 22_000 });
     expect(play([started], state).state.activity.kind).toBe('calling');
   });
