@@ -23,6 +23,7 @@ create table conversations (
   imported_at timestamptz,
   user_name text check (user_name <> ''),
   imported_through integer check (imported_through > 0),
+  failures jsonb not null default '{}'::jsonb,
   head_entry_id uuid,
   last_sequence integer not null default 0 check (last_sequence >= 0),
   usage_entry_id uuid,
@@ -82,6 +83,8 @@ comment on column conversations.user_name
   is 'Whose memories of scope user it reads and writes; null: the agent''s own user.';
 comment on column conversations.imported_through
   is 'Sequence of the newest imported entry; null for one that began here.';
+comment on column conversations.failures
+  is 'Counted failures of activities since the newest turn began or ended: {"run id activity id": count}.';
 comment on column conversations.is_unindexed is 'The search index may lack something of it.';
 
 create table agent_snapshots (

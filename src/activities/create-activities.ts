@@ -1,5 +1,7 @@
+import { definedOf } from '../context/policy/defined-of.ts';
+import { MOST_FAILURES } from '../turn/limits.ts';
 import { activity } from './runtime/activity-shell.ts';
-import type { Execution } from './runtime/activity-shell.ts';
+import type { ActivityInput, Execution } from './runtime/activity-shell.ts';
 import { beginTurn, continueTurn } from './turn/begin-turn.ts';
 import { callModel } from './model/call-model.ts';
 import { changeBranch } from './turn/change-branch.ts';
@@ -18,19 +20,26 @@ type Body<Input, Output> = (dependencies: ActivityDependencies, input: Input, ex
 
 /** One activity per verb of a turn. */
 export function createActivities(dependencies: ActivityDependencies) {
-  const bind = <Input, Output>(name: string, body: Body<Input, Output>) =>
-    activity<Input, Output>(dependencies, name, async (input, execution) => {
+  const bind = <Input extends ActivityInput, Output>(
+    name: string,
+    body: Body<Input, Output>,
+    givenUp?: () => NoInfer<Output>,
+  ) => {
+    const run = async (input: Input, execution: Execution): Promise<Output> => {
       // What an earlier attempt of it still stores here is found by this one, not done again.
       await dependencies.outlastingWork.settled(execution);
       return body(dependencies, input, execution);
-    });
+    };
+    return activity<Input, Output>(dependencies, { name, run, ...definedOf({ givenUp }) });
+  };
   return {
     beginTurn: bind('beginTurn', beginTurn),
     continueTurn: bind('continueTurn', continueTurn),
     lookAtInbox: bind('lookAtInbox', lookAtInbox),
     takeMessages: bind('takeMessages', takeMessages),
     compactContext: bind('compactContext', compactContext),
-    summarize: bind('summarize', summarize),
+    // The commit finds a part that is not written, and plans the next weaker form.
+    summarize: bind('summarize', summarize, () => ({ kind: 'failed' as const, failures: MOST_FAILURES })),
     commitCompaction: bind('commitCompaction', commitCompaction),
     changeBranch: bind('changeBranch', changeBranch),
     callModel: bind('callModel', callModel),

@@ -1,3 +1,4 @@
+import { REPEATED_FAILURE } from './limits.ts';
 import { raiseFlag } from './raise-flag.ts';
 import type { TurnOutcome } from './turn-reference.ts';
 
@@ -63,6 +64,8 @@ export function explainOutcome(
     case 'refused':
       return 'The model or its content filter refused to answer. Rephrase the request in a new message.';
     case 'interrupted':
+      if (reason === REPEATED_FAILURE)
+        return "The same work failed ten times, and not because of an outage: 'holdfast show' names it. Everything stored is kept: mend the cause, or report it, then send a message to go on.";
       return `The turn was interrupted (${reason ?? 'its workflow is gone'}). Everything stored is kept: send a message to go on.`;
   }
 }

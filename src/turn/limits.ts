@@ -19,6 +19,15 @@ export const LONGEST_PAUSED_RETRY_MILLISECONDS = 60_000;
 /** A server that is out may be back before the time that it named: it is asked again so often. */
 export const LONGEST_OUTAGE_RETRY_MILLISECONDS = 300_000;
 
+/**
+ * Failures of one activity, with errors that neither pass by themselves nor are final, after which it is not tried again: a
+ * minute and a half with the delays between them. Waits, outages, hand-overs and deaths of workers are none.
+ */
+export const MOST_FAILURES = 10;
+
+/** Code of the failure that ends the turn then. */
+export const REPEATED_FAILURE = 'repeated_failure';
+
 /** Failures of the model that one summary part retries: waits of 1, 2, 4, 8 and 16 s (seeds/wolffish.md). */
 export const SUMMARY_RETRIES = 5;
 

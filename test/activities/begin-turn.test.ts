@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { failureForHistory } from '../../src/activities/runtime/activity-error.ts';
 import { beginTurn } from '../../src/activities/turn/begin-turn.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { countInbox } from '../../src/store/messages/inbox.ts';
@@ -37,7 +36,7 @@ test('a worker that wakes up for a run which Temporal has replaced leaves the tu
     execution({ workflowId: 'agent-turn', runId: 'older' }),
   ).catch((error: unknown) => error);
   expect(asked).toEqual(['agent-turn']);
-  expect(failureForHistory(refused)).toMatchObject({ type: 'Store.run_replaced', nonRetryable: true });
+  expect(refused).toMatchObject({ code: 'run_replaced', permanent: true });
   expect(await getTurn(sql, live.turnId)).toMatchObject({ outcome: null });
   expect(await said(sql, conversationId)).toEqual(['user hello']);
 });

@@ -215,21 +215,6 @@ test('a `once` tool that began and was ended is not run again by its own worker 
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: .* died, or was lost sight of/u)]);
 });
 
-test('an attempt that has too little time left for its tool leaves it to the next one', async () => {
-  const { tool, turn, runs } = await publishing();
-  const dependencies = activityDependencies(store.sql, { tools: [tool] });
-  const late = execution({ startedAt: performance.now() - 16_000 });
-  await expect(runTool(dependencies, { turn, ...CALL }, late)).rejects.toMatchObject({
-    type: 'LateBeginning',
-    nonRetryable: false,
-  });
-  expect(runs).toEqual([]);
-  expect(await runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
-    state: 'succeeded',
-  });
-  expect(runs).toEqual([2]);
-});
-
 test('what a call results in that nobody was asked about waits for Postgres: it is not told as one of unknown outcome', async () => {
   const { tool, turn, runs } = await publishing();
   const full = await diskFull(store.sql);

@@ -202,7 +202,7 @@ test('a worker of another version that lacks the tool leaves the call to others,
   const turn = await turnCalling(tool);
   const other = activityDependencies(sql);
   const attempt = (number: number) => runTool(other, { turn, ...CALL }, execution({ attempt: number }));
-  await expect(attempt(1)).rejects.toMatchObject({ type: 'ToolMissing', nonRetryable: false });
+  await expect(attempt(1)).rejects.toMatchObject({ type: 'Waiting', nonRetryable: false });
   expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ state: 'requested', attempt: 0 });
   await claimToolCall(sql, { turn, ...CALL, ...claimer('newer') });
   await attempt(9);
@@ -214,7 +214,7 @@ test('whether a call waits for people is told by a worker that has its tool; one
   const turn = await turnCalling({ ...tool, approval: true });
   const asking = (tools: readonly ToolDefinition[], attempt: number) =>
     requestDecisions(activityDependencies(sql, { tools }), { turn, callNumber: 1 }, execution({ attempt }));
-  await expect(asking([], 1)).rejects.toMatchObject({ type: 'ToolMissing', nonRetryable: false });
+  await expect(asking([], 1)).rejects.toMatchObject({ type: 'Waiting', nonRetryable: false });
   expect(await sql`select from decisions where turn_id = ${turn.turnId}`).toHaveLength(0);
   // What a limit keeps from running needs no tool.
   expect(
@@ -236,7 +236,7 @@ test('a call of a tool that nobody here has holds up no question about another c
   await sql`update decisions set state = 'approved', decided_at = now(), scope = 'call' where turn_id = ${turn.turnId}`;
   // Nobody is waited for any more: now the missing tool has its say.
   await expect(requestDecisions(dependencies, { turn, callNumber: 1 }, execution())).rejects.toMatchObject({
-    type: 'ToolMissing',
+    type: 'Waiting',
   });
 });
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { failureForHistory } from '../../src/activities/runtime/activity-error.ts';
 import { missingPinned, PinnedTextMissing, projectChecked } from '../../src/context/plan/check-pinned.ts';
 import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
@@ -33,7 +32,6 @@ test('R12 a view without a rule, or with other words for one, is refused by a na
   expect(missing).toEqual(['rule 1 of 2', 'the note of rules']);
   const error = new PinnedTextMissing(missing);
   expect(error.message).not.toContain('invent');
-  expect(failureForHistory(error)).toMatchObject({ type: 'pinned_text_missing', nonRetryable: true });
   // The summary is no place for a rule: what stands there does not count.
   const summarized = { ...input, agent: { ...AGENT, rules: [], instructions: '' } };
   expect(missingPinned(projectView(summarized), { agent: AGENT, rulesNote: null })).toHaveLength(3);

@@ -18,6 +18,7 @@ export async function diskFull(
   refused:
     | 'insert on entries'
     | 'insert on messages'
+    | 'insert on model_attempts'
     | 'insert on model_facts'
     | 'insert on passages'
     | 'update of text on compaction_parts' = 'insert on entries',

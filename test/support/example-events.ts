@@ -22,6 +22,7 @@ export const EXAMPLE_EVENTS: EventDataByKind = {
   turn_continued: { runId: 'r' },
   turn_waiting: { reason: 'rate_limit', delayMilliseconds: 1_000, provider: 'simulator' },
   turn_wait_over: {},
+  activity_failing: { activity: 'compactContext', code: 'TypeError', failures: 3 },
   turn_ended: { outcome: 'completed', reason: null },
   model_call_started: { ...CALL, model: 'simulator/sim-32k', estimatedTokens: 2_000 },
   model_call_answered: { ...CALL, entryId: ENTRY, inputTokens: 2_100, outputTokens: 40 },

@@ -1,39 +1,18 @@
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { CompleteAsyncError } from '@temporalio/activity';
 import { PinnedTextMissing } from '../../context/plan/check-pinned.ts';
-import { StoreError } from '../../store/database/errors.ts';
+import { isOutage, StoreError } from '../../store/database/errors.ts';
+import { MOST_FAILURES, REPEATED_FAILURE, retryDelayMilliseconds } from '../../turn/limits.ts';
 
-/** Waits after failures that name none of their own: 200 ms, twice as long each time, up to 10 s. Milliseconds. */
-const FIRST_RETRY_DELAY = 200;
-const LONGEST_RETRY_DELAY = 10_000;
+/** Until an activity is tried again that Postgres was not there for. */
+const OUTAGE_RETRY_MILLISECONDS = 1_000;
 
 /**
- * A failure that Temporal retries after a delay.
+ * A failure after which Temporal tries the activity again.
  * @param message codes and counts only: it is stored in the history.
- * @param delayMilliseconds the provider's own wish; without it `withRetryDelay` decides.
  */
-export function retryableFailure(type: string, message: string, delayMilliseconds?: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message,
-    ...(delayMilliseconds !== undefined && { nextRetryDelay: delayMilliseconds }),
-  });
-}
-
-/**
- * The failure with a wait before its retry that grows with the attempts. The retry policy's own backoff is for what fails
- * without a word, a worker that dies: that must be overcome at once, however often the activity was tried before.
- * @param attempt the one that failed, from 1
- */
-export function withRetryDelay(failure: unknown, attempt: number): unknown {
-  if (!(failure instanceof ApplicationFailure) || failure.nonRetryable === true) return failure;
-  if (failure.nextRetryDelay !== undefined && failure.nextRetryDelay !== null) return failure;
-  return ApplicationFailure.create({
-    message: failure.message,
-    nextRetryDelay: Math.min(FIRST_RETRY_DELAY * 2 ** (attempt - 1), LONGEST_RETRY_DELAY),
-    ...(typeof failure.type === 'string' && { type: failure.type }),
-    ...(Array.isArray(failure.details) && { details: failure.details }),
-  });
+export function retryableFailure(type: string, message: string, delayMilliseconds: number): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nextRetryDelay: retryDelay(delayMilliseconds) });
 }
 
 /**
@@ -44,10 +23,14 @@ export function waitFailure(message: string, delayMilliseconds: number): Applica
   return ApplicationFailure.create({
     type: 'Waiting',
     message,
-    // Temporal fails an activity whose delay is 0.
-    nextRetryDelay: Math.max(1, Math.round(delayMilliseconds)),
+    nextRetryDelay: retryDelay(delayMilliseconds),
     category: ApplicationFailureCategory.BENIGN,
   });
+}
+
+/** Temporal fails an activity whose delay is 0. */
+function retryDelay(milliseconds: number): number {
+  return Math.max(1, Math.round(milliseconds));
 }
 
 export function isWait(error: unknown): boolean {
@@ -60,29 +43,41 @@ export function isCancellationError(error: unknown): boolean {
 }
 
 /**
- * What Temporal may keep of an error. Messages of drivers and of Node quote values (a row, a
- * path, a piece of JSON), so of an error that is not ours only name and code are passed on.
+ * What Temporal is told of an error: whether and when to try again. Only an outage is tried again without end; any other error
+ * that does not say itself what follows is counted. Messages of drivers and of Node quote values (a row, a path, a piece of
+ * JSON), so of an error that is not ours only name and code are passed on.
+ * @param count counts a failure with this code; returns how many there were
  */
-export function failureForHistory(error: unknown): unknown {
+export async function failureForTemporal(error: unknown, count: (code: string) => Promise<number>): Promise<unknown> {
   if (error instanceof ApplicationFailure || error instanceof CompleteAsyncError || isCancellationError(error)) {
     return error;
   }
+  const { type, message, isFinal } = toldOf(error);
+  if (isFinal) return ApplicationFailure.create({ type, message, nonRetryable: true });
+  if (isOutage(error)) return retryableFailure(type, message, OUTAGE_RETRY_MILLISECONDS);
+  let failures: number;
+  try {
+    failures = await count(type);
+  } catch (refused) {
+    const { isFinal: isReplaced, ...told } = toldOf(refused);
+    if (isReplaced) return ApplicationFailure.create({ ...told, nonRetryable: true });
+    return retryableFailure(type, message, OUTAGE_RETRY_MILLISECONDS);
+  }
+  if (failures < MOST_FAILURES) return retryableFailure(type, message, retryDelayMilliseconds(failures));
+  const repeated = `failed ${failures} times, at last: ${message}`;
+  return ApplicationFailure.create({ type: REPEATED_FAILURE, message: repeated, nonRetryable: true });
+}
+
+/** `isFinal`: no further try can succeed. */
+function toldOf(error: unknown): { readonly type: string; readonly message: string; readonly isFinal: boolean } {
   if (error instanceof StoreError) {
-    return ApplicationFailure.create({
-      type: `Store.${error.code}`,
-      message: error.message,
-      nonRetryable: error.permanent,
-    });
+    return { type: `Store.${error.code}`, message: error.message, isFinal: error.permanent };
   }
-  // The same projection would lack the same: no retry mends it.
-  if (error instanceof PinnedTextMissing) {
-    return ApplicationFailure.create({ type: error.code, message: error.message, nonRetryable: true });
-  }
+  // The same projection would lack the same.
+  if (error instanceof PinnedTextMissing) return { type: error.code, message: error.message, isFinal: true };
   const { name, code } = describeError(error);
-  return ApplicationFailure.create({
-    type: name,
-    message: code === undefined ? `unexpected ${name}` : `unexpected ${name} (${code})`,
-  });
+  const message = code === undefined ? `unexpected ${name}` : `unexpected ${name} (${code})`;
+  return { type: name, message, isFinal: false };
 }
 
 /** Name, code and stack frames of any thrown value, without its message. */

@@ -93,6 +93,8 @@ export async function acquirePermit(
   if (permit.kind === 'wait') {
     throw await waitForProvider(dependencies, turn, { ...permit, activity, provider: call.provider });
   }
-  if (call.by.attempt > 1) await recordWaitOver(dependencies.database, turn);
+  if (call.by.attempt > 1 && (await recordWaitOver(dependencies.database, turn))) {
+    dependencies.reachCrashPoint(`${activity}:waiting`);
+  }
   return permit;
 }

@@ -1,7 +1,6 @@
 import { isOutage } from '../../store/database/errors.ts';
 import { claimToolCall, giveBackToolCall, reclaimToolCall } from '../../store/attempts/tool-calls.ts';
 import type { Claimer, ToolCallReference, ToolClaim } from '../../store/attempts/tool-calls.ts';
-import { retryableFailure } from '../runtime/activity-error.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
@@ -16,12 +15,6 @@ export type CallToClaim = ToolCallReference & Claimer;
 const CLAIM_PATIENCE_MILLISECONDS = 10_000;
 
 /**
- * Milliseconds after the start of an attempt until which a tool may begin: half of what Temporal gives the attempt beyond the tool's own
- * limit (`TOOL_TIMEOUT_MARGIN_MILLISECONDS`), since Temporal's limit must not come first. The next attempt has the whole time.
- */
-const LATEST_BEGINNING_MILLISECONDS = 15_000;
-
-/**
  * Claims the call for a tool that is to begin at once. A tool may end just when Temporal gives its attempt up: what that attempt still
  * stores in this process is waited for.
  */
@@ -34,7 +27,6 @@ export async function claimCall(
   if (claim.state === 'claimed_before' && (await dependencies.outlastingWork.settled(execution))) {
     claim = await claimPatiently(dependencies, call, execution);
   }
-  if (claim.state === 'claimed' && isLate(execution)) return giveBackCall(dependencies, call, execution, tooLate());
   return claim;
 }
 
@@ -64,7 +56,6 @@ export async function reclaimCall(
   call: CallToClaim & { readonly previousAttempt: number },
   execution: Execution,
 ): Promise<{ readonly attempt: number }> {
-  if (isLate(execution)) throw tooLate();
   return throughOutage(dependencies, patienceOf(execution), () => reclaimToolCall(dependencies.database, call));
 }
 
@@ -88,16 +79,4 @@ export async function giveBackCall(
 
 function patienceOf({ signal }: Execution): { readonly signal: AbortSignal } {
   return { signal: AbortSignal.any([signal, AbortSignal.timeout(CLAIM_PATIENCE_MILLISECONDS)]) };
-}
-
-function isLate({ startedAt }: Execution): boolean {
-  return performance.now() - startedAt > LATEST_BEGINNING_MILLISECONDS;
-}
-
-function tooLate(): Error {
-  const seconds = LATEST_BEGINNING_MILLISECONDS / 1_000;
-  return retryableFailure(
-    'LateBeginning',
-    `the call could not begin within ${seconds} s: the next attempt has more time`,
-  );
 }

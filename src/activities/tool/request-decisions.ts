@@ -42,6 +42,6 @@ export async function requestDecisions(
   });
   dependencies.reachCrashPoint('requestDecisions:written');
   // Whether a call asks is its tool's own word. While others wait anyhow, nobody waits for that.
-  if (lacking !== null && open.waiting === 0) throw toolMissing(lacking);
+  if (lacking !== null && open.waiting === 0) throw toolMissing(lacking, execution.attempt);
   return open;
 }

@@ -100,7 +100,7 @@ function finishedBefore({ turn }: RunToolInput, claim: Extract<ToolClaim, { stat
 
 /** Whoever took the call over may itself be too late for Temporal: the next try finds what came of it. */
 function supersededAttempt(): ApplicationFailure {
-  return retryableFailure('SupersededAttempt', 'another attempt took this tool call over');
+  return retryableFailure('SupersededAttempt', 'another attempt took this tool call over', 1_000);
 }
 
 /**
@@ -155,7 +155,7 @@ async function handOverMissingTool(
   const missing = toolsToHandOver(dependencies, snapshot, execution.attempt);
   if (missing.size === 0) return;
   const { name, state } = await readToolCall(dependencies.database, { ...turn, callNumber, callIndex });
-  if (state !== 'finished' && missing.has(name)) throw toolMissing(`${callNumber}.${callIndex}`);
+  if (state !== 'finished' && missing.has(name)) throw toolMissing(`${callNumber}.${callIndex}`, execution.attempt);
 }
 
 /** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */

@@ -21,6 +21,13 @@ export function noticeWords(event: TimelineEvent): NoticeWords {
         text: `The window of ${model} is not known: ${formatCount(window)} tokens are assumed. Set "window" of this model under "models" in holdfast.yaml.`,
       };
     }
+    case 'activity_failing': {
+      const { activity, code } = event.data;
+      return {
+        level: 'warning',
+        text: `${activity} fails again and again (${code}); after ten failures the turn ends.`,
+      };
+    }
     case 'secrets_redacted': {
       const where = event.data.where === 'input' ? 'what a summary was made from' : 'a summary';
       return {

@@ -63,6 +63,8 @@ export interface EventDataByKind {
     readonly provider: string;
   };
   readonly turn_wait_over: Readonly<Record<string, never>>;
+  /** An activity failed for the third time with an error that is no outage. `code`: of the error. */
+  readonly activity_failing: { readonly activity: string; readonly code: string; readonly failures: number };
   readonly turn_ended: {
     readonly outcome: TurnOutcome;
     /** Code of what led to the outcome. */

@@ -160,5 +160,6 @@ export async function setActiveTurn(
   turnId: string | null,
 ): Promise<void> {
   await sql`
-    update conversations set active_turn_id = ${turnId}, active_at = holdfast_now() where id = ${turn.conversationId}`;
+    update conversations set active_turn_id = ${turnId}, active_at = holdfast_now(), failures = '{}'
+    where id = ${turn.conversationId}`;
 }

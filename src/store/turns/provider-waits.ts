@@ -52,9 +52,11 @@ export async function recordWait(
   await recordEvent(sql, { turn, kind: 'turn_waiting', data: { reason, delayMilliseconds, provider } });
 }
 
-/** Tells that a summary is asked for that the turn waited with: no event tells of the begin of such a call. */
-export async function recordWaitOver(sql: Database, turn: TurnReference): Promise<void> {
-  if (await isWaiting(sql, turn, 0)) await recordEvent(sql, { turn, kind: 'turn_wait_over', data: {} });
+/** Tells that a summary is asked for that the turn waited with: no event tells of the begin of such a call. @returns whether it did wait */
+export async function recordWaitOver(sql: Database, turn: TurnReference): Promise<boolean> {
+  const waited = await isWaiting(sql, turn, 0);
+  if (waited) await recordEvent(sql, { turn, kind: 'turn_wait_over', data: {} });
+  return waited;
 }
 
 async function isWaiting(

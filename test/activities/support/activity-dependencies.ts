@@ -9,6 +9,7 @@ import type { ProviderDefinition } from '../../../src/models/provider.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { createToolRegistry } from '../../../src/tools/runtime/registry.ts';
 import type { ToolDefinition } from '../../../src/tools/tool.ts';
+import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../../../src/turn/limits.ts';
 import { SNAPSHOT } from '../../store/support/store-builders.ts';
 
 /** What activities need when a test calls them itself, without Temporal. */
@@ -64,7 +65,7 @@ export function execution(overrides: Partial<Execution> = {}): Execution {
     activityId: '1',
     startedAt: performance.now(),
     scheduledAt: new Date(),
-    timeLimit: 600_000,
+    timeLimit: TOOL_TIMEOUT_MARGIN_MILLISECONDS + 600_000,
     ...overrides,
   };
 }
