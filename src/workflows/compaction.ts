@@ -1,11 +1,11 @@
 import type { CompactContextInput, PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
-import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
 import { noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
 import { consuming } from './inbox.ts';
+import { sideBySide } from './side-by-side.ts';
 import { noteNews } from './time-limits.ts';
 
 export type FittedContext =
@@ -99,7 +99,7 @@ async function summarizeWaves(
       failed ||= result.kind === 'failed';
       if (result.kind === 'limit') limit = result;
     };
-    await atMost(CONCURRENT_SUMMARIES, wave, summarizePart, () => failed || limit !== null);
+    await sideBySide(CONCURRENT_SUMMARIES, wave, summarizePart, () => failed || limit !== null);
     if (failed || limit !== null) return limit;
   }
   return null;

@@ -1,12 +1,11 @@
 import type { CalledTool } from '../turn/activity-values.ts';
-import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_TOOL_CALLS, TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../turn/limits.ts';
 import { isNewResult, noteToolResult } from '../turn/loop-guard.ts';
 import type { EndedCall } from '../turn/loop-guard.ts';
 import { toolWaves } from '../turn/tool-waves.ts';
 import type { TurnActivities } from './activity-options.ts';
-import { isStop } from './stopped.ts';
+import { sideBySide } from './side-by-side.ts';
 import { noteNews } from './time-limits.ts';
 
 /** What came of the tool calls of one answer. */
@@ -32,7 +31,7 @@ export async function runToolCalls(
   // What is over the limit does not run: the end of the turn says so in its place.
   const calls = asked.slice(0, runnableCalls(progress, before));
   for (const wave of toolWaves(calls)) {
-    await untilAllEnd(wave, async (callIndex) => {
+    await sideBySide(CONCURRENT_TOOL_CALLS, wave, async (callIndex) => {
       const tool = calls[callIndex];
       if (tool === undefined) return;
       const result = await activities.runTool.executeWithOptions(
@@ -55,21 +54,6 @@ export async function runToolCalls(
   }
   if (calls.length === asked.length) return { isNews, limit: null };
   return { isNews, limit: ofTurn <= ofConversation ? 'tool_call_limit' : 'conversation_tool_call_limit' };
-}
-
-/** After a stop each call gets its time to end, so that what still finishes is kept, whichever call is aborted first. */
-async function untilAllEnd(wave: readonly number[], run: (callIndex: number) => Promise<void>): Promise<void> {
-  const running: Promise<void>[] = [];
-  try {
-    await atMost(CONCURRENT_TOOL_CALLS, wave, (callIndex) => {
-      const call = run(callIndex);
-      running.push(call);
-      return call;
-    });
-  } catch (error) {
-    if (isStop(error)) await Promise.allSettled(running);
-    throw error;
-  }
 }
 
 /** Of the calls that come next so many may run. */

@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
-import { storePartText } from '../../src/store/compactions/compaction-parts.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
-import { plan, planWithCut, turnWithSteps } from '../store/support/compaction-builders.ts';
+import { plan, turnWithSteps } from '../store/support/compaction-builders.ts';
 import { headOf, text, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
@@ -62,32 +61,4 @@ test('a plan under which something was appended is not committed: no call is mad
   expect(await callModel(dependencies, call, execution())).toEqual({ kind: 'moved' });
   const { compaction, joined } = await plan(sql, turn);
   expect([joined, compaction.headEntryId]).toEqual([false, await headOf(sql, turn.conversationId)]);
-});
-
-test('of a plan that is under way the parts that are written are left out, and waves that have none left', async () => {
-  const turn = await turnWithSteps(sql);
-  const [part] = planWithCut(4).parts;
-  if (part === undefined) throw new Error('the plan has no part');
-  const parts = [
-    { ...part, number: 1, toSequence: 1 },
-    { ...part, number: 2, fromSequence: 2 },
-    { number: 3, wave: 2, kind: 'merge' as const, inputTokens: 100, maximumOutput: 100 },
-  ];
-  const { compaction } = await plan(sql, turn, planWithCut(4, { parts }));
-  const left = async () => {
-    const result = await compactContext(activityDependencies(sql), { turn, callNumber: 3, forced: null }, execution());
-    if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
-    return result.planned.waves.map((wave) => wave.map(({ number }) => number));
-  };
-  const write = async (number: number): Promise<void> => {
-    const reference = { turn, compactionId: compaction.compactionId, part: number };
-    await storePartText(sql, { ...reference, text: 'Goal', promptVersion: '1', call: null });
-  };
-  expect(await left()).toEqual([[1, 2], [3]]);
-  await write(1);
-  expect(await left()).toEqual([[2], [3]]);
-  await write(2);
-  expect(await left()).toEqual([[3]]);
-  await write(3);
-  expect(await left()).toEqual([]);
 });

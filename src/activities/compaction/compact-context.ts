@@ -5,7 +5,6 @@ import { estimateTokens } from '../../context/log/estimate.ts';
 import { toolsIn } from '../../context/log/fixed-measurements.ts';
 import { addMeasurements, characterCount } from '../../context/log/measurement-arithmetic.ts';
 import type { CompactionPlan, CompactionReason, CountedRequest } from '../../context/plan/plan.ts';
-import { listWrittenParts } from '../../store/compactions/compaction-parts.ts';
 import { getCompaction, storePlan } from '../../store/compactions/compactions.ts';
 import { recordEventOnce } from '../../store/log/events.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
@@ -83,8 +82,8 @@ async function declineEmpty(
 }
 
 /**
- * What is left of a compaction that a check before this one planned, in another run or by an attempt whose result was lost. Before the
- * limits are asked for: summaries ask for them one by one, and a note about one that is near must not come under the plan.
+ * The compaction that an attempt planned whose result was lost. Before the limits are asked for: summaries ask for them one by one,
+ * and a note about one that is near must not come under the plan.
  */
 async function resumePlan(
   { database }: ActivityDependencies,
@@ -94,7 +93,7 @@ async function resumePlan(
   const compaction = await getCompaction(database, compactionId);
   // Something was appended under it: another plan takes its place.
   if (compaction.headEntryId !== headEntryId) return null;
-  return describePlan(compaction, new Set(await listWrittenParts(database, compactionId)));
+  return describePlan(compaction);
 }
 
 /** One line for each check, so that a pass, or that there was none, can be explained afterwards. */

@@ -115,19 +115,15 @@ export function logStarted({ logger }: ActivityDependencies, compaction: Compact
 
 /**
  * What the workflow has to do for a plan.
- * @param written numbers of the parts that have their text; they are left out
  */
-export function describePlan(
-  { plan, compactionId }: Pick<CompactionRow, 'compactionId' | 'plan'>,
-  written: ReadonlySet<number> = new Set(),
-): PlannedCompaction {
-  const left = plan.parts.filter((part) => !written.has(part.number));
-  const waves = [...new Set(left.map((part) => part.wave))].toSorted((one, other) => one - other);
+export function describePlan({ plan, compactionId }: Pick<CompactionRow, 'compactionId' | 'plan'>): PlannedCompaction {
+  const { parts } = plan;
+  const waves = [...new Set(parts.map((part) => part.wave))].toSorted((one, other) => one - other);
   return {
     compactionId,
     tokensBefore: plan.tokensBefore,
     waves: waves.map((wave) =>
-      left.filter((part) => part.wave === wave).map((part) => ({ number: part.number, label: partLabel(part, plan) })),
+      parts.filter((part) => part.wave === wave).map((part) => ({ number: part.number, label: partLabel(part, plan) })),
     ),
   };
 }

@@ -20,8 +20,6 @@ export interface Execution {
   readonly runId: string;
   /** Unique in the run. */
   readonly activityId: string;
-  /** When the work of the attempt began in this process, in milliseconds by `performance.now()`. */
-  readonly startedAt: number;
   /** When Temporal first scheduled the activity, by Temporal's clock. */
   readonly scheduledAt: Date;
   /** Milliseconds that Temporal gives the attempt. */
@@ -81,7 +79,6 @@ export class OngoingWork<Output> {
       workflowId: workflowExecution?.workflowId ?? '',
       runId: workflowExecution?.runId ?? '',
       activityId,
-      startedAt: this.#startedAt,
       scheduledAt: new Date(scheduledTimestampMs),
       timeLimit: startToCloseTimeoutMs,
       report: (progress) => {

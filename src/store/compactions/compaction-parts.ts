@@ -66,13 +66,6 @@ function partNotFound(compactionId: string, part: number): StoreError {
   return new StoreError('compaction_not_found', `compaction ${compactionId} has no part ${part}`);
 }
 
-/** Numbers of the parts that have their text. */
-export async function listWrittenParts(sql: Queries, compactionId: string): Promise<number[]> {
-  const rows = await sql<{ number: number }[]>`
-    select number from compaction_parts where compaction_id = ${compactionId} and state = 'written' order by number`;
-  return rows.map(({ number }) => number);
-}
-
 /** All parts of a compaction in order. */
 export async function listParts(sql: Queries, compactionId: string): Promise<PartRow[]> {
   const rows = await sql<

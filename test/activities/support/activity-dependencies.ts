@@ -63,7 +63,6 @@ export function execution(overrides: Partial<Execution> = {}): Execution {
     report: () => undefined,
     runId: 'run',
     activityId: '1',
-    startedAt: performance.now(),
     scheduledAt: new Date(),
     timeLimit: TOOL_TIMEOUT_MARGIN_MILLISECONDS + 600_000,
     ...overrides,
