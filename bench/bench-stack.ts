@@ -1,8 +1,9 @@
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { createClient } from '../src/client/create-client.ts';
-import type { HoldfastClient } from '../src/client/types.ts';
+import { connect } from '../src/client/connect.ts';
+import type { Holdfast } from '../src/client/holdfast.ts';
+
 import { freePort } from '../src/local/ports.ts';
 import { AS_APPLICATION } from '../src/local/postgres-login.ts';
 import { STATE_FOLDER, readStack } from '../src/local/stack-file.ts';
@@ -26,7 +27,7 @@ export interface WorkerLimits {
 /** Servers of the bench's own and what talks to them. */
 export interface BenchStack {
   readonly connections: Connections;
-  readonly client: HoldfastClient;
+  readonly client: Holdfast;
   readonly database: Database;
   readonly temporal: Client;
   /** Aborted by Ctrl-C. */
@@ -72,14 +73,18 @@ export async function startBenchStack(options: {
       signal: options.signal,
     });
     closers.push(async () => stack.stop());
-    return { ...(await connect(stack.connections, { directory, workspace, closers })), signal: options.signal, stop };
+    return {
+      ...(await connectStack(stack.connections, { directory, workspace, closers })),
+      signal: options.signal,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function connect(
+async function connectStack(
   connections: Connections,
   { directory, workspace, closers }: { directory: string; workspace: string; closers: (() => Promise<unknown>)[] },
 ): Promise<Omit<BenchStack, 'signal' | 'stop'>> {
@@ -88,7 +93,7 @@ async function connect(
   // As the superuser: it fills tables past their triggers, vacuums and measures.
   const database = connectDatabase({ url: databaseUrl.replace(AS_APPLICATION, ''), applicationName: 'holdfast-bench' });
   closers.push(async () => database.end({ timeout: 5 }));
-  const client = await createClient({ databaseUrl, temporal: temporalAddress, taskQueue: TASK_QUEUES.holdfast });
+  const client = await connect({ databaseUrl, temporal: temporalAddress, taskQueue: TASK_QUEUES.holdfast });
   closers.push(async () => client.close());
   const temporal = await connectClient(temporalAddress);
   closers.push(async () => temporal.connection.close());

@@ -42,10 +42,10 @@ export async function runTurn(
   const task = pauseTask(steps);
   const sent =
     conversationId === undefined
-      ? await stack.client.startTask({ task })
-      : await stack.client.sendMessage({ conversationId, content: task, mode: 'queue' });
+      ? await stack.client.start(task)
+      : await stack.client.conversation.send({ conversationId, content: task, mode: 'queue' });
   const measured = await measureWorkflow(stack, turnWorkflowId(sent.conversationId));
-  const turn = await stack.client.waitForOutcome({
+  const turn = await stack.client.conversation.outcome({
     ...sent,
     timeoutMilliseconds: PATIENCE_MILLISECONDS,
     signal: stack.signal,

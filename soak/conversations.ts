@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import type { HoldfastClient } from '../src/client/types.ts';
+import type { Holdfast } from '../src/client/holdfast.ts';
+
 import { filesOf } from '../src/demo/job.ts';
 import type { Job } from '../src/demo/job.ts';
 import { taskText } from '../src/demo/task-text.ts';
@@ -35,7 +36,7 @@ export interface Conversations {
 }
 
 interface Source {
-  readonly client: HoldfastClient;
+  readonly client: Holdfast;
   readonly database: Database;
   readonly random: Random;
   /** In which each conversation gets a workspace of its own. */
@@ -88,9 +89,9 @@ async function startConversation(
   const script = { content: scriptText(random), messageId: randomUUID() };
   const [first, second] = random.chance(0.4) ? [script, reading] : [reading, script];
   const { content: task, messageId: startKey } = first;
-  const { conversationId } = await persist(() => client.startTask({ task, agent: AGENT, startKey, workspace }));
+  const { conversationId } = await persist(() => client.start(task, { agent: AGENT, startKey, workspace }));
   started({ ...conversation, conversationId });
-  await persist(() => client.sendMessage({ conversationId, mode: 'queue', ...second }));
+  await persist(() => client.conversation.send({ conversationId, mode: 'queue', ...second }));
 }
 
 async function writeFiles(workspace: string, job: Job): Promise<void> {

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '../src/client/create-client.ts';
+import { connect } from '../src/client/connect.ts';
 import { instructionsText } from '../src/demo/task-text.ts';
 import { connectDatabase } from '../src/store/database/database.ts';
 import { connectClient } from '../src/temporal/connect.ts';
@@ -79,7 +79,7 @@ async function fight(
   const { databaseUrl, temporalAddress, simulatorUrl } = servers;
   const temporalOptions = { address: temporalAddress, namespace: 'default' };
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-soak' });
-  const client = await createClient({ databaseUrl, temporal: temporalOptions });
+  const client = await connect({ databaseUrl, temporal: temporalOptions });
   const temporal = await connectClient(temporalOptions);
   const workers = await startWorkers(directory, servers, options.workers);
   const conversations = openConversations({ client, database, random: randomFor('users'), directory }, options);

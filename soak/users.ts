@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HoldfastClient } from '../src/client/types.ts';
+import type { Holdfast } from '../src/client/holdfast.ts';
+
 import type { Database } from '../src/store/database/database.ts';
 import type { Conversations } from './conversations.ts';
 import { persist } from './persist.ts';
@@ -9,7 +10,7 @@ import type { Random } from './random.ts';
 const LOOK_MILLISECONDS = 700;
 
 export interface Users {
-  readonly client: HoldfastClient;
+  readonly client: Holdfast;
   readonly database: Database;
   readonly random: Random;
 }
@@ -26,7 +27,9 @@ export async function decide({ client, database, random }: Users, end: AbortSign
     await delay(LOOK_MILLISECONDS);
     for (const { conversationId, call, decisionId } of await findWaiting(database)) {
       const decision = { conversationId, call, decisionId };
-      const send = random.chance(0.25) ? () => client.deny(decision) : () => client.approve(decision);
+      const send = random.chance(0.25)
+        ? () => client.decisions.deny(decision)
+        : () => client.decisions.approve(decision);
       // Stale when the turn was stopped meanwhile; what a server in trouble refused is found again.
       await send().catch(() => undefined);
       if (random.chance(0.2)) await send().catch(() => undefined);
@@ -62,12 +65,16 @@ export async function interfere(
   const content = `Remark ${random.between(1, 9_999)}: all is well, go on.`;
   const compactOne = async (): Promise<unknown> => {
     const worth = await findWorthCompacting(database, open, window);
-    return worth.length > 0 && client.requestCompaction({ conversationId: random.pick(worth), messageId });
+    return worth.length > 0 && client.conversation.compact({ conversationId: random.pick(worth), messageId });
   };
   const ways: readonly (readonly [() => Promise<unknown>, number])[] = [
-    [() => client.sendMessage({ conversationId: random.pick(open), content, mode: 'steer', messageId }), 60],
+    [() => client.conversation.send({ conversationId: random.pick(open), content, mode: 'steer', messageId }), 60],
     [compactOne, 30],
-    [async () => stoppable.length > 0 && client.stop({ conversationId: random.pick(stoppable), messageId }), 6],
+    [
+      async () =>
+        stoppable.length > 0 && client.conversation.stop({ conversationId: random.pick(stoppable), messageId }),
+      6,
+    ],
   ];
   await persist(random.weighted(ways));
 }

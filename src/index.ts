@@ -1,34 +1,30 @@
 /** What applications import: a client, a worker with tools and agents of one's own, and the types they speak. */
-export { createClient } from './client/create-client.ts';
-export type { ClientOptions } from './client/create-client.ts';
+export { connect } from './client/connect.ts';
+export type { ConnectOptions } from './client/connect.ts';
 export { HoldfastClientError } from './client/errors.ts';
 export type { ClientErrorCode } from './client/errors.ts';
+export { Holdfast } from './client/holdfast.ts';
+export type { StartOptions } from './client/holdfast.ts';
+export type { OpenConversation, Task } from './client/task.ts';
+export type { ConversationChoices, MessageContent, OfConversation, ToSend } from './client/arguments.ts';
 export type {
-  ChangedEntry,
-  CompactionLineage,
   ContextReport,
-  CoveredEntry,
+  Conversation,
+  ImportedConversation,
+  LateResult,
+  ListedEntry,
   ModelCallAddress,
+  OpenedEntry,
   PastCall,
   PastView,
-  Conversation,
-  EndedTurn,
-  HoldfastClient,
-  ListedEntry,
-  LateResult,
-  LiveTextUpdate,
-  MessageContent,
-  Page,
-  SendMessageOptions,
   SentMessage,
-  StartTaskOptions,
-  StoredSummary,
-  TimelineEvent,
   ServedCommand,
-  TurnSummary,
-  WatchOptions,
-  WatchUpdate,
+  StoredSummary,
+  WorkflowRun,
 } from './client/types.ts';
+export type { Page } from './client/page.ts';
+export type { EndedTurn, TurnSummary } from './client/turn-summary.ts';
+export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './client/watch-types.ts';
 export type {
   ApprovalOptions,
   DecisionOptions,
@@ -36,8 +32,6 @@ export type {
   StandingApproval,
   WaitingCall,
 } from './client/decision-types.ts';
-export type { ConversationArchive, ImportedConversation, OpenedEntry, WorkflowRun } from './client/archive-types.ts';
-export type { Branch, BranchCommands } from './client/branch-types.ts';
 export type { FoundPassage, MemorySearch } from './client/memory-types.ts';
 export { createEmbeddingClient } from './models/embedder.ts';
 export type { EmbeddingClient } from './models/embedder.ts';
@@ -54,11 +48,14 @@ export type {
 } from './context/policy/compaction-hook.ts';
 export type { ContentPart } from './context/log/content.ts';
 export type { CompactionPolicy } from './context/policy/policy.ts';
+export type { ChangedEntry, CompactionLineage, CoveredEntry } from './store/compactions/lineage.ts';
+export type { BranchRow as Branch } from './store/conversations/branches.ts';
 export type { CostGroup, CostRow } from './store/conversations/costs.ts';
 export { StackError } from './local/stack-error.ts';
 export type { StackErrorCode } from './local/stack-error.ts';
 export type { EventDataByKind, EventKind } from './store/log/timeline.ts';
 export { StoreError } from './store/database/errors.ts';
+export type { StoredMemory } from './store/memory/memories.ts';
 export type { LearnedWindow, ServedModel } from './store/providers/model-facts.ts';
 export type { ProviderPause } from './store/providers/provider-pauses.ts';
 export { defineTool } from './tools/define-tool.ts';

@@ -12,8 +12,8 @@ const PAUSE_MILLISECONDS = 23;
 
 /** From a delta reaching the worker to the reader of `watch` having it; each delta says when it was written. */
 export async function measureLiveText({ client, connections, signal }: BenchStack): Promise<Figure[]> {
-  const sent = await client.startTask({ task: 'Say hello' });
-  await client.waitForOutcome({ ...sent, signal });
+  const sent = await client.start('Say hello');
+  await client.conversation.outcome({ ...sent, signal });
   const { conversationId } = sent;
   const notifier = connectDatabase({
     url: connections.databaseUrl,
@@ -23,7 +23,10 @@ export async function measureLiveText({ client, connections, signal }: BenchStac
   const end = new AbortController();
   const delays: number[] = [];
   const watching = (async () => {
-    for await (const update of client.watch({ conversationId, signal: AbortSignal.any([end.signal, signal]) })) {
+    for await (const update of client.conversation.watch({
+      conversationId,
+      signal: AbortSignal.any([end.signal, signal]),
+    })) {
       if (update.type !== 'live_text') continue;
       const now = performance.now();
       for (const [, writtenAt] of update.text.text.matchAll(/<([\d.]+)>/gu)) delays.push(now - Number(writtenAt));

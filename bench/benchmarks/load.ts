@@ -1,3 +1,4 @@
+import type { SentMessage } from '../../src/client/types.ts';
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -61,7 +62,7 @@ async function measureOpenTurns(
   { minutes, signal }: { readonly minutes: number; readonly signal: AbortSignal },
 ): Promise<Figure[]> {
   const resting = await Promise.all(
-    Array.from({ length: OPEN_TURNS - ACTIVE_TURNS }, () => stack.client.startTask({ task: 'Call rest with {}' })),
+    Array.from({ length: OPEN_TURNS - ACTIVE_TURNS }, () => stack.client.start('Call rest with {}')),
   );
   // One of each turn that is waited for.
   setMaxListeners(0, signal);
@@ -84,8 +85,8 @@ async function measureOpenTurns(
   await sample();
   // While the turns that rest are open: their activities are looked at too.
   const lost = await readLostAttempts(stack.temporal, signal);
-  await Promise.all(resting.map(({ conversationId }) => stack.client.stop({ conversationId })));
-  await Promise.all(resting.map((sent) => stack.client.waitForOutcome({ ...sent, signal })));
+  await Promise.all(resting.map(({ conversationId }) => stack.client.conversation.stop({ conversationId })));
+  await Promise.all(resting.map((sent) => stack.client.conversation.outcome({ ...sent, signal })));
   return figuresOf({ memory, long, lost, steps, minutes });
 }
 
@@ -101,22 +102,26 @@ interface LongView {
 /** How late the event loop is while a view of a million tokens is built and an answer of 1 MB streams, beside all the rest. */
 async function measureLongView(stack: BenchStack, worker: BenchWorker): Promise<LongView> {
   const { client, signal } = stack;
-  const first = await client.startTask({ task: 'Say ready', model: LONG_MODEL });
-  await client.waitForOutcome({ ...first, signal });
+  const first = await client.start('Say ready', { model: LONG_MODEL });
+  await client.conversation.outcome({ ...first, signal });
   const { conversationId } = first;
-  let last = first;
+  let last: SentMessage = first;
   for (let number = 0; number < MESSAGES; number += 1) {
     const content = `${number} ${'word '.repeat(MESSAGE_WORDS)}`;
-    last = await client.sendMessage({ conversationId, content, mode: 'steer' });
+    last = await client.conversation.send({ conversationId, content, mode: 'steer' });
   }
-  await client.waitForOutcome({ ...last, signal });
+  await client.conversation.outcome({ ...last, signal });
   // From here on: the one turn whose view is that long from its beginning.
   await worker.memory();
-  const writing = await client.sendMessage({ conversationId, content: `Write ${ANSWER_WORDS} words`, mode: 'queue' });
-  const turn = await client.waitForOutcome({ ...writing, signal });
+  const writing = await client.conversation.send({
+    conversationId,
+    content: `Write ${ANSWER_WORDS} words`,
+    mode: 'queue',
+  });
+  const turn = await client.conversation.outcome({ ...writing, signal });
   const window = await worker.memory();
   if (turn.outcome !== 'completed') throw new Error(`the turn with the long view ended as ${turn.outcome}`);
-  const { items: calls } = await client.listModelCalls({ conversationId });
+  const { items: calls } = await client.log.modelCalls({ conversationId });
   return { window, tokens: calls.at(-1)?.reportedTokens ?? 0 };
 }
 

@@ -16,13 +16,13 @@ export async function measureStop(
       body: JSON.stringify({ kind: 'hang', times: 1 }),
       signal,
     });
-    const sent = await client.startTask({ task: 'Say hello' });
+    const sent = await client.start('Say hello');
     const { conversationId } = sent;
-    while ((await client.listModelCalls({ conversationId })).items.length === 0) await sleep(20, undefined, { signal });
+    while ((await client.log.modelCalls({ conversationId })).items.length === 0) await sleep(20, undefined, { signal });
     // The call is registered before it is sent.
     await sleep(200, undefined, { signal });
-    const { messageId } = await client.stop({ conversationId });
-    const { turnId } = await client.waitForOutcome({ ...sent, signal });
+    const { messageId } = await client.conversation.stop({ conversationId });
+    const { turnId } = await client.conversation.outcome({ ...sent, signal });
     const [row] = await database<{ milliseconds: number }[]>`
       select 1000 * extract(epoch from t.ended_at - m.created_at)::float8 as milliseconds
       from messages m join turns t on t.id = ${turnId} where m.id = ${messageId}`;

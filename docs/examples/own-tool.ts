@@ -6,7 +6,7 @@
 //   HOLDFAST_LOG_LEVEL=warn npx tsx own-tool.ts
 //
 // Without a key for a real model the answer is the simulator's, which is scripted: it calls the tool that stands behind "Call".
-import { createClient, createWorker, defineAgent, defineTool } from 'holdfast';
+import { connect, createWorker, defineAgent, defineTool } from 'holdfast';
 import { z } from 'zod';
 
 const convert = defineTool({
@@ -32,16 +32,13 @@ const agent = defineAgent({
 // HOLDFAST_TASK_QUEUE=thermometer.
 const taskQueue = 'thermometer';
 const worker = await createWorker({ agents: [agent], tools: [convert], taskQueue });
-const client = await createClient({ taskQueue });
+const holdfast = await connect({ taskQueue });
 
-const sent = await client.startTask({
-  agent: 'thermometer',
-  task: 'Call convert_temperature with {"celsius": 21}',
-});
-const { outcome, text, explanation } = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 });
+const task = await holdfast.start('Call convert_temperature with {"celsius": 21}', { agent: 'thermometer' });
+const { outcome, text, explanation } = await task.result({ timeoutMilliseconds: 60_000 });
 console.log(`${outcome}: ${text}`);
 console.log(explanation);
 
-await client.close();
+await holdfast.close();
 worker.shutdown();
 await worker.ended;

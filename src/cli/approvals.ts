@@ -38,12 +38,12 @@ async function approvals(flags: ApprovalsFlags): Promise<void> {
       if (agent === undefined || rule === undefined) {
         throw new UsageError('usage', '--end needs --agent and --rule.', 'See `npx holdfast approvals` for both.');
       }
-      await client.endStandingApproval({ agent, rule });
+      await client.decisions.endStanding({ agent, rule });
       if (flags.json === true) output.json({ agent, rule, ended: true });
       else output.line(`Calls under ${safeLine(rule)} of agent ${safeLine(agent)} ask again.`);
       return;
     }
-    const all = await client.listStandingApprovals();
+    const all = await client.decisions.listStanding();
     const standing = all.filter(({ agent, rule }) => agent === (flags.agent ?? agent) && rule === (flags.rule ?? rule));
     if (flags.json === true) output.json({ approvals: standing });
     else if (standing.length === 0) {

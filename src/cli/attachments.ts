@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { imageSize } from 'image-size';
 import { attachedText } from '../context/log/attached-text.ts';
 import type { ContentPart } from '../context/log/content.ts';
-import type { MessageContent } from '../client/types.ts';
+import type { MessageContent } from '../client/arguments.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Anthropic takes requests of 32 MB, base64 makes a third more of a file, and the conversation needs room too. Bytes. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { HoldfastClient, SentMessage } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import type { SentMessage } from '../client/types.ts';
 import { collectFiles, withAttachments } from './attachments.ts';
 import { withClient, withReader } from './connect.ts';
 import { count } from './count-option.ts';
@@ -38,7 +39,7 @@ export function branchesCommand(): Command {
       const output = openOutput();
       await withReader(flags, async (client) => {
         const conversationId = await findConversation(client, reference);
-        const branches = await client.listBranches(conversationId);
+        const branches = await client.branches.list({ conversationId });
         if (flags.json === true) output.json({ conversationId, branches });
         else output.lines(branchListLines(branches, { columns: output.columns(), style: output.style }));
       });
@@ -61,7 +62,7 @@ export function forkCommand(): Command {
       const at = flags.at === 'start' ? null : readEntryArgument(flags.at, 'or `start`, for the beginning');
       await change(reference, flags, async (client, conversationId) => {
         const entryId = at === null ? null : await findEntry(client, conversationId, at);
-        return () => client.fork({ conversationId, entryId, summarize: flags.summary });
+        return () => client.branches.fork({ conversationId, entryId, summarize: flags.summary });
       });
     });
 }
@@ -83,13 +84,13 @@ export function switchCommand(): Command {
         reference,
         flags,
         async (client, conversationId) => () =>
-          client.switchBranch({ conversationId, branch, summarize: flags.summary }),
+          client.branches.switch({ conversationId, branch, summarize: flags.summary }),
       );
     });
 }
 
 /** Finds what the command names; what it returns sends the command. */
-type Prepare = (client: HoldfastClient, conversationId: string) => Promise<() => Promise<SentMessage>>;
+type Prepare = (client: Holdfast, conversationId: string) => Promise<() => Promise<SentMessage>>;
 
 async function change(reference: string, flags: ConnectionFlags, prepare: Prepare): Promise<void> {
   const output = openOutput();
@@ -99,7 +100,7 @@ async function change(reference: string, flags: ConnectionFlags, prepare: Prepar
     const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: false, flags });
     if (end?.kind !== 'ended') return leave(output, conversationId, end, flags);
     const { messageId, turn } = end;
-    const active = await client.getActiveBranch(conversationId);
+    const active = await client.branches.active({ conversationId });
     const done = turn.outcome === 'completed' && turn.reason === null;
     if (!done) process.exitCode = EXIT_CODES.turnNotCompleted.code;
     if (flags.json === true)
@@ -114,7 +115,7 @@ async function change(reference: string, flags: ConnectionFlags, prepare: Prepar
 }
 
 async function requestAndFollow(
-  client: HoldfastClient,
+  client: Holdfast,
   output: Output,
   options: Pick<Parameters<typeof followBranchChange>[0], 'conversationId' | 'request' | 'untilChanged'> & {
     readonly flags: ConnectionFlags;
@@ -173,7 +174,8 @@ export function regenerateCommand(): Command {
       await resend(reference, flags, async (client, conversationId) => {
         const entryId = at === undefined ? undefined : await findEntry(client, conversationId, at);
         const summarize = flags.summary === true;
-        return () => client.regenerate({ conversationId, summarize, ...(entryId !== undefined && { entryId }) });
+        return () =>
+          client.branches.regenerate({ conversationId, summarize, ...(entryId !== undefined && { entryId }) });
       });
     });
 }
@@ -197,7 +199,7 @@ export function editCommand(): Command {
       const content = await withAttachments(await readText(text, 'message'), flags.attach);
       await resend(reference, flags, async (client, conversationId) => {
         const entryId = await findEntry(client, conversationId, at);
-        return () => client.edit({ conversationId, entryId, content, summarize: flags.summary === true });
+        return () => client.branches.edit({ conversationId, entryId, content, summarize: flags.summary === true });
       });
     });
 }
@@ -213,7 +215,7 @@ async function resend(reference: string, flags: ResendFlags, prepare: Prepare): 
     // Its turn ended, and the branch was not changed: it was taken back with the fork.
     const refused = end.kind === 'ended' ? end.turn : null;
     if (refused !== null) process.exitCode = EXIT_CODES.turnNotCompleted.code;
-    const active = await client.getActiveBranch(conversationId);
+    const active = await client.branches.active({ conversationId });
     if (flags.json === true) {
       const { outcome = null, reason = null } = refused ?? {};
       output.json({ conversationId, messageId, forked: refused === null, outcome, reason, active });

@@ -1,6 +1,7 @@
 import { NOTHING_TO_COMPACT } from '../turn/explain-outcome.ts';
 import type { Command } from 'commander';
-import type { HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+
 import { withClient } from './connect.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { findConversation, shortId } from './find-conversation.ts';
@@ -40,7 +41,7 @@ async function compact(reference: string, focus: string | undefined, flags: Comp
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     if (flags.detach === true) {
-      const sent = await client.requestCompaction({ conversationId, ...(focus !== undefined && { focus }) });
+      const sent = await client.conversation.compact({ conversationId, ...(focus !== undefined && { focus }) });
       if (flags.json === true) output.json({ conversationId, messageId: sent.messageId });
       else output.line('The request is stored.');
       return;
@@ -52,7 +53,7 @@ async function compact(reference: string, focus: string | undefined, flags: Comp
 }
 
 async function requestAndFollow(
-  client: HoldfastClient,
+  client: Holdfast,
   output: Output,
   {
     conversationId,
@@ -69,7 +70,7 @@ async function requestAndFollow(
         display,
         signal,
         request: async () => {
-          await client.requestCompaction({ conversationId, ...(focus !== undefined && { focus }) });
+          await client.conversation.compact({ conversationId, ...(focus !== undefined && { focus }) });
         },
       });
     } finally {

@@ -1,4 +1,5 @@
-import type { HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+
 import type { Configuration } from '../config/configuration.ts';
 import type { Connections } from '../local/stack-file.ts';
 import { printRemark } from './output.ts';
@@ -70,7 +71,7 @@ function warnOf(problem: Error): void {
   printRemark(`warning: this command goes on without holdfast.yaml. ${problem.message}`);
 }
 
-type Work<Result> = (client: HoldfastClient, surroundings: Surroundings) => Promise<Result>;
+type Work<Result> = (client: Holdfast, surroundings: Surroundings) => Promise<Result>;
 
 /** Opens a client for the time of `work`; closing it waits for doorbells under way. */
 export async function withClient<Result>(
@@ -81,8 +82,8 @@ export async function withClient<Result>(
   const surroundings = await findSurroundings(flags, needs);
   const { databaseUrl, temporalAddress, temporalNamespace } = surroundings.connections;
   // Loaded here: it brings Temporal's client, and `holdfast --help` should not wait for it.
-  const { createClient } = await import('../client/create-client.ts');
-  const client = await createClient({
+  const { connect } = await import('../client/connect.ts');
+  const client = await connect({
     databaseUrl,
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     ...(await embedding(surroundings.configuration)),

@@ -24,7 +24,7 @@ async function context(reference: string, flags: ConnectionFlags): Promise<void>
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const report = await client.getContext(conversationId);
+    const report = await client.log.context({ conversationId });
     if (flags.json === true) output.json({ conversationId, context: report });
     else output.lines(contextChartLines(report, { columns: output.columns(), style: output.style }));
   });

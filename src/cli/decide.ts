@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { SentDecision } from '../client/decision-types.ts';
-import type { HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+
 import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
 import { goesOn } from './follow/goes-on.ts';
@@ -69,7 +70,7 @@ function decisionCommand(
     )
     .action(async (reference: string, call: string | undefined, flags: DecideFlags) => {
       await decide(verb, reference, flags, async (client, conversationId) =>
-        client[verb]({
+        client.decisions[verb]({
           conversationId,
           for: flags.for,
           ...(call !== undefined && { call }),
@@ -95,7 +96,7 @@ export function answerCommand(): Command {
     .action(async (reference: string, argument: string, flags: AnswerFlags) => {
       const text = await readText(argument, 'answer');
       await decide('answer', reference, { ...flags, for: 'call' }, async (client, conversationId) =>
-        client.answer({ conversationId, text, ...(flags.call !== undefined && { call: flags.call }) }),
+        client.decisions.answer({ conversationId, text, ...(flags.call !== undefined && { call: flags.call }) }),
       );
     });
 }
@@ -104,12 +105,12 @@ async function decide(
   verb: keyof typeof DECIDED,
   reference: string,
   flags: DecideFlags,
-  send: (client: HoldfastClient, conversationId: string) => Promise<SentDecision>,
+  send: (client: Holdfast, conversationId: string) => Promise<SentDecision>,
 ): Promise<void> {
   const output = openOutput();
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { eventCount } = await client.getConversation(conversationId);
+    const { eventCount } = await client.conversation.get({ conversationId });
     const sent = await send(client, conversationId);
     if (flags.json === true) {
       output.json(sent);
@@ -139,11 +140,11 @@ function decidedLine(
 }
 
 async function restLine(
-  client: HoldfastClient,
+  client: Holdfast,
   { conversationId, turnId }: SentDecision,
   afterEvent: number,
 ): Promise<string> {
-  const { waitingCalls } = await client.getConversation(conversationId);
+  const { waitingCalls } = await client.conversation.get({ conversationId });
   if (waitingCalls.length > 0) return `The turn waits for ${plural(waitingCalls.length, 'more decision')}.`;
   const news = await goesOn(client, { conversationId, afterEvent, turnId });
   if (typeof news === 'object') {

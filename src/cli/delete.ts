@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { WorkflowRun } from '../client/archive-types.ts';
+import type { WorkflowRun } from '../client/types.ts';
 import { UNUSED_ADDRESS } from '../local/stack-file.ts';
 import type { Connections } from '../local/stack-file.ts';
 import { withReader } from './connect.ts';
@@ -38,14 +38,14 @@ async function deleteConversation(reference: string, flags: DeleteFlags): Promis
   const output = openOutput();
   await withReader(flags, async (client, { connections }) => {
     const conversationId = await findConversation(client, reference);
-    const { title, entryCount } = await client.getConversation(conversationId);
+    const { title, entryCount } = await client.conversation.get({ conversationId });
     const named = `conversation ${conversationId} (${plural(entryCount, 'entry', 'entries')}): ${safeLine(title)}`;
     if (flags.yes !== true) {
       if (flags.json === true) output.json({ conversationId, deleted: false, entries: entryCount });
       else output.lines([`Would delete ${named}`, '  next: repeat the command with --yes; nothing brings it back']);
       return;
     }
-    const histories = await client.deleteConversation(conversationId);
+    const histories = await client.conversation.delete({ conversationId });
     const commands = historyCommands(histories, connections);
     if (flags.json === true) output.json({ conversationId, deleted: true, entries: entryCount, histories, commands });
     else {

@@ -29,6 +29,7 @@ const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and T
 const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
   model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
+  memory_not_found: { next: '`npx holdfast memory list` shows them with their ids.', exit: 'usage' },
   branch_not_found: { next: '`npx holdfast branches <conversation>` lists them.', exit: 'usage' },
   entry_not_found: {
     next: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries and summaries.',

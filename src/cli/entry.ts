@@ -52,7 +52,7 @@ async function entry(first: string, number: string | undefined, flags: EntryFlag
   await withReader(flags, async (client) => {
     const id = numbered === null ? first : await findEntry(client, await findConversation(client, first), numbered);
     if (flags.context !== undefined) {
-      const entries = await client.listEntriesAround({ entryId: id, count: flags.context });
+      const entries = await client.log.around({ entryId: id, count: flags.context });
       if (flags.json === true) output.json({ entries });
       else
         output.lines(
@@ -60,7 +60,7 @@ async function entry(first: string, number: string | undefined, flags: EntryFlag
         );
       return;
     }
-    const { original, ...opened } = await client.openEntry(id);
+    const { original, ...opened } = await client.log.open({ entryId: id });
     const text = describeContent(opened);
     if (flags.json === true) {
       output.json({ entry: { ...opened, original: original === null ? null : encodeOriginal(original) } });

@@ -37,7 +37,7 @@ async function exportConversation(reference: string, flags: ExportFlags): Promis
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const write = (writeLine: (line: string) => Promise<void>): Promise<void> =>
-      client.exportConversation({ conversationId, write: writeLine });
+      client.conversation.export({ conversationId, write: writeLine });
     if (flags.output === undefined) {
       await write(async (line) => {
         // The file has a checksum of its bytes; on a screen nobody needs it.

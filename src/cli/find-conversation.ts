@@ -1,4 +1,5 @@
-import type { Conversation, HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import type { Conversation } from '../client/types.ts';
 import { isId } from '../store/database/ids.ts';
 import { safeLine } from './render/safe-text.ts';
 import { truncate } from './render/text-width.ts';
@@ -19,21 +20,21 @@ export function shortId(id: string): string {
  * The id that an argument means: a whole id, `last`, or a beginning or end that only one has.
  * @throws UsageError `conversation_not_found`, `conversation_ambiguous`, `no_conversation`
  */
-export async function findConversation(client: HoldfastClient, reference: string): Promise<string> {
+export async function findConversation(client: Holdfast, reference: string): Promise<string> {
   const wanted = reference.trim().replace(/^…/u, '').toLowerCase();
   if (isId(wanted)) return wanted;
   if (wanted === 'last') {
-    const { items } = await client.listConversations({ limit: 1 });
+    const { items } = await client.conversation.list({ limit: 1 });
     const [newest] = items;
     if (newest !== undefined) return newest.conversationId;
     throw new UsageError('no_conversation', 'There is no conversation yet.', 'Start one: npx holdfast start "<task>"');
   }
   const found: Conversation[] = [];
   if (/^[0-9a-f-]+$/u.test(wanted)) {
-    let page = await client.listConversations({ limit: PAGE });
+    let page = await client.conversation.list({ limit: PAGE });
     found.push(...matching(page.items, wanted));
     while (page.hasMore) {
-      page = await client.listConversations({ limit: PAGE, before: page.items.at(-1)?.conversationId ?? '' });
+      page = await client.conversation.list({ limit: PAGE, before: page.items.at(-1)?.conversationId ?? '' });
       found.push(...matching(page.items, wanted));
     }
   }

@@ -1,4 +1,5 @@
-import type { HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+
 import { isId } from '../store/database/ids.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -29,6 +30,6 @@ export function readEntryArgument(given: string, otherwise?: string): EntryArgum
  * The id that an argument means.
  * @throws HoldfastClientError `entry_not_found` for a number that no entry has
  */
-export async function findEntry(client: HoldfastClient, conversationId: string, entry: EntryArgument): Promise<string> {
-  return 'id' in entry ? entry.id : client.findEntryId({ conversationId, sequence: entry.sequence });
+export async function findEntry(client: Holdfast, conversationId: string, entry: EntryArgument): Promise<string> {
+  return 'id' in entry ? entry.id : client.log.findEntryId({ conversationId, sequence: entry.sequence });
 }

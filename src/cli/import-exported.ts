@@ -48,7 +48,7 @@ export async function importExported(
   const { workspace, memory } = selectAgent(configuration, chosen.agent ?? 'default', chosen);
   const memoriesOf = { workspace, ...(memory !== undefined && { user: memory.user }) };
   await withReader(flags, async (client) => {
-    const imported = await client.importConversation({ lines: linesOf(file), memoriesOf, ...chosen });
+    const imported = await client.conversation.import({ lines: linesOf(file), memoriesOf, ...chosen });
     if (flags.json === true) {
       output.json({ conversations: [imported] });
       return;

@@ -29,7 +29,7 @@ export function listCommand(): Command {
 async function list(flags: ListFlags): Promise<void> {
   const output = openOutput();
   await withReader(flags, async (client) => {
-    const { items: conversations, hasMore } = await client.listConversations({ limit: flags.limit });
+    const { items: conversations, hasMore } = await client.conversation.list({ limit: flags.limit });
     if (flags.json === true) output.json({ conversations, hasMore });
     else if (conversations.length === 0) output.line('No conversation yet. Start one: npx holdfast start "<task>"');
     else {

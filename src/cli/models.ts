@@ -103,10 +103,10 @@ function pauseLine({ provider, since, until }: ProviderPause): string {
 async function endPause(flags: ModelsFlags, provider: string, output: Output): Promise<void> {
   const { withReader } = await import('./connect.ts');
   await withReader(flags, async (client) => {
-    const ended = await client.endProviderPause({ provider });
+    const ended = await client.models.endPause({ provider });
     if (flags.json === true) output.json({ provider, ended });
     else if (ended) output.line(`${safeLine(provider)} is called again.`);
-    else output.line(`${safeLine(provider)} was not paused. ${pausedInstead(await client.listProviderPauses())}`);
+    else output.line(`${safeLine(provider)} was not paused. ${pausedInstead(await client.models.listPauses())}`);
   });
 }
 
@@ -154,9 +154,9 @@ async function readTaught(flags: ModelsFlags, days: number, remark: (text: strin
   const { withReader } = await import('./connect.ts');
   try {
     return await withReader(flags, async (client) => ({
-      learned: await client.listLearnedWindows({ days }),
-      served: await client.listServedModels(),
-      pauses: await client.listProviderPauses(),
+      learned: await client.models.listLearnedWindows({ days }),
+      served: await client.models.listServed(),
+      pauses: await client.models.listPauses(),
     }));
   } catch (error) {
     const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown';

@@ -68,7 +68,7 @@ async function recall(first: string, second: string | undefined, flags: RecallFl
     const conversationId = reference === null ? null : await findConversation(client, reference);
     const where = definedOf({ agent, conversationId: conversationId ?? undefined });
     const { limit, kind: kinds, after, before } = flags;
-    const passages = await client.searchMemory({
+    const passages = await client.memory.search({
       ...where,
       query,
       limit,
@@ -76,9 +76,9 @@ async function recall(first: string, second: string | undefined, flags: RecallFl
       ...(after !== undefined && { after }),
       ...(before !== undefined && { before }),
     });
-    const unindexed = await client.countUnindexed(where);
+    const unindexed = await client.memory.countUnindexed(where);
     // Whose id is given whole is not looked up before: a conversation that is gone would seem to hold nothing.
-    if (passages.length === 0 && conversationId !== null) await client.getConversation(conversationId);
+    if (passages.length === 0 && conversationId !== null) await client.conversation.get({ conversationId });
     const { style } = output;
     const shown = { columns: output.columns(), style, now: Date.now(), namesConversations: conversationId === null };
     if (flags.json === true)

@@ -6,7 +6,8 @@ import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import { askServedLimits } from '../models/catalogue/served-limits.ts';
 import type { ServedLimits } from '../models/catalogue/served-limits.ts';
-import type { HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+
 import { safeLine } from './render/safe-text.ts';
 
 /**
@@ -14,7 +15,7 @@ import { safeLine } from './render/safe-text.ts';
  * A server that says nothing is told in a remark; what is known of its models stays.
  */
 export async function refreshModels(
-  client: Pick<HoldfastClient, 'storeServedModel'>,
+  client: { readonly models: Pick<Holdfast['models'], 'storeServed'> },
   {
     configuration,
     names,
@@ -41,7 +42,7 @@ export async function refreshModels(
     const { window = null, maximumOutput = null } = listed;
     const server = serverOf(configuration, providerName);
     if (window === null && maximumOutput === null) remark(`${server} lists no limits of ${model}.`);
-    else await client.storeServedModel({ model: name, server, window, maximumOutput });
+    else await client.models.storeServed({ model: name, server, window, maximumOutput });
   }
 }
 

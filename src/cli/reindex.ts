@@ -34,7 +34,7 @@ async function reindex(reference: string | undefined, flags: ConnectionFlags): P
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
     const done = { conversations: 0, passages: 0, skipped: 0 };
     const { result } = await interruptible((signal) =>
-      client.reindex({
+      client.memory.reindex({
         ...(conversationId !== undefined && { conversationId }),
         signal,
         onProgress: (progress) => {

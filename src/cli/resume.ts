@@ -57,8 +57,8 @@ async function resume(reference: string, flags: ResumeFlags): Promise<void> {
   );
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { eventCount: afterEvent } = await client.getConversation(conversationId);
-    const { messageId } = await client.resume({ conversationId, raise });
+    const { eventCount: afterEvent } = await client.conversation.get({ conversationId });
+    const { messageId } = await client.conversation.resume({ conversationId, raise });
     if (flags.json === true) {
       output.json({ conversationId, messageId });
       return;

@@ -59,10 +59,10 @@ async function send(reference: string, argument: string, flags: SendFlags): Prom
   const output = openOutput();
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const conversation = await client.getConversation(conversationId);
+    const conversation = await client.conversation.get({ conversationId });
     // Asked before it is sent: the doorbell begins another workflow.
-    const isLost = flags.json !== true && (await client.isTurnLost(conversationId));
-    const { messageId, duplicate } = await client.sendMessage({
+    const isLost = flags.json !== true && (await client.conversation.isTurnLost({ conversationId }));
+    const { messageId, duplicate } = await client.conversation.send({
       conversationId,
       content,
       mode: flags.queue === true ? 'queue' : 'steer',

@@ -35,11 +35,11 @@ async function show(reference: string, flags: ShowFlags): Promise<void> {
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const conversation = await client.getConversation(conversationId);
+    const conversation = await client.conversation.get({ conversationId });
     const { items: entries } =
-      flags.entries === 0 ? { items: [] } : await client.listEntries({ conversationId, limit: flags.entries });
+      flags.entries === 0 ? { items: [] } : await client.log.entries({ conversationId, limit: flags.entries });
     const beforeSequence = entries[0]?.sequence;
-    const earlier = await client.countEntries({
+    const earlier = await client.log.count({
       conversationId,
       ...(beforeSequence !== undefined && { beforeSequence }),
     });

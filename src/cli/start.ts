@@ -64,8 +64,7 @@ async function start(argument: string, flags: StartFlags): Promise<void> {
   await withClient(flags, needs, async (client, { configuration }) => {
     if (flags.check && configuration !== null) await checkChoice(configuration, flags);
     const { agent, model, preset, workspace, user, startKey } = flags;
-    const { conversationId, messageId } = await client.startTask({
-      task,
+    const { conversationId, messageId } = await client.start(task, {
       ...(agent !== undefined && { agent }),
       ...(model !== undefined && { model }),
       ...(preset !== undefined && { preset }),

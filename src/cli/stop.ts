@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+
 import { withClient } from './connect.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { findConversation, shortId } from './find-conversation.ts';
@@ -35,9 +36,9 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
   const output = openOutput();
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { turn, eventCount, waitingMessages } = await client.getConversation(conversationId);
+    const { turn, eventCount, waitingMessages } = await client.conversation.get({ conversationId });
     const isRunning = turn !== null && turn.state !== 'ended';
-    const { messageId } = await client.stop({ conversationId });
+    const { messageId } = await client.conversation.stop({ conversationId });
     const waits = isRunning && flags.detach !== true;
     const outcome = waits
       ? await outcomeOf(client, { conversationId, turnId: turn.turnId, afterEvent: eventCount })
@@ -66,7 +67,7 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
 }
 
 async function outcomeOf(
-  client: HoldfastClient,
+  client: Holdfast,
   turn: { readonly conversationId: string; readonly turnId: string; readonly afterEvent: number },
 ): Promise<string | null> {
   const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);

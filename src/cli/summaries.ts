@@ -62,14 +62,14 @@ async function summaries(reference: string, query: string | undefined, flags: Su
     const conversationId = await findConversation(client, reference);
     if (flags.audit === true) {
       // Of one that is not there nothing would be hidden.
-      await client.getConversation(conversationId);
+      await client.conversation.get({ conversationId });
       return audit(conversationId, flags, output);
     }
-    const found = await client.listSummaries({ conversationId, ...(query !== undefined && { query }) });
+    const found = await client.log.summaries({ conversationId, ...(query !== undefined && { query }) });
     if (flags.diff !== undefined) return difference(found, flags, output);
     const { style } = output;
     const isWanted = flags.lineage === true || flags.full === true;
-    const lineage = isWanted ? await client.readLineage(conversationId) : [];
+    const lineage = isWanted ? await client.log.lineage({ conversationId }) : [];
     if (flags.json === true) output.json({ conversationId, summaries: found, ...(isWanted && { lineage }) });
     else if (found.length > 0)
       output.lines(

@@ -54,14 +54,14 @@ async function view(reference: string, flags: ViewFlags): Promise<void> {
     const conversationId = await findConversation(client, reference);
     const { style } = output;
     if (flags.calls === true) {
-      const { items: calls, hasMore } = await client.listModelCalls({ conversationId, limit: flags.limit });
+      const { items: calls, hasMore } = await client.log.modelCalls({ conversationId, limit: flags.limit });
       if (flags.json === true) output.json({ conversationId, calls, hasMore });
       else if (calls.length === 0) output.line('The model was not called yet.');
       else output.lines(callListLines(calls, { style }));
       if (hasMore && flags.json !== true) output.remark(`There are earlier ones: --limit ${flags.limit * 5}`);
       return;
     }
-    const past = await client.getView({ conversationId, ...(flags.at !== undefined && { at: flags.at }) });
+    const past = await client.log.view({ conversationId, ...(flags.at !== undefined && { at: flags.at }) });
     if (flags.json === true) output.json({ conversationId, ...past });
     else output.lines(viewLines(past, { style }));
   });

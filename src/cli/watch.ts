@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Conversation, HoldfastClient } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import type { Conversation } from '../client/types.ts';
 import { withReader } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
 import { lastSequenceBefore } from './follow/entry-source.ts';
@@ -34,7 +35,7 @@ async function watch(reference: string, flags: WatchFlags): Promise<void> {
   const output = openOutput({ plain: flags.plain === true });
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const conversation = await client.getConversation(conversationId);
+    const conversation = await client.conversation.get({ conversationId });
     const target = await targetOf(client, conversation);
     if (flags.json === true) await streamUpdates(client, output, { conversationId, ...target });
     else await showTurn(client, output, { conversationId, ...target, json: false });
@@ -45,7 +46,7 @@ interface Target extends TurnTarget {
   readonly afterEntry: number;
 }
 
-async function targetOf(client: HoldfastClient, conversation: Conversation): Promise<Target> {
+async function targetOf(client: Holdfast, conversation: Conversation): Promise<Target> {
   const { turn, waitingMessages, conversationId } = conversation;
   if (waitingMessages > 0 && (turn === null || turn.state === 'ended')) {
     return { turnId: null, afterTurnId: turn?.turnId ?? null, afterEntry: turn === null ? 0 : conversation.entryCount };

@@ -22,15 +22,12 @@ export async function describeConversation(database: Database, conversationId: s
   });
 }
 
-const DEFAULT_CONVERSATIONS = 50;
-const MOST_CONVERSATIONS = 500;
-
-/** Newest activity first. @param page.beforeId id of the last conversation of the page before */
+/** Newest activity first. */
 export async function describeConversations(
   database: Database,
-  page: { readonly tenant: string; readonly limit?: number; readonly beforeId?: string },
+  page: Parameters<typeof listConversations>[1] & { readonly limit: number },
 ): Promise<Page<Conversation>> {
-  const limit = Math.min(page.limit ?? DEFAULT_CONVERSATIONS, MOST_CONVERSATIONS);
+  const { limit } = page;
   return readAtOnce(database, async (open) => {
     const { items, hasMore } = pageOf(await listConversations(open, { ...page, limit: limit + 1 }), limit);
     return { items: await Promise.all(items.map((row) => withLastTurn(open, row))), hasMore };

@@ -1,3 +1,5 @@
+import type { OfConversation } from './arguments.ts';
+
 /** A tool call that waits for a person. */
 export interface WaitingCall {
   /**
@@ -18,8 +20,7 @@ export interface WaitingCall {
   readonly expiresAt: string;
 }
 
-export interface DecisionOptions {
-  readonly conversationId: string;
+export interface DecisionOptions extends OfConversation {
   /** As in `WaitingCall`. Default: the only call that waits. */
   readonly call?: string;
   /** Chosen by the caller to make sending twice harmless, one for each decision; at most 200 characters. Default: a new UUID. */
@@ -55,22 +56,4 @@ export interface StandingApproval {
   readonly rule: string;
   readonly decision: 'approved' | 'denied';
   readonly decidedAt: string;
-}
-
-/** The methods of `HoldfastClient` that decide on waiting calls. */
-export interface DecisionMethods {
-  /**
-   * Lets a tool call run that waits for it. The decision holds once this returns, with no worker alive too.
-   * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided before, expired, or its turn
-   * ended), `decision_id_reused`, `invalid_argument` (no name of a call)
-   */
-  approve(options: ApprovalOptions): Promise<SentDecision>;
-  /** Refuses a tool call that waits; the model reads the reason. @throws as `approve` */
-  deny(options: ApprovalOptions): Promise<SentDecision>;
-  /** Answers a question that the model asked with `ask_user`. @throws as `approve` */
-  answer(options: DecisionOptions & { readonly text: string }): Promise<SentDecision>;
-  /** Decisions for all turns of an agent. */
-  listStandingApprovals(): Promise<StandingApproval[]>;
-  /** Calls under the rule ask again. @throws HoldfastClientError `decision_not_found` */
-  endStandingApproval(options: { readonly agent: string; readonly rule: string }): Promise<void>;
 }

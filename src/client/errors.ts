@@ -12,6 +12,7 @@ export type ClientErrorCode =
   | 'conversation_exists'
   | 'conversation_file_invalid'
   | 'model_call_not_found'
+  | 'memory_not_found'
   | 'message_id_reused'
   /** Nothing waits for a person there, or for another kind of decision. */
   | 'decision_not_found'
@@ -46,7 +47,7 @@ export type ClientErrorCode =
   /** The turns of the database run in another namespace of Temporal than this client's. */
   | 'namespace_differs';
 
-/** Thrown by every method of `HoldfastClient`. The message says what happened, with the offending value, and what to do. */
+/** Thrown by every method of `Holdfast`. The message says what happened, with the offending value, and what to do. */
 export class HoldfastClientError extends Error {
   override readonly name = 'HoldfastClientError';
   readonly code: ClientErrorCode;
@@ -121,7 +122,7 @@ function fromOutage(error: Error, outage: Outage, sqlState: string): HoldfastCli
 export function clientClosed(options: ErrorOptions = {}): HoldfastClientError {
   return new HoldfastClientError('client_closed', 'the client was closed', {
     ...options,
-    advice: 'make another one with createClient',
+    advice: 'connect again',
   });
 }
 
@@ -145,14 +146,6 @@ const connectionError = z.object({
 
 /** postgres.js's codes for a pool that was ended. */
 const CLOSED = /^CONNECTION_(?:ENDED|DESTROYED)$/u;
-/** Does what asks Postgres or Temporal, and throws what a client throws. @throws HoldfastClientError */
-export async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw clientError(error);
-  }
-}
 
 /** Node's codes where no socket came about, beside those that pass by themselves: a path or a port that is none, a right that is missing. */
 const NO_SOCKET = /^(?:E(?!RR_)[A-Z_]+|CONNECT\w*)$/u;

@@ -8,12 +8,14 @@ import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
-import type { HoldfastClient, PastCall, PastView } from './types.ts';
-
-type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
+import type { OfConversation } from './arguments.ts';
+import type { ModelCallAddress, PastCall, PastView } from './types.ts';
 
 /** Rebuilds what the model saw at a call, from the log alone, and holds it against the stored fingerprint. */
-export async function rebuildView(database: Database, options: Options<'getView'>): Promise<PastView> {
+export async function rebuildView(
+  database: Database,
+  options: OfConversation & { readonly at?: ModelCallAddress },
+): Promise<PastView> {
   const { conversationId, at } = options;
   const call = await findModelCall(database, conversationId, at);
   if (call === null) {
@@ -36,14 +38,17 @@ export async function rebuildView(database: Database, options: Options<'getView'
   };
 }
 
-export async function listPastCalls(database: Database, options: Options<'listModelCalls'>): Promise<Page<PastCall>> {
+export async function listPastCalls(
+  database: Database,
+  options: OfConversation & { readonly limit?: number },
+): Promise<Page<PastCall>> {
   const { conversationId, limit = 100 } = options;
   const found = await findModelCalls(database, { conversationId, limit: limit + 1 });
   await knownConversation(database, conversationId, found);
   return pageOf(found.reverse().map(listedCall), limit, 'last');
 }
 
-function describeAddress({ turn, callNumber, attempt }: NonNullable<Options<'getView'>['at']> = {}): string {
+function describeAddress({ turn, callNumber, attempt }: ModelCallAddress = {}): string {
   const call = callNumber === undefined ? '' : ` ${callNumber}`;
   const tried = attempt === undefined ? '' : `, attempt ${attempt}`;
   const within = turn === undefined ? '' : ` in turn ${turn}`;

@@ -6,7 +6,6 @@ import type { AcceptedMessage, MessageInput } from '../store/messages/messages.t
 import { startConversation } from '../store/conversations/start-conversation.ts';
 import type { StartInput } from '../store/conversations/start-conversation.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
-import { guarded } from './errors.ts';
 import { pastLostTurn } from './lost-turn.ts';
 import type { SentMessage } from './types.ts';
 
@@ -41,10 +40,8 @@ export function waysToSend(
       doorbell.ring(conversationId),
   ): Promise<SentMessage> => {
     const { id: messageId, conversationId } = message;
-    const accepted = await guarded(async () => {
-      await temporal.requireName();
-      return accept();
-    });
+    await temporal.requireName();
+    const accepted = await accept();
     ring(message, accepted);
     return { conversationId, messageId, duplicate: accepted.state === 'duplicate' };
   };
@@ -55,9 +52,11 @@ export function waysToSend(
   };
   const start: WaysToSend['start'] = async (started) => {
     const measurements = measureContent(started.content);
-    const { conversationId, messageId, state } = await guarded(async () => {
-      await temporal.requireName();
-      return startConversation(database, { ...started, ...owner, measurements });
+    await temporal.requireName();
+    const { conversationId, messageId, state } = await startConversation(database, {
+      ...started,
+      ...owner,
+      measurements,
     });
     doorbell.ring(conversationId);
     return { conversationId, messageId, duplicate: state === 'duplicate' };

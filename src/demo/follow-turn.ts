@@ -1,13 +1,14 @@
 import { createEntrySource } from '../cli/follow/entry-source.ts';
 import type { EntrySource } from '../cli/follow/entry-source.ts';
-import type { HoldfastClient, ListedEntry, TimelineEvent } from '../client/types.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import type { ListedEntry, TimelineEvent } from '../client/types.ts';
 
 /**
  * Tells each event of the conversation's turn, with the entry that came with it, until the turn ends.
  * @returns the turn's id; `null` when the signal aborted first
  */
 export async function followDemoTurn(
-  client: HoldfastClient,
+  client: Holdfast,
   conversationId: string,
   options: {
     readonly signal: AbortSignal;
@@ -15,7 +16,7 @@ export async function followDemoTurn(
   },
 ): Promise<string | null> {
   const entries = createEntrySource(client, conversationId, 0);
-  for await (const update of client.watch({ conversationId, liveText: false, signal: options.signal })) {
+  for await (const update of client.conversation.watch({ conversationId, liveText: false, signal: options.signal })) {
     if (update.type !== 'event') continue;
     const { event } = update;
     options.onEvent(event, await entryOf(entries, event));

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { plural, formatBytes, formatCount } from '../cli/render/numbers.ts';
 import type { Output } from '../cli/output.ts';
-import { createClient } from '../client/create-client.ts';
-import type { HoldfastClient } from '../client/types.ts';
+import { connect } from '../client/connect.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+
 import type { LocalStack } from '../local/stack.ts';
 import { connectDatabase } from '../store/database/database.ts';
 import { connectClient } from '../temporal/connect.ts';
@@ -85,7 +86,7 @@ function headLines(job: Job, options: DemoOptions, { style }: Output): string[] 
 async function playDemo(demo: Demo): Promise<DemoResult | null> {
   const { options, output, stack, directory, signal } = demo;
   const { databaseUrl, temporalAddress, temporalNamespace } = stack.connections;
-  const client = await createClient({
+  const client = await connect({
     databaseUrl,
     temporal: { address: temporalAddress, namespace: temporalNamespace },
   });
@@ -110,14 +111,14 @@ async function aborted(signal: AbortSignal): Promise<void> {
 /** Starts the workers, sends the task, follows the turn to its end and checks what came out. */
 async function runTurn(
   demo: Demo,
-  client: HoldfastClient,
+  client: Holdfast,
   report: (result: DemoResult) => Promise<void>,
 ): Promise<DemoResult | null> {
   const { options, job, directory, stack, signal } = demo;
   const kills = plannedKills(options);
   const board = openBoard(demo);
   const failed = new AbortController();
-  const { conversationId } = await client.startTask({ task: taskText(job, options), agent: AGENT });
+  const { conversationId } = await client.start(taskText(job, options), { agent: AGENT });
   const sentAt = Date.now();
   let workers;
   try {
@@ -197,7 +198,7 @@ interface PlayedTurn {
   readonly takeovers: DemoProgress['takeovers'];
 }
 
-async function examine(demo: Demo, client: HoldfastClient, played: PlayedTurn): Promise<DemoResult> {
+async function examine(demo: Demo, client: Holdfast, played: PlayedTurn): Promise<DemoResult> {
   const { options, job, directory, stack, startedAt } = demo;
   const { databaseUrl, temporalAddress, temporalNamespace } = stack.connections;
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-demo' });
@@ -206,7 +207,7 @@ async function examine(demo: Demo, client: HoldfastClient, played: PlayedTurn): 
     const [log, history, { turn }, text] = await Promise.all([
       auditLog(database, played.conversationId, played.turnId),
       readHistory(temporal, played.conversationId),
-      client.getConversation(played.conversationId),
+      client.conversation.get({ conversationId: played.conversationId }),
       readFile(join(directory, WORKSPACE, REPORT_PATH), 'utf8').catch(() => null),
     ]);
     return demoResult({

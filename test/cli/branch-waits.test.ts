@@ -22,7 +22,7 @@ const options = () => ({ environment: harness.environment, directory: harness.wo
 const cli = async (...args: readonly string[]): Promise<CliResult> => runInProcess(args, options());
 
 async function activeBranch(): Promise<number | undefined> {
-  return (await harness.client.listBranches(conversationId)).find(({ active }) => active)?.branch;
+  return (await harness.client.branches.list({ conversationId })).find(({ active }) => active)?.branch;
 }
 
 test('without a worker fork says what it waits for and how to start one; who leaves finds the branch changed later', async () => {

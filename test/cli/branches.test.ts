@@ -22,7 +22,7 @@ const cli = async (...args: readonly string[]): Promise<CliResult> =>
 
 /** Kind and last line of what stands on the active branch, notes and markers left out. */
 async function said(): Promise<string[]> {
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 500 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 500 });
   return entries
     .filter(({ kind }) => kind === 'user' || kind === 'assistant' || kind === 'branch_summary')
     .map(({ kind, content }) => {
@@ -32,7 +32,7 @@ async function said(): Promise<string[]> {
 }
 
 async function userEntry(text: string): Promise<string> {
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 500 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 500 });
   return entries.find(({ kind, content }) => kind === 'user' && JSON.stringify(content).includes(text))?.entryId ?? '';
 }
 
@@ -47,14 +47,18 @@ const changed = z.object({
 /** Runs a command that sends a message, and waits for its turn. */
 async function answered(...args: readonly string[]): Promise<void> {
   const sent = parseOutput(await cli(...args, '--json'), z.object({ messageId: z.string() }));
-  await harness.client.waitForOutcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.outcome({
+    conversationId,
+    messageId: sent.messageId,
+    timeoutMilliseconds: 120_000,
+  });
 }
 
 const FIRST = ['Say The first answer.', 'The first answer.'];
 const SECOND = ['Say The second answer.', 'The second answer.'];
 
 test('fork --at goes on behind the entry, with a summary of what is left, and switch goes back', async () => {
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 500 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 500 });
   const answer = entries.find(({ kind }) => kind === 'assistant');
   const before = await summaries();
   const fork = await cli('fork', conversationId, '--at', answer?.entryId ?? '', '--json');
@@ -108,21 +112,21 @@ test('edit says a message in other words, without a summary unless it is asked f
 
 test('an entry is named by its number too, on whatever branch it is', async () => {
   await cli('switch', conversationId, '0', '--no-summary');
-  const question = (await harness.client.listEntries({ conversationId })).items.find(({ kind }) => kind === 'user');
+  const question = (await harness.client.log.entries({ conversationId })).items.find(({ kind }) => kind === 'user');
   const number = String(question?.sequence);
   await cli('fork', conversationId, '--at', 'start', '--no-summary');
   const resent = await cli('regenerate', conversationId, '--at', number);
   expect(resent).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Sent, to be answered on branch \d+\.\n/u) });
   await expect.poll(said, { timeout: 60_000 }).toEqual(FIRST);
   // Said is not yet over: a conversation whose turn has not ended takes no edit.
-  const outcome = async () => (await harness.client.getConversation(conversationId))?.turn?.outcome;
+  const outcome = async () => (await harness.client.conversation.get({ conversationId }))?.turn?.outcome;
   await expect.poll(outcome, { timeout: 60_000 }).toBe('completed');
   await answered('edit', conversationId, number, 'Say By its number.');
   expect(await said()).toEqual(['Say By its number.', 'By its number.']);
   await cli('switch', conversationId, '0', '--no-summary');
-  const [, , fork] = (await harness.client.listEntries({ conversationId })).items;
+  const [, , fork] = (await harness.client.log.entries({ conversationId })).items;
   await cli('fork', conversationId, '--at', String(fork?.sequence), '--no-summary');
-  expect((await harness.client.listEntries({ conversationId })).items.at(-1)?.entryId).toBe(fork?.entryId);
+  expect((await harness.client.log.entries({ conversationId })).items.at(-1)?.entryId).toBe(fork?.entryId);
 });
 
 test('branches lists them; what is no entry and no branch is refused with what to do', async () => {

@@ -255,6 +255,6 @@ describe('what does not exist', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(hint);
     expect(stderr).toContain('next: ');
-    expect((await harness.client.listConversations()).items).toHaveLength(1);
+    expect((await harness.client.conversation.list()).items).toHaveLength(1);
   });
 });

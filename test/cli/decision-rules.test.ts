@@ -37,16 +37,16 @@ const cli = async (...args: readonly string[]): Promise<string[]> => {
 
 /** Starts a task and waits until its call waits for a person. */
 async function waitingFor(what: string) {
-  const sent = await harness.client.startTask({ task: `Call act with ${JSON.stringify({ what })}` });
+  const sent = await harness.client.start(`Call act with ${JSON.stringify({ what })}`);
   const { conversationId } = sent;
   await waitUntil('the call waits', async () => {
-    return (await harness.client.getConversation(conversationId)).waitingCalls.length === 1;
+    return (await harness.client.conversation.get({ conversationId })).waitingCalls.length === 1;
   });
   return { ...sent, short: conversationId.slice(-8) };
 }
 
 const endOf = ({ conversationId, messageId }: { conversationId: string; messageId: string }) =>
-  harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
 
 test('what stands for a loose rule does not let a call through that a stricter rule and its tool stop; show and approve name the rules', async () => {
   await harness.startWorker();
@@ -62,7 +62,9 @@ test('what stands for a loose rule does not let a call through that a stricter r
   const strict = await waitingFor('ls; rm danger');
   expect(acted).toEqual(['ls']);
   const rules = ['act(what: ls*)', 'act(what: *rm*)', 'tool act'];
-  expect((await harness.client.getConversation(strict.conversationId)).waitingCalls).toMatchObject([{ rules }]);
+  expect((await harness.client.conversation.get({ conversationId: strict.conversationId })).waitingCalls).toMatchObject(
+    [{ rules }],
+  );
   expect(await cli('show', strict.short)).toContainEqual(
     expect.stringContaining(`(rules: ${rules.join(' and ')}; expires in `),
   );
@@ -100,7 +102,7 @@ test('an approval that comes too late by the clock of Postgres lets the turn go 
   });
   expect(stderr).toContain('the decision came too late');
   expect((await endOf(waiting)).outcome).toBe('completed');
-  const { items: entries } = await harness.client.listEntries({ conversationId: waiting.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: waiting.conversationId });
   expect(entries.map(({ content }) => textOf(content))).toContainEqual(
     expect.stringMatching(/^Nobody allowed this call until /),
   );

@@ -40,9 +40,9 @@ const cli = async (...args: readonly string[]): Promise<CliResult> =>
 
 /** A task whose calls wait for a person. */
 async function waitingFor(task: string, calls = 1) {
-  const sent = await harness.client.startTask({ task });
+  const sent = await harness.client.start(task);
   await waitUntil('calls wait', async () => {
-    const { waitingCalls } = await harness.client.getConversation(sent.conversationId);
+    const { waitingCalls } = await harness.client.conversation.get({ conversationId: sent.conversationId });
     return waitingCalls.length === calls;
   });
   return { ...sent, short: sent.conversationId.slice(-8) };
@@ -51,7 +51,7 @@ async function waitingFor(task: string, calls = 1) {
 type Sent = Awaited<ReturnType<typeof waitingFor>>;
 
 const endOf = ({ conversationId, messageId }: Sent) =>
-  harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
 
 const lines = ({ stdout, stderr, code }: CliResult) => ({ code, stderr, lines: stdout.trimEnd().split('\n') });
 
@@ -105,7 +105,7 @@ test('with no worker alive the replies of approve, deny, answer and resume say w
   const approved = await waitingFor('Call deploy with {"version": "2.0"}');
   const answered = await waitingFor('Call ask_user with {"question": "Which \\"one\\"?"}');
   const stopped = await waitingFor('Call deploy with {"version": "2.2"}');
-  await harness.client.stop({ conversationId: stopped.conversationId });
+  await harness.client.conversation.stop({ conversationId: stopped.conversationId });
   await endOf(stopped);
   await withoutWorker(async () => {
     const later = 'It is stored; the turn goes on once a worker serves it.';
@@ -124,7 +124,7 @@ test('with no worker alive the replies of approve, deny, answer and resume say w
   });
   for (const one of [approved, answered]) expect((await endOf(one)).outcome).toBe('completed');
   await waitUntil('the resumed turn ends', async () => {
-    const { turn, waitingMessages } = await harness.client.getConversation(stopped.conversationId);
+    const { turn, waitingMessages } = await harness.client.conversation.get({ conversationId: stopped.conversationId });
     return waitingMessages === 0 && turn?.outcome === 'completed';
   });
   expect(deployed).toEqual(['2.0']);
@@ -249,7 +249,7 @@ test('what stands for an agent decides what waits elsewhere, is listed and ended
 
 test('send into a conversation whose workflow was terminated says that a turn begins with it, not that the old one sees it', async () => {
   const lost = await waitingFor('Call deploy with {"version": "9.0"}');
-  expect(await harness.client.isTurnLost(lost.conversationId)).toBe(false);
+  expect(await harness.client.conversation.isTurnLost({ conversationId: lost.conversationId })).toBe(false);
   await harness.temporal.workflow.getHandle(turnWorkflowId(lost.conversationId)).terminate('test');
   expect(lines(await cli('send', lost.short, 'Say back again')).lines).toEqual([
     'Sent; Temporal no longer has the workflow of the running turn, which ends as interrupted: the next turn begins with it.',
@@ -257,9 +257,9 @@ test('send into a conversation whose workflow was terminated says that a turn be
   ]);
   expect((await endOf(lost)).outcome).toBe('interrupted');
   await waitUntil('the next turn has ended', async () => {
-    const { turn } = await harness.client.getConversation(lost.conversationId);
+    const { turn } = await harness.client.conversation.get({ conversationId: lost.conversationId });
     return turn?.outcome === 'completed';
   });
-  expect(await harness.client.isTurnLost(lost.conversationId)).toBe(false);
+  expect(await harness.client.conversation.isTurnLost({ conversationId: lost.conversationId })).toBe(false);
   expect(deployed).toEqual([]);
 });

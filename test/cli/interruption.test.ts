@@ -54,14 +54,14 @@ test.each([
 ] as const)('a watcher whose Postgres has fallen silent leaves by %s', async (signal, code) => {
   const proxy = await startTcpProxy(harness.databaseUrl);
   await harness.fault({ kind: 'hang', times: null });
-  const { conversationId } = await harness.client.startTask({ task: 'Say never.' });
+  const { conversationId } = await harness.client.start('Say never.');
   const watching = startCli(['watch', conversationId], {
     environment: { ...harness.environment, DATABASE_URL: proxy.url(harness.databaseUrl) },
   });
   await waitUntil('the turn is shown', () => watching.stdout().includes('> Say never.'));
   await proxy.blackHole();
   // It asks on, and waits for an answer.
-  await harness.client.sendMessage({ conversationId, content: 'Say more.' });
+  await harness.client.conversation.send({ conversationId, content: 'Say more.' });
   const left = await leave(watching, signal);
   await harness.clearFaults();
   await proxy.close();

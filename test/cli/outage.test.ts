@@ -22,7 +22,7 @@ afterAll(async () => {
 
 test('a watcher that loses Postgres says so, and shows the rest of the turn, each line once, when it is back', async () => {
   await harness.fault({ kind: 'hang', times: null });
-  const { conversationId } = await harness.client.startTask({ task: 'Say Over and out.' });
+  const { conversationId } = await harness.client.start('Say Over and out.');
   const watching = startCli(['watch', conversationId], {
     environment: { ...harness.environment, DATABASE_URL: proxy.url(harness.databaseUrl) },
     directory: harness.workspace,
@@ -30,10 +30,10 @@ test('a watcher that loses Postgres says so, and shows the rest of the turn, eac
   await waitUntil('the turn is shown', () => watching.stdout().includes('> Say Over and out.'));
   await proxy.reset();
   await waitUntil('the outage is told', () => watching.stderr().includes('Postgres has not answered'));
-  await harness.client.stop({ conversationId });
+  await harness.client.conversation.stop({ conversationId });
   await waitUntil(
     'the turn ends',
-    async () => (await harness.client.getConversation(conversationId)).turn?.outcome !== null,
+    async () => (await harness.client.conversation.get({ conversationId })).turn?.outcome !== null,
   );
   await proxy.mend();
   const { code, stdout } = await watching.ended;
@@ -45,8 +45,8 @@ test('a watcher that loses Postgres says so, and shows the rest of the turn, eac
 
 test('a compaction that waits for a decision outlives a lost Postgres, says so, and is told when it is made', async () => {
   const { client } = harness;
-  const { conversationId } = await client.startTask({ task: 'Call ask_user with {"question": "Sure?"}' });
-  await waitUntil('it asks', async () => (await client.getConversation(conversationId)).waitingCalls.length === 1);
+  const { conversationId } = await client.start('Call ask_user with {"question": "Sure?"}');
+  await waitUntil('it asks', async () => (await client.conversation.get({ conversationId })).waitingCalls.length === 1);
   const compacting = startCli(['compact', conversationId], {
     environment: { ...harness.environment, DATABASE_URL: proxy.url(harness.databaseUrl) },
     directory: harness.workspace,
@@ -54,7 +54,7 @@ test('a compaction that waits for a decision outlives a lost Postgres, says so, 
   await waitUntil('it is told what is waited for', () => compacting.stdout().includes('your answer to call 1.1.0'));
   await proxy.reset();
   await waitUntil('the outage is told', () => compacting.stderr().includes('Postgres has not answered'));
-  await client.answer({ conversationId, text: 'yes' });
+  await client.decisions.answer({ conversationId, text: 'yes' });
   await proxy.mend();
   const { code, stdout } = await compacting.ended;
   expect(code).toBe(0);

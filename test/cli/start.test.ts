@@ -19,16 +19,16 @@ const begin = (...args: readonly string[]): RunningCli => startCli(args, options
 /** A conversation whose model never answers. */
 async function startHanging(): Promise<string> {
   await harness.fault({ kind: 'hang', times: null });
-  const { conversationId } = await harness.client.startTask({ task: 'Say never.' });
+  const { conversationId } = await harness.client.start('Say never.');
   await waitUntil('the model is called', async () => {
-    const { turn } = await harness.client.getConversation(conversationId);
+    const { turn } = await harness.client.conversation.get({ conversationId });
     return turn !== null && (await harness.asked()).total > 0;
   });
   return conversationId;
 }
 
 async function outcomeOf(conversationId: string): Promise<TurnSummary['outcome']> {
-  return (await harness.client.getConversation(conversationId)).turn?.outcome ?? null;
+  return (await harness.client.conversation.get({ conversationId })).turn?.outcome ?? null;
 }
 
 const WATCHED = z.object({ event: z.object({ kind: z.string() }).optional() });
@@ -86,7 +86,7 @@ describe('start', () => {
       started,
       z.object({ conversationId: z.string(), messageId: z.string() }),
     );
-    await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     const watched = await cli('watch', conversationId);
     expect(watched.code).toBe(0);
     expect(watched.stdout).toContain('> Say Later.');
@@ -119,7 +119,7 @@ describe('leaving and stopping', () => {
     const conversationId = idIn(stdout);
     expect(stdout).toContain(`npx holdfast watch ${conversationId.slice(-8)}`);
     expect(await outcomeOf(conversationId)).toBeNull();
-    await harness.client.stop({ conversationId });
+    await harness.client.conversation.stop({ conversationId });
     await waitUntil('it ends', async () => (await outcomeOf(conversationId)) !== null);
   });
 
@@ -138,8 +138,8 @@ describe('leaving and stopping', () => {
   });
 
   test('send steers a running turn, starts one in an idle conversation, and counts the same id once', async () => {
-    const { conversationId, messageId } = await harness.client.startTask({ task: 'Say One.' });
-    await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    const { conversationId, messageId } = await harness.client.start('Say One.');
+    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     const id = `second-of-${conversationId}`;
     const sent = await cli('send', conversationId.slice(-8), 'Say Two.', '--message-id', id);
     expect([errorsIn(sent.stderr), sent.stdout]).toEqual([[], expect.stringContaining('a turn begins with it')]);
@@ -148,7 +148,11 @@ describe('leaving and stopping', () => {
       z.object({ duplicate: z.boolean() }),
     );
     expect(again.duplicate).toBe(true);
-    const turn = await harness.client.waitForOutcome({ conversationId, messageId: id, timeoutMilliseconds: 120_000 });
+    const turn = await harness.client.conversation.outcome({
+      conversationId,
+      messageId: id,
+      timeoutMilliseconds: 120_000,
+    });
     expect(turn.outcome).toBe('completed');
     const other = await cli('send', conversationId, 'Say Three.', '--message-id', id);
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('message_id_reused')]);

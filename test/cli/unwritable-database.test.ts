@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client/create-client.ts';
+import { connect } from '../../src/client/connect.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -17,8 +17,8 @@ let conversationId: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   sql = connectDatabase({ url: database.ownerUrl });
-  const client = await createClient({ databaseUrl: database.url, temporal });
-  ({ conversationId } = await client.startTask({ task: 'Say hello.' }));
+  const client = await connect({ databaseUrl: database.url, temporal });
+  ({ conversationId } = await client.start('Say hello.'));
   await client.close();
 });
 afterAll(async () => {
@@ -53,9 +53,9 @@ describe('on a Postgres that takes no writes', () => {
   });
 
   test('the client throws its own error', async () => {
-    const client = await createClient({ databaseUrl: database.url, temporal });
+    const client = await connect({ databaseUrl: database.url, temporal });
     try {
-      await expect(client.stop({ conversationId })).rejects.toMatchObject({
+      await expect(client.conversation.stop({ conversationId })).rejects.toMatchObject({
         name: 'HoldfastClientError',
         code: 'database_read_only',
       });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClient } from '../../src/client/create-client.ts';
-import type { HoldfastClient, ListedEntry } from '../../src/client/types.ts';
+import { connect } from '../../src/client/connect.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
+import type { ListedEntry } from '../../src/client/types.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
@@ -10,7 +11,7 @@ import { openTestStore, step } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 
 let store: TestStore;
-let client: HoldfastClient;
+let client: Holdfast;
 let conversationId: string;
 let summaryId: string;
 /** Of a pass that only shortened. */
@@ -29,8 +30,8 @@ beforeAll(async () => {
   summaryId = compaction.compactionId;
   await commitCompaction(sql, commitRequest(turn, summaryId, { summary: { ...SUMMARY, text: TEXT } }));
   await step(sql, turn, 4);
-  client = await createClient({ databaseUrl: store.url, temporal: { address: 'unused:0', namespace: 'default' } });
-  const { items: entries } = await client.listEntries({ conversationId });
+  client = await connect({ databaseUrl: store.url, temporal: { address: 'unused:0', namespace: 'default' } });
+  const { items: entries } = await client.log.entries({ conversationId });
   marker = entries.find(({ kind }) => kind === 'compaction');
   const cleared = entries.find(({ kind, sequence }) => kind === 'tool_result' && sequence > 4);
   const shortening = planWithCut(4, {
@@ -52,7 +53,7 @@ const cli = async (...args: readonly string[]): Promise<CliResult> =>
   runInProcess(args, { environment: { DATABASE_URL: store.url } });
 
 it("the client opens a summary by its compaction's id, at the place of its marker", async () => {
-  expect(await client.openEntry(summaryId)).toMatchObject({
+  expect(await client.log.open({ entryId: summaryId })).toMatchObject({
     entryId: summaryId,
     kind: 'summary',
     conversationId,
@@ -60,7 +61,7 @@ it("the client opens a summary by its compaction's id, at the place of its marke
     content: [{ type: 'text', text: TEXT }],
     original: null,
   });
-  const around = await client.listEntriesAround({ entryId: summaryId.toUpperCase(), count: 1 });
+  const around = await client.log.around({ entryId: summaryId.toUpperCase(), count: 1 });
   const place = marker?.sequence ?? 0;
   expect(around.map(({ sequence }) => sequence)).toEqual([place - 1, place, place + 1]);
   expect(around[1]).toMatchObject({ kind: 'compaction', compactionId: summaryId });
@@ -68,9 +69,9 @@ it("the client opens a summary by its compaction's id, at the place of its marke
 
 it('what is neither entry nor summary is refused; of a pass that only shortened it says so', async () => {
   const refused = { code: 'entry_not_found' };
-  await expect(client.openEntry(newId())).rejects.toMatchObject(refused);
-  await expect(client.listEntriesAround({ entryId: newId(), count: 1 })).rejects.toMatchObject(refused);
-  await expect(client.openEntry(reductionId)).rejects.toMatchObject({
+  await expect(client.log.open({ entryId: newId() })).rejects.toMatchObject(refused);
+  await expect(client.log.around({ entryId: newId(), count: 1 })).rejects.toMatchObject(refused);
+  await expect(client.log.open({ entryId: reductionId })).rejects.toMatchObject({
     ...refused,
     message: expect.stringMatching(/has no summary.*holdfast summaries .* --full/u) as string,
   });
@@ -102,6 +103,6 @@ it('lists summaries however many there are', async () => {
       select (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'number', 100 + n))).*
       from compactions c, generate_series(1, 1050) n where c.id = ${summaryId}`;
   });
-  const generations = (await client.listSummaries({ conversationId })).map(({ generation }) => generation);
+  const generations = (await client.log.summaries({ conversationId })).map(({ generation }) => generation);
   expect(generations).toEqual([1, 2, ...Array.from({ length: 1_050 }, (_, index) => 101 + index)]);
 });

@@ -24,15 +24,15 @@ beforeAll(async () => {
   const turn = await harness.runTask(`Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one`);
   ({ conversationId } = turn);
   expect(turn.compactions).toBeGreaterThan(0);
-  const asked = await harness.client.sendMessage({ conversationId, content: 'Say The second turn is done.' });
-  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-  ({ items: calls } = await harness.client.listModelCalls({ conversationId }));
+  const asked = await harness.client.conversation.send({ conversationId, content: 'Say The second turn is done.' });
+  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  ({ items: calls } = await harness.client.log.modelCalls({ conversationId }));
 });
 
 afterAll(() => harness.stop());
 
 const viewAt = (at?: { turn?: number; callNumber?: number; attempt?: number }): Promise<PastView> =>
-  harness.client.getView({ conversationId, ...(at !== undefined && { at }) });
+  harness.client.log.view({ conversationId, ...(at !== undefined && { at }) });
 
 test('every call of a compacted conversation is rebuilt byte for byte, long after its compactions', async () => {
   expect(calls.length).toBeGreaterThan(FILES);
@@ -81,7 +81,7 @@ test('a call that was never made is refused with its address', async () => {
 test('the list of calls has every try, oldest first, and takes the newest of many', async () => {
   const keys = calls.map((call) => call.turn * 1_000_000 + call.callNumber * 1_000 + call.attempt);
   expect(keys).toEqual([...keys].sort((left, right) => left - right));
-  const newest = await harness.client.listModelCalls({ conversationId, limit: 2 });
+  const newest = await harness.client.log.modelCalls({ conversationId, limit: 2 });
   expect(newest).toEqual({ items: calls.slice(-2), hasMore: true });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient } from '../../src/client/create-client.ts';
-import type { HoldfastClient } from '../../src/client/types.ts';
+import { connect } from '../../src/client/connect.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
+
 import { newId } from '../../src/store/database/ids.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -8,12 +9,12 @@ import type { TcpProxy } from '../support/tcp-proxy.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let proxy: TcpProxy;
-let client: HoldfastClient;
+let client: Holdfast;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await startTcpProxy(database.url);
-  client = await createClient({
+  client = await connect({
     databaseUrl: proxy.url(database.url),
     temporal: { address: '127.0.0.1:1', namespace: 'default' },
   });
@@ -34,14 +35,15 @@ function abortSoon(): AbortSignal {
 
 test('an abort ends a watch of a Postgres that has fallen silent', async () => {
   const updates: unknown[] = [];
-  for await (const update of client.watch({ conversationId: newId(), signal: abortSoon() })) updates.push(update);
+  for await (const update of client.conversation.watch({ conversationId: newId(), signal: abortSoon() }))
+    updates.push(update);
   expect(updates).toEqual([]);
 }, 20_000);
 
 test('an abort and a time-out end a wait for an outcome that a silent Postgres never tells', async () => {
   const message = { conversationId: newId(), messageId: 'first' };
-  await expect(client.waitForOutcome({ ...message, signal: abortSoon() })).rejects.toThrow('enough');
-  await expect(client.waitForOutcome({ ...message, timeoutMilliseconds: 10 })).rejects.toMatchObject({
+  await expect(client.conversation.outcome({ ...message, signal: abortSoon() })).rejects.toThrow('enough');
+  await expect(client.conversation.outcome({ ...message, timeoutMilliseconds: 10 })).rejects.toMatchObject({
     code: 'timeout',
   });
 }, 20_000);

@@ -134,7 +134,7 @@ describe('on a full disk', () => {
       });
       const failed = events.find((event) => event.kind === 'restart_failed');
       expect(failed?.error).toMatchObject({ code: 'disk_full' });
-      await expect(harness.client.startTask({ task: 'Say hello' })).rejects.toMatchObject({
+      await expect(harness.client.start('Say hello')).rejects.toMatchObject({
         code: 'database_unreachable',
       });
       const before = readyTimes();

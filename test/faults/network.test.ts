@@ -98,7 +98,7 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
 test('what runs while Temporal is not reached for longer than a heartbeat timeout goes on in the next attempt: no command is killed, no answer bought again', async () => {
   const { client, database } = harness;
   const command = 'echo begun >> ran.txt; sleep 12; echo ended >> ran.txt; echo the result';
-  const sent = await client.startTask({ task: `Call run_command with ${JSON.stringify({ command })}\nSay all done` });
+  const sent = await client.start(`Call run_command with ${JSON.stringify({ command })}\nSay all done`);
   const { conversationId } = sent;
   const isOpen = async (table: 'model_attempts' | 'tool_calls', state: string): Promise<boolean> => {
     const rows =
@@ -111,7 +111,7 @@ test('what runs while Temporal is not reached for longer than a heartbeat timeou
   await waitUntil('the command has ended', () => isOpen('tool_calls', 'finished'));
   await waitUntil('the model is asked again', () => isOpen('model_attempts', 'registered'));
   await cutTemporal();
-  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
   expect(await readFile(join(harness.workspace, 'ran.txt'), 'utf8')).toBe('begun\nended\n');

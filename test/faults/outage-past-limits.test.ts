@@ -82,14 +82,14 @@ test(
   'a result of a once tool is not lost in an outage of Postgres that is longer than the time limit of its activity: the next attempt finds it',
   { timeout: 120_000 },
   async () => {
-    const sent = await harness.client.startTask({ task: 'Call publish with {}' });
+    const sent = await harness.client.start('Call publish with {}');
     const { conversationId } = sent;
     const again = async (): Promise<boolean> => given.length >= 1 && (await attempts(conversationId)) >= 2;
     await waitUntil('the activity has reached its time limit', again, PATIENCE_MILLISECONDS);
     await full?.end();
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
     expect(turn).toMatchObject({ outcome: 'completed' });
-    const { items: entries } = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.log.entries({ conversationId });
     const results = entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
     expect(results).toEqual(['receipt 1']);
     expect(runs).toBe(1);
@@ -106,7 +106,7 @@ test(
     given.length = 0;
     const before = (await harness.asked()).agent;
     await harness.fault({ kind: 'delay', milliseconds: 1_000, times: 1 });
-    const sent = await harness.client.startTask({ task: 'Say hello' });
+    const sent = await harness.client.start('Say hello');
     const { conversationId } = sent;
     const asked = async (): Promise<boolean> => (await tries('model_attempts', conversationId)).length === 1;
     await waitUntil('the model is asked', asked);
@@ -119,7 +119,7 @@ test(
     const refusals = await disk.refusals();
     await waitUntil('the answer still waits', async () => (await disk.refusals()) >= refusals + 2);
     await disk.end();
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
     expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
     expect((await harness.asked()).agent - before).toBe(1);
     expect(await tries('model_attempts', conversationId)).toEqual([{ attempt: 1, state: 'answered' }]);

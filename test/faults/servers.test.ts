@@ -96,8 +96,8 @@ function copy(from: string, to: string): void {
 /** Another turn of the conversation, to its end. */
 async function nextTurnCompletes(conversationId: string): Promise<void> {
   await harness.clearFaults();
-  const sent = await harness.client.sendMessage({ conversationId, content: 'Say repaired', mode: 'queue' });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const sent = await harness.client.conversation.send({ conversationId, content: 'Say repaired', mode: 'queue' });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   await nothingIsBroken(harness);
 }
@@ -149,10 +149,10 @@ test(
   async () => {
     const turn = await startSteadyTurn(harness, 5);
     await killTemporal();
-    const accepted = await harness.client.startTask({ task: 'Say accepted' });
+    const accepted = await harness.client.start('Say accepted');
     await delay(OUTAGE_MILLISECONDS);
     await openTemporal();
-    expect(await harness.client.waitForOutcome({ ...accepted, timeoutMilliseconds: 120_000 })).toMatchObject({
+    expect(await harness.client.conversation.outcome({ ...accepted, timeoutMilliseconds: 120_000 })).toMatchObject({
       outcome: 'completed',
       steps: 1,
     });
@@ -166,7 +166,7 @@ test(
   async () => {
     const [spoken, silent] = [await startSteadyTurn(harness, 100), await startSteadyTurn(harness, 100)];
     const turnOf = async ({ conversationId }: typeof spoken) =>
-      (await harness.client.getConversation(conversationId)).turn?.turnId;
+      (await harness.client.conversation.get({ conversationId })).turn?.turnId;
     const [first, second] = [await turnOf(spoken), await turnOf(silent)];
     const outcomeOf = async (turnId = ''): Promise<unknown> => {
       const [row] = await harness.database`select outcome from turns where id = ${turnId}`;
@@ -210,11 +210,11 @@ test(
     await rm(dataDirectory(), { recursive: true });
     copy(backup, dataDirectory());
     await openPostgres();
-    const ended = async () => (await harness.client.getConversation(conversationId)).turn?.state === 'ended';
+    const ended = async () => (await harness.client.conversation.get({ conversationId })).turn?.state === 'ended';
     await waitUntil('the turn has ended', ended, 120_000);
     // It goes on from the backup's state, or an activity is refused and no retry can mend it.
     expect(['completed', 'interrupted']).toContain(
-      (await harness.client.getConversation(conversationId)).turn?.outcome,
+      (await harness.client.conversation.get({ conversationId })).turn?.outcome,
     );
     await nextTurnCompletes(conversationId);
     const entries = await stored();
@@ -236,10 +236,10 @@ test(
         where conversation_id = ${turn.conversationId} order by 1`;
       return rows.map(({ state }) => state);
     };
-    const acting = await client.startTask({ task: 'Call run_command with {"command": "sleep 3; echo done >> acted"}' });
+    const acting = await client.start('Call run_command with {"command": "sleep 3; echo done >> acted"}');
     await waitUntil('the tool runs', async () => (await states(acting)).includes('tool claimed, try 1'));
     await harness.fault({ kind: 'delay', milliseconds: 2_000, times: 1 });
-    const asking = await client.startTask({ task: 'Call read_file with {"path": "acted"}' });
+    const asking = await client.start('Call read_file with {"path": "acted"}');
     await waitUntil('the model is asked', async () => (await states(asking)).includes('model registered, try 1'));
     worker.kill('SIGTERM');
     const ended = await worker.exited;
@@ -261,7 +261,7 @@ test(
     await harness.clearFaults();
     await harness.startWorker();
     for (const turn of [acting, asking]) {
-      expect(await client.waitForOutcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
+      expect(await client.conversation.outcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
         outcome: 'completed',
         steps: 2,
       });
@@ -270,7 +270,7 @@ test(
       expect(ended.filter((one) => one?.startsWith('model answered'))).toHaveLength(2);
       expect(ended).toContain('model answered, try 2');
     }
-    const { items: results } = await client.listEntries({ conversationId: asking.conversationId });
+    const { items: results } = await client.log.entries({ conversationId: asking.conversationId });
     expect(textOf(results.find(({ kind }) => kind === 'tool_result')?.content ?? [])).toContain('done');
     await nothingIsBroken(harness);
   },

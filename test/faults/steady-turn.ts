@@ -36,9 +36,9 @@ export async function startSteadyTurn(harness: TurnHarness, steps: number): Prom
   await harness.fault({ kind: 'delay', milliseconds: ANSWER_MILLISECONDS, times: null });
   const file = `effects-${newId()}.txt`;
   const command = `echo $index >> ${file}; sleep ${COMMAND_MILLISECONDS / 1_000}`;
-  const sent = await harness.client.startTask({
-    task: `Call run_command with ${JSON.stringify({ command })} ${steps} times, one by one\nSay all done`,
-  });
+  const sent = await harness.client.start(
+    `Call run_command with ${JSON.stringify({ command })} ${steps} times, one by one\nSay all done`,
+  );
   const { conversationId } = sent;
   const effects = async (): Promise<number[]> => {
     const text = await readFile(join(harness.workspace, file), 'utf8').catch(() => '');
@@ -63,9 +63,9 @@ export async function startSteadyTurn(harness: TurnHarness, steps: number): Prom
     },
     async completes() {
       await harness.clearFaults();
-      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
+      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
       expect(turn).toMatchObject({ outcome: 'completed', steps: steps + 1 });
-      const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+      const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
       expect(entries.filter(({ kind }) => kind === 'tool_result')).toHaveLength(steps);
       expect(textOf(entries.at(-1)?.content ?? [])).toBe('all done');
       expectEachOnce(await effects(), await toolOutcomes(harness, conversationId), steps);

@@ -106,16 +106,16 @@ const PARTWISE = {
 
 record('summaries-in-parts', PARTWISE, async (harness) => {
   const { client } = harness;
-  const { conversationId } = await client.startTask({ task: 'Say ready' });
+  const { conversationId } = await client.start('Say ready');
   for (let message = 0; message < 22; message += 1) {
     const facts = Array.from({ length: 160 }, (_, line) => `Pump ${message}-${line} opens at ${line}.5 bar.`);
     const content = `Say ${message}. ${facts.join('\n')}`;
-    await client.sendMessage({ conversationId, content, mode: 'steer' });
+    await client.conversation.send({ conversationId, content, mode: 'steer' });
   }
-  const asked = await client.requestCompaction({ conversationId });
+  const asked = await client.conversation.compact({ conversationId });
   await harness.fault({ ...RATE_LIMIT, times: 12, match: { purpose: 'summary' } });
   await harness.startWorker();
-  await client.waitForOutcome({ ...asked, ...PATIENCE });
+  await client.conversation.outcome({ ...asked, ...PATIENCE });
   return asked;
 });
 
@@ -128,38 +128,39 @@ record('messages-and-decisions', GUARDED, async (harness) => {
   const waits = async (calls: number): Promise<void> =>
     waitUntil(
       'calls wait for decisions',
-      async () => (await client.getConversation(sent.conversationId)).waitingCalls.length === calls,
+      async () =>
+        (await client.conversation.get({ conversationId: sent.conversationId })).waitingCalls.length === calls,
     );
-  const sent = await client.startTask({ task: `${guarded} and ask_user with {"question": "Which?"}` });
+  const sent = await client.start(`${guarded} and ask_user with {"question": "Which?"}`);
   const conversation = { conversationId: sent.conversationId };
   await waits(2);
-  await client.sendMessage({ ...conversation, content: 'Call hold with {}' });
-  await client.approve(conversation);
-  await client.answer({ ...conversation, text: 'this' });
+  await client.conversation.send({ ...conversation, content: 'Call hold with {}' });
+  await client.decisions.approve(conversation);
+  await client.decisions.answer({ ...conversation, text: 'this' });
   await isHeld();
-  await client.sendMessage({ ...conversation, content: guarded, mode: 'queue' });
+  await client.conversation.send({ ...conversation, content: guarded, mode: 'queue' });
   releaseHeld();
-  await client.waitForOutcome({ ...sent, ...PATIENCE });
+  await client.conversation.outcome({ ...sent, ...PATIENCE });
   await waits(1);
-  await client.stop(conversation);
+  await client.conversation.stop(conversation);
   return sent;
 });
 
 record('stop', {}, async (harness) => {
   await harness.startWorker();
-  const sent = await harness.client.startTask({ task: 'Call hold with {} 2 times' });
+  const sent = await harness.client.start('Call hold with {} 2 times');
   await waitUntil('both calls run', () => held === 2);
-  await harness.client.stop({ conversationId: sent.conversationId });
-  await harness.client.waitForOutcome({ ...sent, ...PATIENCE });
+  await harness.client.conversation.stop({ conversationId: sent.conversationId });
+  await harness.client.conversation.outcome({ ...sent, ...PATIENCE });
   return sent;
 });
 
 record('cancel', {}, async (harness) => {
   await harness.startWorker();
-  const sent = await harness.client.startTask({ task: 'Call hold with {}' });
+  const sent = await harness.client.start('Call hold with {}');
   await isHeld();
   await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).cancel();
-  await harness.client.waitForOutcome({ ...sent, ...PATIENCE });
+  await harness.client.conversation.outcome({ ...sent, ...PATIENCE });
   return sent;
 });
 
@@ -169,7 +170,10 @@ record('limits', { limits: { steps: 4, wallTime: 600, idleTime: 5 } }, async (ha
   const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 5 times, one by one');
   expect(turn.outcome).toBe('budget_exhausted');
   const { conversationId } = turn;
-  await client.waitForOutcome({ ...(await client.resume({ conversationId, raise: { steps: 10 } })), ...PATIENCE });
+  await client.conversation.outcome({
+    ...(await client.conversation.resume({ conversationId, raise: { steps: 10 } })),
+    ...PATIENCE,
+  });
   const idle = await harness.runTask('Call hold with {}', { conversationId });
   expect(idle.reason).toBe('idle_time_limit');
   return turn;
@@ -190,9 +194,9 @@ record('change-of-branch', {}, async (harness) => {
   await harness.startWorker();
   const turn = await harness.runTask(`${READ} 2 times, one by one`);
   const { conversationId } = turn;
-  const [first] = (await client.listEntries({ conversationId })).items;
-  const forked = await client.fork({ conversationId, entryId: first?.entryId ?? '' });
-  await client.waitForOutcome({ ...forked, ...PATIENCE });
+  const [first] = (await client.log.entries({ conversationId })).items;
+  const forked = await client.branches.fork({ conversationId, entryId: first?.entryId ?? '' });
+  await client.conversation.outcome({ ...forked, ...PATIENCE });
   await harness.runTask('Say again', { conversationId });
   return turn;
 });

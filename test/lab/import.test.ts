@@ -38,7 +38,7 @@ describe('a recorded session becomes a conversation', () => {
   test('with every message, answer, call, result and image as it was', async () => {
     const [conversation] = await importFile(fixture('claude-code.jsonl'));
     const { records } = await readRecords(fixture('claude-code.jsonl'));
-    const { items: entries } = await harness.client.listEntries({ conversationId: conversation?.conversationId ?? '' });
+    const { items: entries } = await harness.client.log.entries({ conversationId: conversation?.conversationId ?? '' });
     const said = records.flatMap((record) =>
       'content' in record ? [{ kind: record.kind, content: record.content }] : [],
     );
@@ -53,7 +53,7 @@ describe('a recorded session becomes a conversation', () => {
   test('every session of a file a conversation of its own, named by its first message', async () => {
     const conversations = await importFile(fixture('openai-messages.jsonl'));
     const described = await Promise.all(
-      conversations.map(({ conversationId }) => harness.client.getConversation(conversationId)),
+      conversations.map(({ conversationId }) => harness.client.conversation.get({ conversationId })),
     );
     expect(described.map(({ title }) => title)).toEqual(['A table for 4 at 19:30, please.', 'Cancel it.']);
   });
@@ -67,7 +67,7 @@ describe('a recorded session becomes a conversation', () => {
     ];
     await writeFile(file, messages.map((message) => JSON.stringify(message)).join('\n'));
     const [conversation] = await importFile(file);
-    const { items: entries } = await harness.client.listEntries({ conversationId: conversation?.conversationId ?? '' });
+    const { items: entries } = await harness.client.log.entries({ conversationId: conversation?.conversationId ?? '' });
     expect(entries.map(({ kind }) => kind)).toEqual(['user', 'assistant', 'tool_result', 'user']);
   });
 
@@ -91,14 +91,14 @@ describe('a recorded session becomes a conversation', () => {
     const before = Date.now();
     const [conversation] = await importFile(file);
     const { conversationId } = conversation ?? { conversationId: '' };
-    const { items: entries } = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.log.entries({ conversationId });
     const [first, second] = ['2024-02-06T09:00:00.000Z', '2024-02-06T09:00:01.000Z'];
     expect(entries.map(({ createdAt }) => createdAt)).toEqual([
       first,
       ...Array.from({ length: 4 }, () => second),
       '2024-03-01T09:00:00.000Z',
     ]);
-    expect(await harness.client.getConversation(conversationId)).toMatchObject({ createdAt: first });
+    expect(await harness.client.conversation.get({ conversationId })).toMatchObject({ createdAt: first });
     // Retention counts from `active_at`: what is imported is not deleted at once.
     const [kept] = await harness.database<{ active_at: Date; begun_at: Date }[]>`
       select c.active_at, t.begun_at from conversations c join turns t on t.conversation_id = c.id
@@ -106,7 +106,7 @@ describe('a recorded session becomes a conversation', () => {
     expect(kept?.active_at.getTime()).toBeGreaterThan(before - 60_000);
     expect(kept?.begun_at.getTime()).toBeGreaterThan(before - 60_000);
     // No workflow ran for it, so that Temporal has no history to name.
-    expect(await harness.client.deleteConversation(conversationId)).toEqual([]);
+    expect(await harness.client.conversation.delete({ conversationId })).toEqual([]);
   });
 
   test('a database with imported conversations passes every check of holdfast verify', async () => {
@@ -146,9 +146,9 @@ test('an imported session goes on under another preset: it is compacted, and the
 test('import refuses what lab refuses, with the same exit code, and leaves nothing behind', async () => {
   const file = join(directory, 'notes.txt');
   await writeFile(file, 'no session');
-  const { items: before } = await harness.client.listConversations();
+  const { items: before } = await harness.client.conversation.list();
   const result = await runInProcess(['import', file, '--json'], { environment: harness.environment, directory });
   expect(result.code).toBe(4);
   expect(JSON.parse(result.stdout)).toMatchObject({ error: { code: 'session_format_unknown' } });
-  expect((await harness.client.listConversations()).items).toHaveLength(before.length);
+  expect((await harness.client.conversation.list()).items).toHaveLength(before.length);
 });

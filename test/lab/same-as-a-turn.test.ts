@@ -142,7 +142,7 @@ async function expectLedger(conversationId: string): Promise<void> {
   const [pass] = await harness.database<{ summary: string | null; first_kept: number; covered: number }[]>`
     select summary, first_kept_sequence as first_kept, covered_through_sequence as covered from compactions
     where conversation_id = ${conversationId} and status = 'committed'`;
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const results = entries.filter(({ kind }) => kind === 'tool_result');
   const left = results.filter(({ sequence }) => sequence < (pass?.first_kept ?? 0));
   const ledger = /<earlier-results>\n.*\n([\s\S]*?)\n<\/earlier-results>/.exec(pass?.summary ?? '')?.[1];

@@ -80,15 +80,15 @@ describe('turns', () => {
   test('R2 a turn with a tool call overflows the real window, is compacted once, and ends with an answer', async () => {
     const turn = await harness.runTask('What does the log of pump 7 say?', { timeoutMilliseconds: 170_000 });
     expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1 });
-    const [pass] = await harness.client.listSummaries({ conversationId: turn.conversationId });
+    const [pass] = await harness.client.log.summaries({ conversationId: turn.conversationId });
     expect(pass?.trigger).toBe('overflow');
-    const [learned] = await harness.client.listLearnedWindows({ days: 1 });
+    const [learned] = await harness.client.models.listLearnedWindows({ days: 1 });
     expect(learned).toMatchObject({ model: `llama/${MODEL}`, tokens: WINDOW });
   });
 
   test('R2 instructions larger than the real window cannot be compacted: the turn ends and says what fills it', async () => {
-    const sent = await harness.client.startTask({ task: 'Is the valve open?', agent: 'verbose' });
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 170_000 });
+    const sent = await harness.client.start('Is the valve open?', { agent: 'verbose' });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 170_000 });
     expect(turn).toMatchObject({ outcome: 'context_exhausted', overflows: 1, compactions: 0 });
   });
 });

@@ -23,7 +23,7 @@ const ANSWERS = {
 
 test.each([['anthropic', createAnthropicClient] as const, ['chat', createChatClient] as const])(
   '%s: arguments that come as a value nested too deep to be written do not fail the answer',
-  async (protocol, createClient) => {
+  async (protocol, connect) => {
     const events = ANSWERS[protocol].map((event) => {
       const data = JSON.stringify(event).replace('"DEEP"', nestedJson(20_000));
       return `${'type' in event ? `event: ${event.type}\n` : ''}data: ${data}\n\n`;
@@ -33,7 +33,7 @@ test.each([['anthropic', createAnthropicClient] as const, ['chat', createChatCli
       response.end(`${events.join('')}${protocol === 'chat' ? 'data: [DONE]\n\n' : ''}`);
     });
     try {
-      const client = createClient({ name: 'server', protocol, baseUrl: `${server.url}/v1/`, apiKey: 'key' });
+      const client = connect({ name: 'server', protocol, baseUrl: `${server.url}/v1/`, apiKey: 'key' });
       const { content } = await client.answer(requestOf(viewOf([user('hi')])), listening());
       const call = { type: 'tool_call', name: 'read_file', arguments: expect.stringContaining('nested too deep') };
       expect(content).toEqual([expect.objectContaining(call)]);

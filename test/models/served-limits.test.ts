@@ -55,7 +55,7 @@ test('servers are asked for their own models; one that gives no list is told, an
   const stored: unknown[] = [];
   const remarks: string[] = [];
   await refreshModels(
-    { storeServedModel: async (served) => void stored.push(served) },
+    { models: { storeServed: async (served) => void stored.push(served) } },
     {
       configuration: { ...configuration, providers: named },
       names: ['bad/b', 'anthropic/c', 'good/a'],

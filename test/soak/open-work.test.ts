@@ -11,12 +11,12 @@ test('what is open and what waits is seen until it goes on, and no activity of a
   const harness = await startTurnHarness({ tools: [hold.tool], agent: { tools: ['hold'] } });
   try {
     await harness.startWorker();
-    const { conversationId } = await harness.client.startTask({ task: 'Call hold with {}' });
+    const { conversationId } = await harness.client.start('Call hold with {}');
     await waitUntil('the tool is held', () => hold.begun() > 0);
     const workflowId = turnWorkflowId(conversationId);
     const open = await readPending(harness.temporal, workflowId);
     expect(open.map(({ type }) => type)).toEqual(['runTool']);
-    const { messageId } = await harness.client.sendMessage({ conversationId, content: 'Wait', mode: 'queue' });
+    const { messageId } = await harness.client.conversation.send({ conversationId, content: 'Wait', mode: 'queue' });
     const [held] = await findUnfinished(harness);
     // The message's ring may have begun another activity.
     expect(held?.description).toMatch(
@@ -26,7 +26,7 @@ test('what is open and what waits is seen until it goes on, and no activity of a
     hold.release();
     await waitUntil('the log moves', async () => (await findUnfinished(harness))[0]?.log !== held?.log);
     await waitUntil('both turns have ended', async () => (await findUnfinished(harness)).length === 0);
-    await harness.client.sendMessage({ conversationId, content: 'Call hold with {}' });
+    await harness.client.conversation.send({ conversationId, content: 'Call hold with {}' });
     await waitUntil('the tool is held again', () => hold.begun() > 1);
     await harness.temporal.workflow.getHandle(workflowId).terminate('test');
     expect(await readPending(harness.temporal, workflowId)).toEqual([]);

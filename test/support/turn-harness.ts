@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { inject } from 'vitest';
-import { createClient } from '../../src/client/create-client.ts';
-import type { HoldfastClient, EndedTurn } from '../../src/client/types.ts';
+import { connect } from '../../src/client/connect.ts';
+import type { EndedTurn } from '../../src/client/types.ts';
 import { withAgents } from '../../src/config/configuration.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
@@ -23,6 +23,7 @@ import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { ActivityObserver, RunningWorker } from '../../src/worker/start-worker.ts';
+import { withFlatMethods } from './flat-client.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -53,7 +54,7 @@ export interface HarnessOptions {
 
 /** Everything that one test file needs to run turns: a database, a task queue, a simulator and a workspace of its own. */
 export interface TurnHarness {
-  readonly client: HoldfastClient;
+  readonly client: ReturnType<typeof withFlatMethods>;
   /** As a superuser. */
   readonly database: Database;
   /** As the role of the application. */
@@ -157,11 +158,13 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     );
   const taskQueue = `agent-turn-${randomUUID()}`;
   const databaseUrl = testDatabase.url;
-  const client = await createClient({
-    databaseUrl,
-    taskQueue,
-    temporal: { address: temporalAddress, namespace: 'default' },
-  });
+  const client = withFlatMethods(
+    await connect({
+      databaseUrl,
+      taskQueue,
+      temporal: { address: temporalAddress, namespace: 'default' },
+    }),
+  );
   const database = connectDatabase({ url: testDatabase.ownerUrl, applicationName: 'holdfast-test' });
   const workers: RunningWorker[] = [];
   const configuration = harnessConfiguration(options, simulator.url, workspace);
@@ -205,9 +208,9 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     async runTask(task, { model, conversationId, timeoutMilliseconds = 120_000 } = {}) {
       const sent =
         conversationId === undefined
-          ? await client.startTask({ task, ...(model !== undefined && { model }) })
-          : await client.sendMessage({ conversationId, content: task, mode: 'queue' });
-      const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds });
+          ? await client.start(task, { ...(model !== undefined && { model }) })
+          : await client.conversation.send({ conversationId, content: task, mode: 'queue' });
+      const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds });
       if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
       return { ...turn, conversationId: sent.conversationId };
     },

@@ -29,8 +29,8 @@ beforeAll(async () => {
   ({ conversationId } = turn);
   expect(turn.compactions).toBeGreaterThan(1);
   for (const content of ['Say The second turn is done.', 'Say The third turn is done.']) {
-    const asked = await harness.client.sendMessage({ conversationId, content, mode: 'queue' });
-    await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+    const asked = await harness.client.conversation.send({ conversationId, content, mode: 'queue' });
+    await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   }
 });
 

@@ -23,8 +23,8 @@ test('a worker and a client of another namespace are refused, until the database
     message: expect.stringMatching(/namespace "elsewhere" \(7f0c\), not to "default"/u),
   };
   await expect(harness.startWorker()).rejects.toMatchObject(refusal);
-  await expect(client.startTask({ task: 'Say hello.' })).rejects.toMatchObject(refusal);
-  expect(await client.listConversations()).toMatchObject({ items: [] });
+  await expect(client.start('Say hello.')).rejects.toMatchObject(refusal);
+  expect(await client.conversation.list()).toMatchObject({ items: [] });
   const { code, stderr } = await runInProcess(['db', 'adopt', '--namespace', 'default'], { environment });
   expect([code, stderr]).toEqual([0, '']);
   expect(await readNamespace(database)).toMatchObject({ name: 'default' });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createClient } from '../../src/client/create-client.ts';
+import { connect } from '../../src/client/connect.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -20,7 +20,7 @@ async function addMigration(isRequired: boolean): Promise<void> {
 
 async function openClient(): Promise<void> {
   const { databaseUrl, taskQueue, temporalAddress: address } = harness;
-  const client = await createClient({ databaseUrl, taskQueue, temporal: { address, namespace: 'default' } });
+  const client = await connect({ databaseUrl, taskQueue, temporal: { address, namespace: 'default' } });
   await client.close();
 }
 
@@ -38,7 +38,7 @@ test('a client of an older version copies no conversation out of a newer databas
   await harness.startWorker();
   const { conversationId } = await harness.runTask('Say done');
   const lines: string[] = [];
-  const copy = () => harness.client.exportConversation({ conversationId, write: (line) => void lines.push(line) });
+  const copy = () => harness.client.conversation.export({ conversationId, write: (line) => void lines.push(line) });
   await copy();
   expect(lines.length).toBeGreaterThan(0);
   await addMigration(false);

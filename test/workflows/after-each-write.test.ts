@@ -32,12 +32,12 @@ async function openScenario({ options }: Scenario): Promise<TurnHarness> {
 
 /** What stands in the log of a conversation, ids and times left out. */
 async function entriesOf({ client }: TurnHarness, conversationId: string): Promise<unknown> {
-  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.log.entries({ conversationId, limit: 1_000 });
   return entries.map(({ kind, sequence, content }) => ({ kind, sequence, content }));
 }
 
 async function resultsOf({ client }: TurnHarness, conversationId: string): Promise<string[]> {
-  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.log.entries({ conversationId, limit: 1_000 });
   return entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
 }
 
@@ -47,12 +47,12 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
     const { task, deaths, undisturbed, results, outcome = 'completed' } = scenario;
     const harness = await openScenario(scenario);
     try {
-      const sent = await harness.client.startTask({ task });
+      const sent = await harness.client.start(task);
       await dieInOrder(
         harness,
         deaths.map(({ at, before }) => ({ at, before: async () => before?.(harness, sent) })),
       );
-      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
       expect(turn.outcome).toBe(outcome);
       if (results !== undefined) expect(await resultsOf(harness, sent.conversationId)).toEqual(results);
       if (undisturbed !== undefined) {

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HoldfastClient } from '../../src/client/types.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
+
 import { readHistory } from '../../src/demo/history.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -21,7 +22,7 @@ test('a task runs to its answer through a tool call, each step three activities'
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2, compactions: 0, overflows: 0 });
   expect(turn.text).toMatch(/^Done: 1 tool result/u);
   expect(turn.explanation).toBe('The turn completed.');
-  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId });
   expect(entries.map((entry) => entry.kind)).toEqual(['user', 'assistant', 'tool_result', 'assistant']);
   expect(JSON.stringify(entries[2]?.content)).toContain('the answer is 42');
 });
@@ -45,8 +46,8 @@ test('a long turn goes on in new runs, so that none has a history that takes lon
 
 /** Without bounds the newest entries are listed, and each page says whether there are more. */
 async function expectPages(conversationId: string, count: number): Promise<void> {
-  const sequencesOf = async (bounds: Omit<Parameters<HoldfastClient['listEntries']>[0], 'conversationId'>) => {
-    const { items, hasMore } = await harness.client.listEntries({ conversationId, ...bounds });
+  const sequencesOf = async (bounds: Omit<Parameters<Holdfast['log']['entries']>[0], 'conversationId'>) => {
+    const { items, hasMore } = await harness.client.log.entries({ conversationId, ...bounds });
     return { first: items[0]?.sequence, last: items.at(-1)?.sequence, hasMore };
   };
   const newest = { first: count - 99, last: count, hasMore: true };

@@ -39,13 +39,13 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
       body: 'Request Entity Too Large',
       match: { containing: PIXEL },
     });
-    const { conversationId, messageId } = await harness.client.startTask({ task: TASK, model: `${provider}/sim-32k` });
-    const turn = await harness.client.waitForOutcome({ conversationId, messageId });
+    const { conversationId, messageId } = await harness.client.start(TASK, { model: `${provider}/sim-32k` });
+    const turn = await harness.client.conversation.outcome({ conversationId, messageId });
     expect(turn).toMatchObject({ outcome: 'completed', compactions: 0, overflows: 0 });
     const { total } = await harness.requests();
     expect(total - before).toBe(2);
     // What it refused is learned: left out of the next turn's request before it is sent, until it is forgotten.
-    const learned = await harness.client.listLearnedWindows({ days: 1 });
+    const learned = await harness.client.models.listLearnedWindows({ days: 1 });
     const model = `${provider}/sim-32k`;
     expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);
     const options = { environment: harness.environment, directory: harness.workspace };
@@ -60,7 +60,7 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     await harness.runTask('Say forgotten', { conversationId });
     expect(await lastRequest()).toMatchObject({ total: total + 2, showsPicture: true });
     await harness.database`delete from model_facts`;
-    const { items: entries } = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.log.entries({ conversationId });
     const asText = { type: 'text', text: '<attached_file name="note.txt">\nthe heron\n</attached_file>' };
     expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);
   },
@@ -71,8 +71,8 @@ test('a conversation goes on with another provider, its pictures and parallel ca
     { type: 'text', text: 'Call list_files with {"path": "."} and read_file with {"path": "none.txt"}' },
     ...TASK.slice(1),
   ];
-  const { conversationId, messageId } = await harness.client.startTask({ task, model: 'simulator/sim-32k' });
-  expect((await harness.client.waitForOutcome({ conversationId, messageId })).outcome).toBe('completed');
+  const { conversationId, messageId } = await harness.client.start(task, { model: 'simulator/sim-32k' });
+  expect((await harness.client.conversation.outcome({ conversationId, messageId })).outcome).toBe('completed');
   for (const provider of ['simulator-chat', 'simulator-responses', 'simulator']) {
     await harness.database`update conversations set model = ${`${provider}/sim-32k`} where id = ${conversationId}`;
     const again = 'Call read_file with {"path": "a.txt"} and list_files with {"path": "."}';

@@ -17,13 +17,13 @@ afterAll(() => harness.stop());
 /** A conversation of two turns, and the answer of the first: a place to fork at with something to summarize behind it. */
 async function twoTurns(): Promise<{ conversationId: string; entryId: string }> {
   const { conversationId } = await harness.runTask('Say The first answer.');
-  const { items: entries } = await harness.client.listEntries({ conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId });
   await harness.runTask('Say The second answer.', { conversationId });
   return { conversationId, entryId: entries.find(({ kind }) => kind === 'assistant')?.entryId ?? '' };
 }
 
 async function outcomeOf(sent: SentMessage): Promise<string | null> {
-  return (await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome;
+  return (await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome;
 }
 
 async function events(conversationId: string): Promise<readonly string[]> {
@@ -55,29 +55,29 @@ test('a stop while a branch is summarized ends the change of branch, and the nex
   const { conversationId, entryId } = await twoTurns();
   const before = await harness.requests();
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
-  const forked = await harness.client.fork({ conversationId, entryId });
+  const forked = await harness.client.branches.fork({ conversationId, entryId });
   await expect.poll(async () => (await harness.asked()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
-  await harness.client.stop({ conversationId });
+  await harness.client.conversation.stop({ conversationId });
   expect(await outcomeOf(forked)).toBe('stopped');
   await expectPaidOnce(conversationId);
   const turn = await harness.runTask('Say I am still here.', { conversationId });
   expect(turn.outcome).toBe('completed');
   expect((await harness.asked()).summary).toBe(before.summary + 1);
   expect(await events(conversationId)).toContain('branch_refused');
-  expect(await harness.client.listBranches(conversationId)).toHaveLength(1);
+  expect(await harness.client.branches.list({ conversationId })).toHaveLength(1);
 });
 
 test('a message that was sent behind a change of branch is taken back when a stop ends that, and is never read where it was', async () => {
   const { conversationId, entryId } = await twoTurns();
   const before = await harness.requests();
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
-  const forked = await harness.client.fork({ conversationId, entryId });
+  const forked = await harness.client.branches.fork({ conversationId, entryId });
   await expect.poll(async () => (await harness.asked()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
-  const sent = await harness.client.sendMessage({ conversationId, content: 'Say I am on the new branch.' });
-  await harness.client.stop({ conversationId });
+  const sent = await harness.client.conversation.send({ conversationId, content: 'Say I am on the new branch.' });
+  await harness.client.conversation.stop({ conversationId });
   expect(await outcomeOf(forked)).toBe('stopped');
   expect(await outcomeOf(sent)).toBe('stopped');
-  expect((await harness.client.getConversation(conversationId)).waitingMessages).toBe(0);
+  expect((await harness.client.conversation.get({ conversationId })).waitingMessages).toBe(0);
   await harness.runTask('Say I am still here.', { conversationId });
   const { requests } = await harness.requests();
   expect(JSON.stringify(requests.slice(before.total))).not.toContain('on the new branch');
@@ -88,9 +88,9 @@ test('a message that was sent behind a change of branch is taken back when a sto
 test('a change of branch that cannot begin here is refused once, and blocks nothing', async () => {
   const { conversationId, entryId } = await twoTurns();
   await harness.database`update conversations set agent = 'of-another-machine' where id = ${conversationId}`;
-  const forked = await harness.client.fork({ conversationId, entryId });
+  const forked = await harness.client.branches.fork({ conversationId, entryId });
   expect(await outcomeOf(forked)).not.toBe('completed');
-  const refused = await harness.client.getConversation(conversationId);
+  const refused = await harness.client.conversation.get({ conversationId });
   await harness.database`update conversations set agent = 'default' where id = ${conversationId}`;
   const turn = await harness.runTask('Say I am still here.', { conversationId });
   expect(turn.outcome).toBe('completed');

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 const entries = async (): Promise<readonly ListedEntry[]> =>
-  (await harness.client.listEntries({ conversationId, limit: 500 })).items;
+  (await harness.client.log.entries({ conversationId, limit: 500 })).items;
 
 /** What was said on the active branch, notes and markers left out. */
 async function said(): Promise<string[]> {
@@ -28,34 +28,36 @@ async function said(): Promise<string[]> {
 
 async function done(sent: Promise<SentMessage>): Promise<string | null> {
   const { messageId } = await sent;
-  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
   return turn.reason;
 }
 
 const active = async (): Promise<number | undefined> =>
-  (await harness.client.listBranches(conversationId)).find((branch) => branch.active)?.branch;
+  (await harness.client.branches.list({ conversationId })).find((branch) => branch.active)?.branch;
 
 describe('branches', () => {
   it('are refused while the conversation is at work, with a word that says so', async () => {
-    const sent = await harness.client.startTask({ task: 'Say The first answer.' });
+    const sent = await harness.client.start('Say The first answer.');
     ({ conversationId } = sent);
-    await expect(harness.client.fork({ conversationId, entryId: null })).rejects.toMatchObject({
+    await expect(harness.client.branches.fork({ conversationId, entryId: null })).rejects.toMatchObject({
       code: 'conversation_busy',
       message: expect.stringContaining('is at work'),
     });
     // Its first message waits: there is one to answer again, and that is not the time.
-    await expect(harness.client.regenerate({ conversationId })).rejects.toMatchObject({ code: 'conversation_busy' });
+    await expect(harness.client.branches.regenerate({ conversationId })).rejects.toMatchObject({
+      code: 'conversation_busy',
+    });
     await harness.startWorker();
     await done(Promise.resolve(sent));
-    await expect(harness.client.switchBranch({ conversationId, branch: 7 })).rejects.toMatchObject({
+    await expect(harness.client.branches.switch({ conversationId, branch: 7 })).rejects.toMatchObject({
       code: 'branch_not_found',
     });
-    await expect(harness.client.fork({ conversationId, entryId: 'no id' })).rejects.toMatchObject({
+    await expect(harness.client.branches.fork({ conversationId, entryId: 'no id' })).rejects.toMatchObject({
       code: 'invalid_argument',
     });
     const unknown = '01981f3c-0000-7000-8000-000000000000';
-    await expect(harness.client.fork({ conversationId, entryId: unknown })).rejects.toMatchObject({
+    await expect(harness.client.branches.fork({ conversationId, entryId: unknown })).rejects.toMatchObject({
       code: 'entry_not_found',
     });
   });
@@ -70,7 +72,7 @@ describe('branches', () => {
       },
     );
     const before = await harness.requests();
-    expect(await done(harness.client.fork({ conversationId, entryId: answer?.entryId ?? '' }))).toBeNull();
+    expect(await done(harness.client.branches.fork({ conversationId, entryId: answer?.entryId ?? '' }))).toBeNull();
     expect((await harness.asked()).summary).toBe(before.summary + 1);
     expect(await said()).toEqual(first);
     const summary = (await entries()).at(-1);
@@ -80,7 +82,7 @@ describe('branches', () => {
     expect(text).toContain('<modified-files>\nsrc/heron.ts\n</modified-files>');
     const turn = await harness.runTask('Say The second branch.', { conversationId });
     expect(turn.outcome).toBe('completed');
-    const { view } = await harness.client.getView({ conversationId });
+    const { view } = await harness.client.log.view({ conversationId });
     expect(JSON.stringify(view.messages)).toContain(BRANCH_PREAMBLE);
     const asked = view.messages.filter((message) => message.role === 'user' && message.origin === 'user');
     expect(JSON.stringify(asked)).not.toContain('Call write_file');
@@ -89,12 +91,12 @@ describe('branches', () => {
   });
 
   it('P22 P23 switch back: the path is as it was, with a summary of the other branch behind it; recall names the branch', async () => {
-    expect(await done(harness.client.switchBranch({ conversationId, branch: 0 }))).toBeNull();
+    expect(await done(harness.client.branches.switch({ conversationId, branch: 0 }))).toBeNull();
     const path = await said();
     expect(path).toContain('The heron nests at marker 4711.');
     expect(path).not.toContain('The second branch.');
     expect((await entries()).at(-1)?.kind).toBe('branch_summary');
-    const passages = await harness.client.searchMemory({
+    const passages = await harness.client.memory.search({
       conversationId,
       query: 'second branch',
       kinds: ['assistant'],
@@ -104,14 +106,16 @@ describe('branches', () => {
 
   it('answer a message again, or an edited one, on a branch without a summary', async () => {
     const path = await said();
-    await done(harness.client.regenerate({ conversationId }));
+    await done(harness.client.branches.regenerate({ conversationId }));
     const again = await said();
     expect([again.length, again[2], again.at(-1)]).toEqual([path.length, path[2], path.at(-1)]);
     const first = (await entries()).find(({ kind }) => kind === 'user');
-    await done(harness.client.edit({ conversationId, entryId: first?.entryId ?? '', content: 'Say Begun anew.' }));
+    await done(
+      harness.client.branches.edit({ conversationId, entryId: first?.entryId ?? '', content: 'Say Begun anew.' }),
+    );
     expect((await said()).at(-1)).toBe('Begun anew.');
     expect((await entries()).map(({ kind }) => kind)).not.toContain('branch_summary');
-    const branches = await harness.client.listBranches(conversationId);
+    const branches = await harness.client.branches.list({ conversationId });
     expect(branches.map(({ forkedFrom }) => forkedFrom)).toEqual([null, 0, 0, null]);
   });
 
@@ -124,13 +128,15 @@ describe('branches', () => {
       height: 1,
     } as const;
     const content = [{ type: 'text', text: 'Say A picture.' }, picture] as const;
-    await done(harness.client.sendMessage({ conversationId, content }));
+    await done(harness.client.conversation.send({ conversationId, content }));
     const shown = (await entries()).findLast(({ kind }) => kind === 'user');
-    await done(harness.client.edit({ conversationId, entryId: shown?.entryId ?? '', content: 'Say Another.' }));
+    await done(
+      harness.client.branches.edit({ conversationId, entryId: shown?.entryId ?? '', content: 'Say Another.' }),
+    );
     const edited = (await entries()).findLast(({ kind }) => kind === 'user');
     expect(edited?.content).toEqual([{ type: 'text', text: 'Say Another.' }, picture]);
     const words = [{ type: 'text', text: 'Say Words alone.' }] as const;
-    await done(harness.client.edit({ conversationId, entryId: edited?.entryId ?? '', content: words }));
+    await done(harness.client.branches.edit({ conversationId, entryId: edited?.entryId ?? '', content: words }));
     expect((await entries()).findLast(({ kind }) => kind === 'user')?.content).toEqual(words);
   });
 

@@ -88,14 +88,14 @@ test('nor is the text of a summary, of its focus, of an answer, of a steering me
   });
   await harness.fault({ kind: 'delay', milliseconds: 1_500, match: { model: 'sim-8k', purpose: 'agent' } });
   const task = 'Call read_file with {"path": "log-$index.txt"} 6 times, one by one\nSay pangolin';
-  const sent = await harness.client.startTask({ task, model: 'simulator/sim-8k' });
+  const sent = await harness.client.start(task, { model: 'simulator/sim-8k' });
   const { conversationId } = sent;
-  await harness.client.sendMessage({ conversationId, content: 'Mind the wombat.', mode: 'steer' });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.send({ conversationId, content: 'Mind the wombat.', mode: 'steer' });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
-  const asked = await harness.client.requestCompaction({ conversationId, focus: 'the dugong' });
-  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-  const summaries = await harness.client.listSummaries({ conversationId });
+  const asked = await harness.client.conversation.compact({ conversationId, focus: 'the dugong' });
+  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const summaries = await harness.client.log.summaries({ conversationId });
   expect(JSON.stringify(summaries)).toContain('numbat');
   const failed = await harness.database`
     select from model_attempts where conversation_id = ${conversationId} and failure_status = 500`;

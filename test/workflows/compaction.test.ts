@@ -45,7 +45,7 @@ test('D6 the view holds one summary after several passes, and all originals stay
   const { conversationId } = turn;
   const body = await lastRequestBody();
   expect(body.split('[Summary of the earlier conversation]').length - 1).toBeLessThanOrEqual(1);
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const results = entries.filter((entry) => entry.kind === 'tool_result');
   expect(results).toHaveLength(FILES);
   const newest = /recall_open shows it by its id; the newest that was taken out is ([0-9a-f-]{36})/.exec(body)?.[1];
@@ -58,25 +58,25 @@ test('D6 the view holds one summary after several passes, and all originals stay
 test('a compaction that the user asks for during a turn is made before the next call', async () => {
   const turn = await harness.runTask(task(3));
   const { conversationId } = turn;
-  const asked = await harness.client.requestCompaction({ conversationId, focus: 'pressures' });
-  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-  const summaries = await harness.client.listSummaries({ conversationId });
+  const asked = await harness.client.conversation.compact({ conversationId, focus: 'pressures' });
+  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const summaries = await harness.client.log.summaries({ conversationId });
   expect(summaries.at(-1)).toMatchObject({ trigger: 'manual' });
 });
 
 test('R30 what is sent while a summary is written enters once and in order, after the compaction', async () => {
   await harness.fault({ kind: 'delay', milliseconds: 2_000, times: 1, match: { purpose: 'summary' } });
   const before = await harness.requests();
-  const sent = await harness.client.startTask({ task: task(FILES) });
+  const sent = await harness.client.start(task(FILES));
   const { conversationId } = sent;
   await waitUntil('a summary is asked for', async () => (await harness.asked()).summary > before.summary);
   const messages = ['First of all.', 'Then this.', 'And this.'];
-  for (const content of messages) await harness.client.sendMessage({ conversationId, content });
+  for (const content of messages) await harness.client.conversation.send({ conversationId, content });
   expect(
     await harness.database`select from compactions where conversation_id = ${conversationId} and status = 'planned'`,
   ).toHaveLength(1);
-  await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const marker = entries.findIndex(({ kind }) => kind === 'compaction');
   const said = entries.flatMap(({ kind, content }, index) =>
     kind === 'user' ? [{ text: textOf(content), isAfter: index > marker }] : [],
@@ -90,12 +90,12 @@ test('R9 a summarizer with a smaller window than the conversation reads it in pa
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
   });
   try {
-    const { conversationId } = await other.client.startTask({ task: 'Say ready' });
+    const { conversationId } = await other.client.start('Say ready');
     for (let number = 0; number < 20; number += 1) {
       const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
-      await other.client.sendMessage({ conversationId, content, mode: 'steer' });
+      await other.client.conversation.send({ conversationId, content, mode: 'steer' });
     }
-    const asked = await other.client.requestCompaction({ conversationId });
+    const asked = await other.client.conversation.compact({ conversationId });
     await other.fault({ kind: 'delay', milliseconds: 1_200, times: null });
     await other.startWorker();
     let most = 0;
@@ -114,7 +114,7 @@ test('R9 a summarizer with a smaller window than the conversation reads it in pa
     expect(parts.length).toBeGreaterThan(8);
     expect(most).toBe(8);
     await expectAllRead(other);
-    await other.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+    await other.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   } finally {
     await other.stop();
   }

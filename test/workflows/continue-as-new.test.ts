@@ -35,7 +35,7 @@ async function runs(conversationId: string): Promise<number> {
 test('a turn whose history grows goes on in new runs, with one turn id and no step lost', async () => {
   const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 12 times, one by one');
   expect(turn).toMatchObject({ outcome: 'completed', steps: 13 });
-  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId });
   expect(new Set(entries.map((entry) => entry.turnId))).toEqual(new Set([turn.turnId]));
   expect(await runs(turn.conversationId)).toBeGreaterThan(1);
 });

@@ -1,6 +1,7 @@
+import type { Holdfast } from '../../src/client/holdfast.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../src/client/create-client.ts';
+import { connect } from '../../src/client/connect.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
@@ -45,9 +46,9 @@ const shown = (entries: readonly ListedEntry[]): string[] =>
   entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`);
 
 async function eventsOf(conversationId: string): Promise<TimelineEvent[]> {
-  const { eventCount } = await harness.client.getConversation(conversationId);
+  const { eventCount } = await harness.client.conversation.get({ conversationId });
   const events: TimelineEvent[] = [];
-  for await (const update of harness.client.watch({ conversationId, liveText: false })) {
+  for await (const update of harness.client.conversation.watch({ conversationId, liveText: false })) {
     if (update.type === 'event') events.push(update.event);
     if (events.length === eventCount) break;
   }
@@ -58,13 +59,13 @@ test('a steering message enters at the next step, a queued one starts the next t
   const { client } = harness;
   const sent = await startHolding('steered');
   const { conversationId } = sent;
-  const queued = await client.sendMessage({ conversationId, content: 'Say queued', mode: 'queue' });
-  await client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
+  const queued = await client.conversation.send({ conversationId, content: 'Say queued', mode: 'queue' });
+  await client.conversation.send({ conversationId, content: 'Say steered', mode: 'steer' });
   held.get('steered')?.release();
-  const first = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  const second = await client.waitForOutcome({ ...queued, timeoutMilliseconds: 120_000 });
+  const first = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const second = await client.conversation.outcome({ ...queued, timeoutMilliseconds: 120_000 });
   expect(first.turnId).not.toBe(second.turnId);
-  const texts = shown((await client.listEntries({ conversationId })).items);
+  const texts = shown((await client.log.entries({ conversationId })).items);
   const place = (text: string): number => texts.findIndex((entry) => entry === text);
   expect(texts.filter((text) => text.startsWith('user'))).toEqual([
     'user: Call hold with {"name": "steered"}',
@@ -81,11 +82,11 @@ test.each([
 ])('a stop aborts %s, keeps what finished, and the conversation goes on', async (_, name) => {
   const { client } = harness;
   const sent = await startHolding(name);
-  await client.stop({ conversationId: sent.conversationId });
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  await client.conversation.stop({ conversationId: sent.conversationId });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
   expect(held.get(name)?.abortedAt()).not.toBeNull();
-  const { items: entries } = await client.listEntries({ conversationId: sent.conversationId });
+  const { items: entries } = await client.log.entries({ conversationId: sent.conversationId });
   expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
   held.get(name)?.release();
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
@@ -93,15 +94,17 @@ test.each([
 
 test('a stop keeps what a tool call still finishes, though another one of the same answer ends before it', async () => {
   const { client } = harness;
-  const sent = await client.startTask({ task: 'Call hold with {"name": "beside"} and publish with {}' });
+  const sent = await client.start('Call hold with {"name": "beside"} and publish with {}');
   await waitUntil('both run', async () => {
     const running = await harness.database`
       select from tool_calls where conversation_id = ${sent.conversationId} and state = 'claimed'`;
     return held.has('beside') && running.length === 2;
   });
-  await client.stop({ conversationId: sent.conversationId });
-  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({ outcome: 'stopped' });
-  const results = shown((await client.listEntries({ conversationId: sent.conversationId })).items).filter((entry) =>
+  await client.conversation.stop({ conversationId: sent.conversationId });
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'stopped',
+  });
+  const results = shown((await client.log.entries({ conversationId: sent.conversationId })).items).filter((entry) =>
     entry.startsWith('tool_result'),
   );
   expect(results).toHaveLength(2);
@@ -112,33 +115,33 @@ test('a steering message that was sent before a stop is not answered until the u
   const { client } = harness;
   const sent = await startHolding('before the stop');
   const { conversationId } = sent;
-  const steered = await client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
-  await client.stop({ conversationId });
-  const stopped = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const steered = await client.conversation.send({ conversationId, content: 'Say steered', mode: 'steer' });
+  await client.conversation.stop({ conversationId });
+  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(stopped).toMatchObject({ outcome: 'stopped' });
-  const taken = await client.waitForOutcome({ ...steered, timeoutMilliseconds: 120_000 });
+  const taken = await client.conversation.outcome({ ...steered, timeoutMilliseconds: 120_000 });
   expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
   const next = await harness.runTask('Say on', { conversationId });
   expect(next.outcome).toBe('completed');
-  const texts = shown((await client.listEntries({ conversationId })).items);
+  const texts = shown((await client.log.entries({ conversationId })).items);
   expect(texts.slice(-3)).toEqual(['user: Say steered', 'user: Say on', 'assistant: on']);
 });
 
 test('a stop for an idle conversation is taken, answered at once and changes nothing', async () => {
   const turn = await harness.runTask('Say idle');
-  const sent = await harness.client.stop({ conversationId: turn.conversationId });
-  const served = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const sent = await harness.client.conversation.stop({ conversationId: turn.conversationId });
+  const served = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(served).toMatchObject({ state: 'served', turnId: null, outcome: 'nothing_to_do' });
-  expect((await harness.client.getConversation(turn.conversationId)).waitingMessages).toBe(0);
+  expect((await harness.client.conversation.get({ conversationId: turn.conversationId })).waitingMessages).toBe(0);
   // Asked again, with no worker needed.
-  expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100 })).toEqual(served);
+  expect(await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100 })).toEqual(served);
   expect((await harness.runTask('Say on', { conversationId: turn.conversationId })).outcome).toBe('completed');
 });
 
 test('a compaction asked of an idle conversation is a turn with no step, and the timeline says why it was declined', async () => {
   const turn = await harness.runTask('Say idle');
-  const asked = await harness.client.requestCompaction({ conversationId: turn.conversationId });
-  const compaction = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const asked = await harness.client.conversation.compact({ conversationId: turn.conversationId });
+  const compaction = await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(compaction).toMatchObject({ outcome: 'completed', steps: 0, reason: 'nothing_to_compact' });
   const events = await eventsOf(turn.conversationId);
   expect(events.filter(({ kind }) => kind === 'compaction_declined')).toMatchObject([
@@ -149,10 +152,10 @@ test('a compaction asked of an idle conversation is a turn with no step, and the
 test('a compaction asked of a branch that has no entry yet is declined as one with nothing to do', async () => {
   const { client } = harness;
   const { conversationId } = await harness.runTask('Say idle');
-  const forked = await client.fork({ conversationId, entryId: null, summarize: false });
-  await client.waitForOutcome({ ...forked, timeoutMilliseconds: 120_000 });
-  const asked = await client.requestCompaction({ conversationId });
-  const compaction = await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const forked = await client.branches.fork({ conversationId, entryId: null, summarize: false });
+  await client.conversation.outcome({ ...forked, timeoutMilliseconds: 120_000 });
+  const asked = await client.conversation.compact({ conversationId });
+  const compaction = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(compaction).toMatchObject({ outcome: 'completed', steps: 0, reason: 'nothing_to_compact' });
 });
 
@@ -166,13 +169,13 @@ test('sending the same message id twice enters it once; other content under the 
     messageId: `twice-${conversationId}`,
     mode: 'queue',
   } as const;
-  const one = await client.sendMessage(message);
-  const two = await client.sendMessage(message);
+  const one = await client.conversation.send(message);
+  const two = await client.conversation.send(message);
   expect([one.duplicate, two.duplicate]).toEqual([false, true]);
-  await client.waitForOutcome({ ...one, timeoutMilliseconds: 120_000 });
-  const texts = shown((await client.listEntries({ conversationId })).items);
+  await client.conversation.outcome({ ...one, timeoutMilliseconds: 120_000 });
+  const texts = shown((await client.log.entries({ conversationId })).items);
   expect(texts.filter((text) => text === 'user: Say twice')).toHaveLength(1);
-  await expect(client.sendMessage({ ...message, content: 'Say other' })).rejects.toMatchObject({
+  await expect(client.conversation.send({ ...message, content: 'Say other' })).rejects.toMatchObject({
     code: 'message_id_reused',
   });
 });
@@ -202,7 +205,7 @@ test('a row whose client was killed before its ring arrived is rung for by upkee
   const [sent] = await stored();
   const messageId = sent?.id ?? '';
   await untilUpkeepRings(messageId);
-  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
   // By the rows: what the test's own process is busy with does not count.
   const [row] = await database<{ seconds: number }[]>`
@@ -220,11 +223,11 @@ test.each(['was never answered', 'fell silent'])(
     const failures: unknown[] = [];
     const sender = await clientThatRings(network.address, (_, error) => failures.push(error));
     if (connection === 'fell silent') {
-      const heard = await sender.sendMessage({ conversationId, content: 'Say heard', mode: 'queue' });
-      await harness.client.waitForOutcome({ ...heard, timeoutMilliseconds: 120_000 });
+      const heard = await sender.conversation.send({ conversationId, content: 'Say heard', mode: 'queue' });
+      await harness.client.conversation.outcome({ ...heard, timeoutMilliseconds: 120_000 });
     }
     await network.blackHole();
-    const sent = await sender.sendMessage({ conversationId, content: 'Say found', mode: 'queue' });
+    const sent = await sender.conversation.send({ conversationId, content: 'Say found', mode: 'queue' });
     // Measured: a connection that is not answered fails after 5 s, a ring on one that fell silent after 190 s.
     expect(failures).toEqual([]);
     expect(await harness.database`select from messages where id = ${sent.messageId}`).toHaveLength(1);
@@ -234,7 +237,7 @@ test.each(['was never answered', 'fell silent'])(
     expect(failures).toEqual([new Error('Temporal did not answer within 2000 ms')]);
     await network.close();
     await untilUpkeepRings(sent.messageId);
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(turn.outcome).toBe('completed');
   },
 );
@@ -243,19 +246,19 @@ test('a stop that is sent while no worker is alive ends the turn when one runs',
   const sent = await startHolding('later');
   worker.shutdown();
   await worker.ended;
-  await harness.client.stop({ conversationId: sent.conversationId });
+  await harness.client.conversation.stop({ conversationId: sent.conversationId });
   worker = await harness.startWorker();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
 });
 
 test('a stop aborts a model call that hangs, and the provider is asked no more', async () => {
   await harness.fault({ kind: 'hang', times: 1 });
   const before = (await harness.asked()).total;
-  const sent = await harness.client.startTask({ task: 'Say hello' });
+  const sent = await harness.client.start('Say hello');
   await waitUntil('the model is asked', async () => (await harness.asked()).total === before + 1);
-  await harness.client.stop({ conversationId: sent.conversationId });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.stop({ conversationId: sent.conversationId });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
   const [row] = await harness.database<{ estimated: number }[]>`
     select estimated_tokens as estimated from model_attempts
@@ -277,8 +280,8 @@ test('ringing an idle conversation starts nothing that stays', async () => {
 async function clientThatRings(
   address: string,
   onDoorbellFailure: (conversationId: string, error: unknown) => void = () => undefined,
-): Promise<TurnHarness['client']> {
-  return createClient({
+): Promise<Holdfast> {
+  return connect({
     databaseUrl: harness.databaseUrl,
     temporal: { address, namespace: 'default' },
     taskQueue: harness.taskQueue,

@@ -1,9 +1,10 @@
+import type { Holdfast } from '../../src/client/holdfast.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { addLiveText } from '../../src/cli/render/live-text.ts';
 import type { LiveText } from '../../src/cli/render/live-text.ts';
-import { createClient } from '../../src/client/create-client.ts';
+import { connect } from '../../src/client/connect.ts';
 import type { LiveTextUpdate } from '../../src/client/types.ts';
 import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -24,12 +25,12 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
   const { client, database } = harness;
   const content = 'line of text '.repeat(300);
   const call = `Call write_file with {"path": "live.txt", "content": "${content}"}`;
-  const sent = await client.startTask({ task: call });
+  const sent = await client.start(call);
   const { conversationId } = sent;
   const written: LiveTextUpdate[] = [];
   const end = new AbortController();
   const watching = (async () => {
-    for await (const update of client.watch({ conversationId, signal: end.signal }))
+    for await (const update of client.conversation.watch({ conversationId, signal: end.signal }))
       if (update.type === 'live_text') written.push(update.text);
   })();
   await waitUntil('the watcher listens', async () => {
@@ -39,7 +40,7 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
   });
   await harness.fault({ kind: 'cut_stream', afterBytes: 2_500, times: 1 });
   await harness.startWorker();
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   await waitUntil('the last words are heard', () =>
     written.some(({ callNumber, kind }) => callNumber === 2 && kind === 'text'),
@@ -47,7 +48,7 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
   end.abort();
   await watching;
 
-  const { items: tries } = await client.listModelCalls({ conversationId });
+  const { items: tries } = await client.log.modelCalls({ conversationId });
   expect(tries.map(({ callNumber, attempt, state }) => [callNumber, attempt, state])).toEqual([
     [1, 1, 'failed'],
     [1, 2, 'answered'],
@@ -78,19 +79,19 @@ test.each([
   await harness.fault({ ...fault, times: 1 });
   const turn = await harness.runTask('Write 60 words');
   expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
-  const { items: tries } = await harness.client.listModelCalls({ conversationId: turn.conversationId });
+  const { items: tries } = await harness.client.log.modelCalls({ conversationId: turn.conversationId });
   expect(tries.map(({ attempt, state }) => [attempt, state])).toEqual([
     [1, 'failed'],
     [2, 'answered'],
   ]);
-  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId });
   expect(entries.map(({ kind }) => kind)).toEqual(['user', 'assistant']);
 });
 
 test('a reader that stopped reading, so that Postgres cannot send it another byte, slows neither the model call nor other readers', async () => {
   const { client, database } = harness;
   const proxy = await startTcpProxy(harness.databaseUrl);
-  const slow = await createClient({
+  const slow = await connect({
     databaseUrl: proxy.url(harness.databaseUrl),
     taskQueue: harness.taskQueue,
     temporal: { address: harness.temporalAddress, namespace: 'default' },
@@ -98,8 +99,8 @@ test('a reader that stopped reading, so that Postgres cannot send it another byt
   const { conversationId } = await harness.runTask('Say hello');
   const [stalled, heard]: [unknown[], LiveTextUpdate[]] = [[], []];
   const end = new AbortController();
-  const read = async (reader: typeof client, updates: unknown[]): Promise<void> => {
-    for await (const update of reader.watch({ conversationId, signal: end.signal }))
+  const read = async (reader: Holdfast, updates: unknown[]): Promise<void> => {
+    for await (const update of reader.conversation.watch({ conversationId, signal: end.signal }))
       if (update.type === 'live_text') updates.push(update.text);
   };
   const stalling = read(slow, stalled).catch(() => undefined);

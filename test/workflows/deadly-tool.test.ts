@@ -41,14 +41,14 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 test('a tool that kills its worker does so once with the effect once, then the model is told and the turn goes on', async () => {
-  const sent = await harness.client.startTask({ task: 'Call deadly with {}' });
+  const sent = await harness.client.start('Call deadly with {}');
   await expectDeath(await startWorkerProcess(harness, {}, script), 'the death');
   const last = await startWorkerProcess(harness, {}, script);
   try {
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(turn).toMatchObject({ outcome: 'completed' });
     expect(await readFile(join(harness.workspace, 'ran.txt'), 'utf8')).toBe('x');
-    const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
+    const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
     const results = entries.filter(({ kind }) => kind === 'tool_result');
     expect(results.map(({ content }) => textOf(content))).toEqual([expect.stringMatching(/^Outcome unknown: /)]);
     await expectAllHolds(harness);

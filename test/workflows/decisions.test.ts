@@ -14,6 +14,8 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
+const decisions = () => harness.client.decisions;
+const conversations = () => harness.client.conversation;
 let worker: RunningWorker;
 /** Runs of the tool, by what they were given. */
 let released: string[] = [];
@@ -61,18 +63,18 @@ beforeEach(() => {
 
 /** Starts a task and waits until calls wait for a person. */
 async function startWaiting(task: string, calls = 1): Promise<Conversation & { messageId: string }> {
-  const { conversationId, messageId } = await harness.client.startTask({ task });
-  let conversation = await harness.client.getConversation(conversationId);
+  const { conversationId, messageId } = await harness.client.start(task);
+  let conversation = await conversations().get({ conversationId });
   await waitUntil('calls wait', async () => {
-    conversation = await harness.client.getConversation(conversationId);
+    conversation = await conversations().get({ conversationId });
     return conversation.waitingCalls.length === calls;
   });
   return { ...conversation, messageId };
 }
 
 async function endOf({ conversationId, messageId }: { conversationId: string; messageId: string }) {
-  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
+  const turn = await conversations().outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 100 });
   return { turn, texts: entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`) };
 }
 
@@ -108,10 +110,8 @@ test('a call waits for its approval and is allowed with no worker alive, shows w
   expect(turn.outcome).toBe('completed');
   expect(released).toEqual(['1.2.0']);
   expect(texts).toContain('tool_result: released 1.2.0');
-  await expect(harness.client.deny({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
-    code: 'decision_stale',
-  });
-  await expect(harness.client.approve({ conversationId })).rejects.toMatchObject({ code: 'decision_not_found' });
+  await expect(decisions().deny({ conversationId, call: '1.1.0' })).rejects.toMatchObject({ code: 'decision_stale' });
+  await expect(decisions().approve({ conversationId })).rejects.toMatchObject({ code: 'decision_not_found' });
 });
 
 test('a denied call does not run and the model reads why; calls that no rule meets never ask', async () => {
@@ -121,9 +121,9 @@ test('a denied call does not run and the model reads why; calls that no rule mee
   const { conversationId } = waiting;
   const decisionId = `deny-${conversationId}`;
   const denial = { conversationId, reason: 'not on this machine', decisionId };
-  expect((await harness.client.deny(denial)).duplicate).toBe(false);
-  expect((await harness.client.deny(denial)).duplicate).toBe(true);
-  const otherwise = harness.client.approve({ conversationId, decisionId });
+  expect((await decisions().deny(denial)).duplicate).toBe(false);
+  expect((await decisions().deny(denial)).duplicate).toBe(true);
+  const otherwise = decisions().approve({ conversationId, decisionId });
   await expect(otherwise).rejects.toMatchObject({ code: 'decision_id_reused' });
   const { texts } = await endOf(waiting);
   expect(released).toEqual(expect.arrayContaining(['wiped floppy', '0.1.0']));
@@ -137,24 +137,24 @@ test('a decision for the turn or the agent covers every call under its rule, unt
     2,
   );
   const { conversationId } = waiting;
-  await expect(harness.client.approve({ conversationId })).rejects.toMatchObject({ code: 'decision_ambiguous' });
-  expect(await harness.client.approve({ conversationId, call: '1.1.1', for: 'turn' })).toMatchObject({ decided: 2 });
+  await expect(decisions().approve({ conversationId })).rejects.toMatchObject({ code: 'decision_ambiguous' });
+  expect(await decisions().approve({ conversationId, call: '1.1.1', for: 'turn' })).toMatchObject({ decided: 2 });
   await endOf(waiting);
   expect(released).toHaveLength(3);
   const next = await startWaiting('Call wipe with {"disk": "/dev/d"}');
-  await harness.client.approve({ conversationId: next.conversationId, for: 'agent' });
+  await decisions().approve({ conversationId: next.conversationId, for: 'agent' });
   await endOf(next);
-  await harness.client.deleteConversation(next.conversationId);
+  await conversations().delete({ conversationId: next.conversationId });
   expect((await harness.runTask('Call wipe with {"disk": "/dev/e"}')).outcome).toBe('completed');
   expect(released).toHaveLength(5);
-  const [standing] = await harness.client.listStandingApprovals();
+  const [standing] = await decisions().listStanding();
   expect(standing).toMatchObject({ agent: 'default', rule: 'wipe(disk: /dev/*)', decision: 'approved' });
-  await harness.client.endStandingApproval({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
+  await decisions().endStanding({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
   const asking = await startWaiting('Call wipe with {"disk": "/dev/f"}');
-  await harness.client.stop({ conversationId: asking.conversationId });
+  await conversations().stop({ conversationId: asking.conversationId });
   const { turn } = await endOf(asking);
   expect(turn.outcome).toBe('stopped');
-  await expect(harness.client.approve({ conversationId: asking.conversationId, call: '1.1.0' })).rejects.toMatchObject({
+  await expect(decisions().approve({ conversationId: asking.conversationId, call: '1.1.0' })).rejects.toMatchObject({
     code: 'decision_stale',
   });
   expect(released).not.toContain('wiped /dev/f');
@@ -163,25 +163,25 @@ test('a decision for the turn or the agent covers every call under its rule, unt
 test('a name of an earlier turn never decides on a call of a later one; a name without its turn is refused', async () => {
   const { conversationId, messageId, ...first } = await startWaiting('Call release with {"version": "3.0.0"}');
   expect(first.waitingCalls[0]?.call).toBe('1.1.0');
-  await harness.client.stop({ conversationId });
+  await conversations().stop({ conversationId });
   await endOf({ conversationId, messageId });
-  const next = await harness.client.sendMessage({ conversationId, content: 'Call release with {"version": "4.0.0"}' });
+  const next = await conversations().send({ conversationId, content: 'Call release with {"version": "4.0.0"}' });
   await waitUntil('the next turn asks', async () => {
-    const { waitingCalls } = await harness.client.getConversation(conversationId);
+    const { waitingCalls } = await conversations().get({ conversationId });
     return waitingCalls[0]?.call === '2.1.0';
   });
-  await expect(harness.client.approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
+  await expect(decisions().approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
     code: 'decision_stale',
     message: 'call 1.1.0 (release) belongs to turn 1, which has ended (stopped): nothing of it waits any more',
   });
-  await expect(harness.client.approve({ conversationId, call: '1.0' })).rejects.toMatchObject({
+  await expect(decisions().approve({ conversationId, call: '1.0' })).rejects.toMatchObject({
     code: 'invalid_argument',
     message: expect.stringMatching(
       /"1\.0" names a call in every turn: write the whole name, as 'holdfast show' prints it/,
     ),
   });
   expect(released).toEqual([]);
-  await harness.client.approve({ conversationId, call: '2.1.0' });
+  await decisions().approve({ conversationId, call: '2.1.0' });
   await endOf(next);
   expect(released).toEqual(['4.0.0']);
 });
@@ -195,17 +195,17 @@ test('a decision for the agent decides calls that wait in other conversations to
   const standing = { agent: 'default', rule: 'wipe(disk: /dev/*)' };
   try {
     const decision = { conversationId: one.conversationId, for: 'agent', reason: 'not these' } as const;
-    expect(await harness.client.deny(decision)).toMatchObject({ decided: 2 });
+    expect(await decisions().deny(decision)).toMatchObject({ decided: 2 });
     for (const waiting of [one, other]) {
       const { turn, texts } = await endOf(waiting);
       expect(turn.outcome).toBe('completed');
       expect(texts.some((text) => /^tool_result: The user denied this call.*not these/.test(text))).toBe(true);
     }
-    const { waitingCalls } = await harness.client.getConversation(apart.conversationId);
+    const { waitingCalls } = await conversations().get({ conversationId: apart.conversationId });
     expect(waitingCalls).toHaveLength(1);
   } finally {
-    await harness.client.endStandingApproval(standing);
-    await harness.client.deny({ conversationId: apart.conversationId });
+    await decisions().endStanding(standing);
+    await decisions().deny({ conversationId: apart.conversationId });
   }
   await endOf(apart);
   expect(released).toEqual([]);
@@ -223,7 +223,7 @@ test('a decision for the agent whose maker died right after it was stored reache
   try {
     for (const one of waiting) expect((await endOf(one)).turn.outcome).toBe('completed');
   } finally {
-    await harness.client.endStandingApproval({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
+    await decisions().endStanding({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
   }
   expect(released.toSorted()).toEqual(['wiped /dev/first', 'wiped /dev/second']);
 });
@@ -234,7 +234,7 @@ test('the state of a turn and the calls that wait are of one moment, also when a
   await harness.database.begin(async (open) => {
     // Only the list of calls reads this table: it waits here while the state has been read.
     await open`lock table tool_calls in access exclusive mode`;
-    reading = harness.client.getConversation(conversationId);
+    reading = conversations().get({ conversationId });
     await waitUntil('the list of calls waits for the lock', async () => {
       const busy = await harness.database<{ blocked: boolean }[]>`
         select wait_event_type is not distinct from 'Lock' as blocked from pg_stat_activity
@@ -247,7 +247,7 @@ test('the state of a turn and the calls that wait are of one moment, also when a
   });
   const read = await reading;
   expect([read?.turn?.state, read?.waitingCalls.length]).toEqual(['waiting_for_approval', 1]);
-  await harness.client.sendMessage({ conversationId, content: 'Say on' });
+  await conversations().send({ conversationId, content: 'Say on' });
   await endOf({ ...waiting, conversationId });
 });
 
@@ -255,11 +255,11 @@ test('a question is answered; messages sent meanwhile wait for the next step', a
   const waiting = await startWaiting('Call ask_user with {"question": "Red or blue?"}\nSay done');
   const { conversationId } = waiting;
   expect(waiting.turn?.state).toBe('waiting_for_answer');
-  await harness.client.sendMessage({ conversationId, content: 'Say steered' });
-  await expect(harness.client.approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
+  await conversations().send({ conversationId, content: 'Say steered' });
+  await expect(decisions().approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
     code: 'decision_not_found',
   });
-  await harness.client.answer({ conversationId, text: 'Blue\u0000, please' });
+  await decisions().answer({ conversationId, text: 'Blue\u0000, please' });
   const { texts } = await endOf(waiting);
   const answer = texts.indexOf('tool_result: Blue\u0000, please');
   expect(answer).toBeGreaterThan(0);
@@ -285,11 +285,11 @@ test('a decision that nobody makes in time counts as a denial that the model rea
     const task = 'Call release with {"version": "2.0.0"} and ask_user with {"question": "Which?"}';
     const { conversationId, outcome } = await hurried.runTask(task);
     expect(outcome).toBe('completed');
-    const texts = (await hurried.client.listEntries({ conversationId })).items.map((entry) => textOf(entry.content));
+    const texts = (await hurried.client.log.entries({ conversationId })).items.map((entry) => textOf(entry.content));
     expect(texts.some((text) => text.startsWith('Nobody allowed this call until'))).toBe(true);
     expect(texts.some((text) => text.startsWith('Nobody answered until'))).toBe(true);
     expect(released).toEqual([]);
-    const late = hurried.client.approve({ conversationId, call: '1.1.0' });
+    const late = hurried.client.decisions.approve({ conversationId, call: '1.1.0' });
     await expect(late).rejects.toMatchObject({ code: 'decision_stale' });
   } finally {
     await hurried.stop();

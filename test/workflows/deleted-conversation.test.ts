@@ -20,10 +20,10 @@ async function readAll(updates: AsyncIterable<unknown>): Promise<void> {
 
 test('whoever watches or waits for a conversation that is deleted is told so', async () => {
   const { client } = harness;
-  const sent = await client.startTask({ task: 'Say nothing.' });
+  const sent = await client.start('Say nothing.');
   const { conversationId } = sent;
-  const watching = readAll(client.watch({ conversationId, afterSequence: 7 }));
-  const waiting = client.waitForOutcome(sent);
+  const watching = readAll(client.conversation.watch({ conversationId, afterSequence: 7 }));
+  const waiting = client.conversation.outcome(sent);
   const told = Promise.allSettled([watching, waiting]);
   const command = startCli(['watch', conversationId], { environment: harness.environment });
   await waitUntil('client and command listen', async () => {
@@ -32,7 +32,7 @@ test('whoever watches or waits for a conversation that is deleted is told so', a
       where datname = current_database() and application_name = 'holdfast-client' and query ilike 'listen%'`;
     return listening.length >= 2;
   });
-  await client.deleteConversation(conversationId);
+  await client.conversation.delete({ conversationId });
   const gone = expect.objectContaining({ code: 'conversation_not_found' }) as unknown;
   expect(await told).toEqual([
     { status: 'rejected', reason: gone },
@@ -43,12 +43,12 @@ test('whoever watches or waits for a conversation that is deleted is told so', a
 });
 
 test('a workflow whose conversation was deleted before its first turn ends without a failure, and deleting names it', async () => {
-  const { conversationId } = await harness.client.startTask({ task: 'Say nothing.' });
-  const second = await harness.client.startTask({ task: 'Say nothing.' });
+  const { conversationId } = await harness.client.start('Say nothing.');
+  const second = await harness.client.start('Say nothing.');
   const workflowId = turnWorkflowId(conversationId);
   const handle = harness.temporal.workflow.getHandle(workflowId);
   await expect.poll(async () => (await handle.describe().catch(() => null))?.status.name).toBe('RUNNING');
-  expect(await harness.client.deleteConversation(conversationId)).toEqual([{ workflowId, runId: null }]);
+  expect(await harness.client.conversation.delete({ conversationId })).toEqual([{ workflowId, runId: null }]);
   const deleted = await runInProcess(['delete', second.conversationId, '--yes'], { environment: harness.environment });
   expect(deleted.stdout).toContain('It had no turn.');
   expect(deleted.stdout).toContain(`'WorkflowId = "${turnWorkflowId(second.conversationId)}"'`);

@@ -53,7 +53,7 @@ async function expectReport(files: number): Promise<void> {
 test.each(PRESETS)(
   'R10 R14 under %s a task larger than the window is answered from its summaries, through a compaction that was asked for meanwhile',
   async (preset) => {
-    const sent = await harness.client.startTask({ task: readingTask(FILES), preset });
+    const sent = await harness.client.start(readingTask(FILES), { preset });
     const { conversationId } = sent;
     const reads = async (): Promise<number> => {
       const [row] = await harness.database<{ count: number }[]>`
@@ -61,19 +61,19 @@ test.each(PRESETS)(
       return row?.count ?? 0;
     };
     await waitUntil('some files are read', async () => (await reads()) >= 5);
-    const asked = await harness.client.requestCompaction({ conversationId });
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+    const asked = await harness.client.conversation.compact({ conversationId });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
     if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
     expect(turn).toMatchObject({ outcome: 'completed', reason: null });
     // It may have joined a compaction that was under way (R4).
     const [message] = await harness.database`select turn_id from messages where id = ${asked.messageId}`;
     expect(message).toEqual({ turn_id: turn.turnId });
     expect(turn.compactions).toBeGreaterThan(0);
-    const { items: entries } = await harness.client.listEntries({ conversationId, limit: 400 });
+    const { items: entries } = await harness.client.log.entries({ conversationId, limit: 400 });
     expect(new Set(entries.map(({ turnId }) => turnId))).toEqual(new Set([turn.turnId]));
     const { invariants } = await verify(harness.database, { conversationId });
     expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
-    expect((await harness.client.listSummaries({ conversationId })).at(-1)).toMatchObject({ preset });
+    expect((await harness.client.log.summaries({ conversationId })).at(-1)).toMatchObject({ preset });
     await expectReport(FILES);
   },
 );

@@ -29,7 +29,7 @@ test('R1 a system prompt larger than the window ends the turn as context_exhaust
   // A further message meets the same floor and is told so itself; nothing of the log is lost.
   const again = await harness.runTask('Say it again', { conversationId: turn.conversationId });
   expect(again.outcome).toBe('context_exhausted');
-  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId, limit: 100 });
+  const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId, limit: 100 });
   expect(entries.filter(({ kind }) => kind === 'user')).toHaveLength(2);
 });
 

@@ -55,7 +55,7 @@ test('R26 a refusal for good hands the turn to the fallback, compacted to its wi
   expect(events.map(({ data }) => data)).toEqual([
     { callNumber: 7, from: 'simulator/sim-32k', to: 'simulator/sim-16k', reason: turn.givenUp[0]?.reason },
   ]);
-  const costs = await client.listCosts({ by: 'model', conversationId });
+  const costs = await client.models.costs({ by: 'model', conversationId });
   expect(costs.map(({ name }) => name).sort()).toEqual(['simulator/sim-16k', 'simulator/sim-32k']);
   const history = JSON.parse(await harness.history(conversationId)) as { events: unknown[] };
   expect(JSON.stringify(history.events.slice(-30))).not.toContain('was retired');
@@ -70,9 +70,9 @@ test('a model that would keep the turn waiting for days is given up at once, a s
   await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 200_000, times: null, match: { model: 'sim-31k' } });
   await harness.fault({ kind: 'empty_answer', times: null, match: { model: 'sim-16k' } });
   await harness.fault({ kind: 'status', status: 401, times: null, match: { model: 'sim-64k' } });
-  const sent = await client.startTask({ task: 'Say hello', model });
+  const sent = await client.start('Say hello', { model });
   const { conversationId } = sent;
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({
     outcome: 'model_failed',
     model: 'simulator-chat/sim-64k',

@@ -93,11 +93,9 @@ test(
     await harness.fault({ kind: 'delay', milliseconds: 60_000, match: { containing: 'Say hello' } });
     const frozen = await startWorkerProcess(harness, {}, script);
     onTestFinished(() => frozen.kill('SIGKILL'));
-    const acting = await harness.client.startTask({ task: 'Call act with {}' });
-    const command = await harness.client.startTask({
-      task: 'Call run_command with {"command": "echo begun; sleep 300"}',
-    });
-    const answer = await harness.client.startTask({ task: 'Say hello' });
+    const acting = await harness.client.start('Call act with {}');
+    const command = await harness.client.start('Call run_command with {"command": "echo begun; sleep 300"}');
+    const answer = await harness.client.start('Say hello');
     await waitUntil('both work', async () => {
       const noted = await harness.database`select 1 from tool_calls where partial_output is not null`;
       const asked = await harness.database`
@@ -108,10 +106,10 @@ test(
     frozen.kill('SIGSTOP');
     await harness.startWorker();
     for (const sent of [acting, command, answer]) {
-      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
       expect(turn).toMatchObject({ outcome: 'completed' });
     }
-    const { items: calls } = await harness.client.listModelCalls({ conversationId: answer.conversationId });
+    const { items: calls } = await harness.client.log.modelCalls({ conversationId: answer.conversationId });
     expect(calls.map(({ attempt, state }) => [attempt, state])).toEqual([
       [1, 'failed'],
       [2, 'answered'],
@@ -120,7 +118,7 @@ test(
     const wokenAt = Date.now();
     frozen.kill('SIGCONT');
     const results = async () => {
-      const { items: entries } = await harness.client.listEntries({ conversationId: command.conversationId });
+      const { items: entries } = await harness.client.log.entries({ conversationId: command.conversationId });
       return entries.filter(({ kind }) => kind === 'tool_result');
     };
     await waitUntil('its report has arrived', async () => (await results())[0]?.lateResults.length === 1);
@@ -147,9 +145,9 @@ test(
   async () => {
     const dying = await startWorkerProcess(harness, {}, script);
     onTestFinished(() => dying.kill('SIGKILL'));
-    const { conversationId, messageId } = await harness.client.startTask({
-      task: 'Call run_command with {"command": "echo begun; sleep 300"}',
-    });
+    const { conversationId, messageId } = await harness.client.start(
+      'Call run_command with {"command": "echo begun; sleep 300"}',
+    );
     await waitUntil('the command runs', async () => {
       const calls = await harness.database`
       select from tool_calls t join turns u on u.id = t.turn_id
@@ -159,10 +157,10 @@ test(
     // Frozen and not killed: Temporal believes in it until the heartbeat timeout, and asks it to cancel.
     dying.kill('SIGSTOP');
     await harness.startWorker();
-    await harness.client.stop({ conversationId });
-    const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    await harness.client.conversation.stop({ conversationId });
+    const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     expect(turn).toMatchObject({ outcome: 'stopped', reason: null });
-    const { items: entries } = await harness.client.listEntries({ conversationId });
+    const { items: entries } = await harness.client.log.entries({ conversationId });
     expect(textOf(entries.at(-1)?.content ?? [])).toMatch(/^The user stopped the turn during this call .*begun\n$/su);
     dying.kill('SIGKILL');
   },

@@ -36,13 +36,13 @@ async function signals(conversationId: string): Promise<number> {
 
 test('a message that is kept while a turn waits a day for an approval is rung for a few times only, and enters once it is decided', async () => {
   const { client } = harness;
-  const sent = await client.startTask({ task: 'Call release with {"version": "1.2.0"}' });
+  const sent = await client.start('Call release with {"version": "1.2.0"}');
   const { conversationId } = sent;
   await waitUntil(
     'the call waits',
-    async () => (await client.getConversation(conversationId)).waitingCalls.length === 1,
+    async () => (await client.conversation.get({ conversationId })).waitingCalls.length === 1,
   );
-  await client.sendMessage({ conversationId, content: 'Say kept', mode: 'steer' });
+  await client.conversation.send({ conversationId, content: 'Say kept', mode: 'steer' });
   const clock = openMovedClock(harness.databaseUrl);
   let rings = 0;
   const dependencies = upkeepDependencies(clock.sql, {
@@ -61,10 +61,10 @@ test('a message that is kept while a turn waits a day for an approval is rung fo
   expect(rings).toBeGreaterThan(20);
   expect(rings).toBeLessThan(32);
   expect(await signals(conversationId)).toBeLessThanOrEqual(rings + 2);
-  await client.approve({ conversationId });
-  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+  await client.decisions.approve({ conversationId });
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
-  const { items: entries } = await client.listEntries({ conversationId });
+  const { items: entries } = await client.log.entries({ conversationId });
   expect(entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`)).toContain('user: Say kept');
 });

@@ -54,9 +54,9 @@ test('keys are rotated without a restart, and stand in no log, error, history, e
   const failed = await harness.runTask(again, { conversationId });
   expect(failed).toMatchObject({ outcome: 'model_failed' });
   await harness.clearFaults();
-  const compacted = await harness.client.requestCompaction({ conversationId, focus: 'the keys' });
-  await harness.client.waitForOutcome({ ...compacted, timeoutMilliseconds: 120_000 });
-  expect(await harness.client.listSummaries({ conversationId })).toHaveLength(1);
+  const compacted = await harness.client.conversation.compact({ conversationId, focus: 'the keys' });
+  await harness.client.conversation.outcome({ ...compacted, timeoutMilliseconds: 120_000 });
+  expect(await harness.client.log.summaries({ conversationId })).toHaveLength(1);
 
   const stack = await startLocalStack({
     directory: join(harness.workspace, '.holdfast'),

@@ -21,7 +21,7 @@ const handle = (conversationId: string) => harness.temporal.workflow.getHandle(t
 
 /** A steering message, as if it were sent an hour after all that came so far. */
 async function steerLater(conversationId: string, content: string) {
-  const sent = await harness.client.sendMessage({ conversationId, content, mode: 'steer' });
+  const sent = await harness.client.conversation.send({ conversationId, content, mode: 'steer' });
   await harness.database`
     update messages set created_at = created_at + interval '1 hour' where id = ${sent.messageId}`;
   return { ...sent, timeoutMilliseconds: 120_000 };
@@ -38,7 +38,7 @@ async function startWorker(): Promise<void> {
 
 /** A task whose workflow was cancelled while no worker was alive. */
 async function cancelledBeforeItsTurn() {
-  const sent = await harness.client.startTask({ task: 'Say first' });
+  const sent = await harness.client.start('Say first');
   const isKnown = () =>
     handle(sent.conversationId)
       .describe()
@@ -58,12 +58,12 @@ test("a message that is sent long after Temporal's own cancel, while no worker i
   const { conversationId } = sent;
   first.shutdown();
   await first.ended;
-  await client.sendMessage({ conversationId, content: 'Say before', mode: 'steer' });
+  await client.conversation.send({ conversationId, content: 'Say before', mode: 'steer' });
   await handle(conversationId).cancel();
   const later = await steerLater(conversationId, 'Say later');
   await startWorker();
-  const answered = await client.waitForOutcome(later);
-  const stopped = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  const answered = await client.conversation.outcome(later);
+  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 });
   expect([stopped.outcome, answered.outcome]).toEqual(['stopped', 'completed']);
   expect((await said(database, conversationId)).slice(-3)).toEqual([
     'user Say before',
@@ -89,7 +89,7 @@ test.each([
     const { conversationId } = sent;
     if (later !== null) await steerLater(conversationId, later);
     await startWorker();
-    expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({ outcome });
+    expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({ outcome });
     expect(await said(database, conversationId)).toEqual(expected);
     await expectAllHolds(harness);
   },
@@ -103,5 +103,7 @@ test("a turn that goes on after Temporal's own cancel can be cancelled again", a
   await startWorker();
   await waitUntil('the tool runs', () => held.has('again'));
   await handle(conversationId).cancel();
-  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({ outcome: 'stopped' });
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'stopped',
+  });
 });

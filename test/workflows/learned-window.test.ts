@@ -57,8 +57,8 @@ test('a smaller window that an error names counts from then on, at that server, 
 
 test('what the server itself lists of a model counts for the next turn, and can make it larger too', async () => {
   const model = 'simulator/sim-32k';
-  await harness.client.storeServedModel({ model, server: harness.simulatorUrl, window: 40_000, maximumOutput: null });
-  expect(await harness.client.listServedModels()).toMatchObject([{ model, window: 40_000, maximumOutput: null }]);
+  await harness.client.models.storeServed({ model, server: harness.simulatorUrl, window: 40_000, maximumOutput: null });
+  expect(await harness.client.models.listServed()).toMatchObject([{ model, window: 40_000, maximumOutput: null }]);
   const { conversationId } = await harness.runTask('Say listed');
   expect(await windows(conversationId)).toEqual([40_000]);
   await harness.database`delete from model_facts`;

@@ -14,7 +14,7 @@ const count = defineTool({
   input: z.object({ n: z.number() }),
   effect: 'none',
   run: async ({ n }, { conversationId }) => {
-    if (n === 4) await harness.client.requestCompaction({ conversationId });
+    if (n === 4) await harness.client.conversation.compact({ conversationId });
     return { content: `counted ${n} ${WORDS}` };
   },
 });
@@ -34,7 +34,7 @@ test('of a limit that is near the model is told once, and again in the very requ
   const told = ofTurn.map(({ body }) => JSON.stringify(body).includes('[Limit]'));
   expect(told).toEqual([false, false, ...Array.from({ length: 8 }, () => true)]);
   const { conversationId } = turn;
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 500 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 500 });
   const texts = entries.map(({ content }) => textOf(content)).filter((text) => text.startsWith('[Limit]'));
   expect(texts).toEqual([
     expect.stringContaining('has used 2 of 10 steps'),

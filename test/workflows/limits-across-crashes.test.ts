@@ -130,7 +130,7 @@ test('each limit of a turn and of a conversation holds across the death of a wor
     Promise.all(
       limits.map(async (limit) => ({
         ...limit,
-        ...(await client.startTask({ task: taskFor(limit), agent: agentOf(limit) })),
+        ...(await client.start(taskFor(limit), { agent: agentOf(limit) })),
       })),
     );
   const begun = await begin(LIMITS.filter(({ counted }) => counted !== 'wallTime'));
@@ -143,7 +143,7 @@ test('each limit of a turn and of a conversation holds across the death of a wor
   await harness.startWorker();
   const ended = [];
   for (const each of begun) {
-    const turn = await client.waitForOutcome({ ...each, timeoutMilliseconds: 120_000 });
+    const turn = await client.conversation.outcome({ ...each, timeoutMilliseconds: 120_000 });
     ended.push({ name: agentOf(each), turn });
   }
   expect(
@@ -154,7 +154,7 @@ test('each limit of a turn and of a conversation holds across the death of a wor
     ]),
   ).toEqual(begun.map((each) => [agentOf(each), 'budget_exhausted', each.reason]));
   for (const { conversationId, note, counted, limit } of begun) {
-    const { items: entries } = await client.listEntries({ conversationId, limit: 500 });
+    const { items: entries } = await client.log.entries({ conversationId, limit: 500 });
     const notes = entries.filter(({ kind }) => kind === 'note').map(({ content }) => textOf(content));
     // Of the default limit of steps it is told too, so early.
     expect(notes.filter((text) => note.test(text))).toHaveLength(1);
@@ -172,13 +172,15 @@ async function goOn(turns: readonly (Limit & { readonly conversationId: string }
   const resumed = [];
   for (const { conversationId, counted, raise, ...limit } of turns) {
     const other = counted === 'steps' ? { cost: 1 } : { steps: 1 };
-    await expect(client.resume({ conversationId, raise: other })).rejects.toMatchObject({ code: 'limit_not_raised' });
+    await expect(client.conversation.resume({ conversationId, raise: other })).rejects.toMatchObject({
+      code: 'limit_not_raised',
+    });
     const messageId = await resume(conversationId, raise);
     resumed.push({ conversationId, messageId, name: agentOf({ ...limit, counted }) });
   }
   const outcomes = [];
   for (const { name, ...sent } of resumed) {
-    const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
     outcomes.push([name, turn.state === 'ended' && turn.outcome]);
   }
   expect(outcomes).toEqual(turns.map((limit) => [agentOf(limit), 'completed']));

@@ -82,19 +82,19 @@ test('summaries that cost more than a turn may leave the model unasked, and a ra
   const harness = await startTurnHarness({ configurationFile: EACH_SUMMARY_COSTS_MORE });
   onTestFinished(() => harness.stop());
   const { client } = harness;
-  const { conversationId } = await client.startTask({ task: 'Say hello', agent: 'frugal' });
+  const { conversationId } = await client.start('Say hello', { agent: 'frugal' });
   const pumps = 'the pump opens at 7 bar and closes at night; '.repeat(50);
   let messageId = '';
   for (let number = 0; number < 30; number += 1) {
     const content = `Say ${number} ${pumps}`;
-    ({ messageId } = await client.sendMessage({ conversationId, content, mode: 'steer' }));
+    ({ messageId } = await client.conversation.send({ conversationId, content, mode: 'steer' }));
   }
   await harness.startWorker();
-  const ended = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 60_000 });
+  const ended = await client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 60_000 });
   expect(ended).toMatchObject({ outcome: 'budget_exhausted', reason: 'cost_limit' });
-  expect((await client.listModelCalls({ conversationId })).items).toEqual([]);
-  const resumed = await client.resume({ conversationId, raise: { cost: 100 } });
-  expect(await client.waitForOutcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
+  expect((await client.log.modelCalls({ conversationId })).items).toEqual([]);
+  const resumed = await client.conversation.resume({ conversationId, raise: { cost: 100 } });
+  expect(await client.conversation.outcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
     outcome: 'completed',
   });
 });

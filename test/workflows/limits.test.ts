@@ -55,7 +55,7 @@ async function start(limits: NonNullable<NonNullable<HarnessOptions['agent']>['l
 }
 
 const textsOf = async (harness: TurnHarness, conversationId: string): Promise<string[]> =>
-  (await harness.client.listEntries({ conversationId, limit: 500 })).items.map(
+  (await harness.client.log.entries({ conversationId, limit: 500 })).items.map(
     (entry) => `${entry.kind}: ${textOf(entry.content)}`,
   );
 
@@ -70,7 +70,7 @@ test('a turn ends at its limit across runs, after the model was told once; resum
   );
   const notes = (await textsOf(harness, conversationId)).filter((text) => text.startsWith('note: [Limit]'));
   expect(notes).toEqual([expect.stringContaining('This turn has used 16 of 20 steps.')]);
-  await expect(harness.client.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
+  await expect(harness.client.conversation.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
     code: 'limit_not_raised',
     message: expect.stringContaining(`"holdfast resume ${conversationId} --steps +`) as string,
   });
@@ -78,15 +78,17 @@ test('a turn ends at its limit across runs, after the model was told once; resum
     environment: harness.environment,
   });
   const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
-  const second = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  const second = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 6 });
-  const third = await harness.client.resume({ conversationId, raise: { toolCalls: 10 } });
-  expect(await harness.client.waitForOutcome({ ...third, timeoutMilliseconds: 120_000 })).toMatchObject({
+  const third = await harness.client.conversation.resume({ conversationId, raise: { toolCalls: 10 } });
+  expect(await harness.client.conversation.outcome({ ...third, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
   const texts = await textsOf(harness, conversationId);
   expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(30);
-  await expect(harness.client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+  await expect(harness.client.conversation.resume({ conversationId })).rejects.toMatchObject({
+    code: 'nothing_to_resume',
+  });
 });
 
 test('with no worker alive a second resume is refused, the same one sent again counts once, and the turn gets one raise', async () => {
@@ -102,14 +104,14 @@ test('with no worker alive a second resume is refused, the same one sent again c
   worker.shutdown();
   await worker.ended;
   const resume = { conversationId, raise: { steps: 3 }, messageId: `resume-${conversationId}` };
-  await client.resume(resume);
-  expect(await client.resume(resume)).toMatchObject({ duplicate: true });
+  await client.conversation.resume(resume);
+  expect(await client.conversation.resume(resume)).toMatchObject({ duplicate: true });
   const second = await runInProcess(['resume', conversationId, '--steps', '+3'], { environment: harness.environment });
   expect(second.stderr).toContain('resume_waiting');
   await harness.startWorker();
-  const resumed = await client.waitForOutcome({ ...resume, timeoutMilliseconds: 120_000 });
+  const resumed = await client.conversation.outcome({ ...resume, timeoutMilliseconds: 120_000 });
   expect(resumed).toMatchObject({ outcome: 'budget_exhausted', steps: 3 });
-  expect(await client.resume(resume)).toMatchObject({ duplicate: true });
+  expect(await client.conversation.resume(resume)).toMatchObject({ duplicate: true });
 });
 
 test('of one answer only as many calls run as the turn has left; the others say that they did not', async () => {
@@ -124,14 +126,12 @@ test('of one answer only as many calls run as the turn has left; the others say 
 test('people are asked about as many calls of an answer as the turn has left, and all that they answered counts', async () => {
   const { client, database } = await start({ toolCalls: 2 });
   const question = (text: string): string => `ask_user with {"question": "${text}"}`;
-  const sent = await client.startTask({
-    task: `Call count with {"n": 1} and ${question('Which?')} and ${question('Why?')}`,
-  });
+  const sent = await client.start(`Call count with {"n": 1} and ${question('Which?')} and ${question('Why?')}`);
   const { conversationId } = sent;
-  const waiting = async (): Promise<number> => (await client.getConversation(conversationId)).waitingCalls.length;
+  const waiting = async (): Promise<number> => (await client.conversation.get({ conversationId })).waitingCalls.length;
   await expect.poll(waiting, { timeout: 30_000 }).toBe(1);
-  await client.answer({ conversationId, text: 'this one' });
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  await client.decisions.answer({ conversationId, text: 'this one' });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'tool_call_limit' });
   const decisions = await database`select state from decisions where conversation_id = ${conversationId}`;
   expect(decisions.map(({ state }) => state as string)).toEqual(['answered']);
@@ -146,12 +146,12 @@ test('of one answer only as many calls run as the conversation has left; those t
   const second = await harness.runTask('Call count with {"n": "$index"} 5 times', { conversationId });
   expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 1 });
   expect(await counted()).toBe(4);
-  const sent = await client.sendMessage({ conversationId, content: 'Say on', mode: 'queue' });
-  const third = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const sent = await client.conversation.send({ conversationId, content: 'Say on', mode: 'queue' });
+  const third = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(third).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 0 });
   expect(third).toMatchObject({ explanation: expect.stringContaining('--tool-calls +100') as string });
-  const raised = await client.resume({ conversationId, raise: { toolCalls: 1 } });
-  expect(await client.waitForOutcome({ ...raised, timeoutMilliseconds: 120_000 })).toMatchObject({
+  const raised = await client.conversation.resume({ conversationId, raise: { toolCalls: 1 } });
+  expect(await client.conversation.outcome({ ...raised, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
 });
@@ -161,8 +161,8 @@ test('a conversation that rested for longer than its limit goes on only when som
   const { client } = harness;
   const { conversationId } = await harness.runTask('Say first');
   const next = async (content: string) =>
-    client.waitForOutcome({
-      ...(await client.sendMessage({ conversationId, content, mode: 'queue' })),
+    client.conversation.outcome({
+      ...(await client.conversation.send({ conversationId, content, mode: 'queue' })),
       timeoutMilliseconds: 120_000,
     });
   expect(await next('Say second')).toMatchObject({ outcome: 'completed' });
@@ -176,8 +176,8 @@ test('a conversation that rested for longer than its limit goes on only when som
     expect(rested.explanation).toMatch(/rested for longer.*--idle-time \+86400/u);
   }
   expect((await harness.asked()).total).toBe(asked);
-  const resumed = await client.resume({ conversationId });
-  expect(await client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 })).toMatchObject({
+  const resumed = await client.conversation.resume({ conversationId });
+  expect(await client.conversation.outcome({ ...resumed, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
 });
@@ -187,9 +187,11 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
   const [long, quiet] = await Promise.all([slow.runTask('Call linger with {}'), idle.runTask('Call linger with {}')]);
   expect(long).toMatchObject({ outcome: 'budget_exhausted', reason: 'wall_time_limit' });
   expect(quiet).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
-  const asked = await idle.client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  const asked = await idle.client.start('Call ask_user with {"question": "Which?"}\nSay done');
   await expect
-    .poll(async () => (await idle.client.getConversation(asked.conversationId)).turn?.state, { timeout: 20_000 })
+    .poll(async () => (await idle.client.conversation.get({ conversationId: asked.conversationId })).turn?.state, {
+      timeout: 20_000,
+    })
     .toBe('waiting_for_answer');
   // Where a wait counted as idleness, the timer of the limit had fired by then.
   await expect
@@ -203,8 +205,8 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
       { timeout: 20_000 },
     )
     .toBe(1);
-  await idle.client.answer({ conversationId: asked.conversationId, text: 'this' });
-  expect(await idle.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 })).toMatchObject({
+  await idle.client.decisions.answer({ conversationId: asked.conversationId, text: 'this' });
+  expect(await idle.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
 });
@@ -219,7 +221,7 @@ test('a tool that hangs runs no longer than the conversation may; time before th
 
 test('a turn is idle from its newest news on, also when that was in an earlier run', async () => {
   const { client, database, temporal, taskQueue } = await start({ idleTime: 300 });
-  const sent = await client.startTask({ task: 'Call linger with {}' });
+  const sent = await client.start('Call linger with {}');
   const { conversationId } = sent;
   await expect
     .poll(async () => (await database`select from tool_calls where state = 'claimed'`).length, { timeout: 60_000 })
@@ -249,22 +251,22 @@ test('a turn is idle from its newest news on, also when that was in an earlier r
     workflowId: turnWorkflowId(conversationId),
     args: [{ conversationId, carryOver: carryOver({ ...progress, clock }) }],
   });
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });
 
 test('the time of a turn in which it waits for a person is none of its wall time', async () => {
   const { client, database } = await start({ wallTime: 60 });
-  const asked = await client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  const asked = await client.start('Call ask_user with {"question": "Which?"}\nSay done');
   const { conversationId } = asked;
-  const state = async () => (await client.getConversation(conversationId)).turn?.state;
+  const state = async () => (await client.conversation.get({ conversationId })).turn?.state;
   await expect.poll(state, { timeout: 20_000 }).toBe('waiting_for_answer');
   // It waits for an hour.
   await database`
     update turns set begun_at = begun_at - interval '1 hour' where conversation_id = ${conversationId}`;
   await database`
     update decisions set requested_at = requested_at - interval '1 hour' where conversation_id = ${conversationId}`;
-  await client.answer({ conversationId, text: 'this' });
-  const ended = await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  await client.decisions.answer({ conversationId, text: 'this' });
+  const ended = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(ended).toMatchObject({ outcome: 'completed' });
 });

@@ -26,12 +26,11 @@ async function outcomesOf(conversationId: string): Promise<(string | null)[]> {
 }
 
 test('a call that leaves its outcome unknown each time ends the turn after as many times, though every worker dies', async () => {
-  const sent = await harness.client.startTask({
-    task: 'Call run_command with {"command": "true"} 6 times, one by one',
+  const sent = await harness.client.start('Call run_command with {"command": "true"} 6 times, one by one', {
     agent: 'careful',
   });
   await dieInOrder(harness, ['runTool:claimed', 'runTool:claimed', 'runTool:outcome-unknown']);
-  expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
+  expect(await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
   expect(await outcomesOf(sent.conversationId)).toEqual(['outcome_unknown', 'outcome_unknown']);
 });
 
@@ -42,11 +41,11 @@ test.each([
   ['a command that writes the same each time, but takes longer', 'run_command', { command: SLOWER_EACH_TIME }],
 ])('%s ends the turn after as many times, though workers die behind its results', async (_, tool, input) => {
   const task = `Call ${tool} with ${JSON.stringify(input)} 8 times, one by one`;
-  const sent = await harness.client.startTask({ task, agent: 'patient' });
+  const sent = await harness.client.start(task, { agent: 'patient' });
   await dieInOrder(
     harness,
     Array.from({ length: 4 }, () => 'runTool:stored' as const),
   );
-  expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
+  expect(await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
   expect(await outcomesOf(sent.conversationId)).toHaveLength(5);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient } from '../../src/client/create-client.ts';
+import { connect } from '../../src/client/connect.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -32,8 +32,8 @@ const contentOf = (sender: number): string[] =>
 /** By a client of its own; returns when its rings have arrived. */
 async function sendAll(conversationId: string, sender: number): Promise<void> {
   const { databaseUrl, taskQueue, temporalAddress: address } = harness;
-  const client = await createClient({ databaseUrl, taskQueue, temporal: { address, namespace: 'default' } });
-  for (const content of contentOf(sender)) await client.sendMessage({ conversationId, content, mode: 'steer' });
+  const client = await connect({ databaseUrl, taskQueue, temporal: { address, namespace: 'default' } });
+  for (const content of contentOf(sender)) await client.conversation.send({ conversationId, content, mode: 'steer' });
   await client.close();
 }
 
@@ -41,7 +41,7 @@ test('hundreds of messages during one tool call add few events to the history of
   const { client, database } = harness;
   const task = await start(harness, 'steered');
   const { conversationId } = task;
-  const first = await client.sendMessage({ conversationId, content: 'Say first', mode: 'steer' });
+  const first = await client.conversation.send({ conversationId, content: 'Say first', mode: 'steer' });
   await waitUntil('the turn was rung for it', async () => {
     const [row] = await database`select rung_at from messages where id = ${first.messageId}`;
     return row?.['rung_at'] !== null;
@@ -50,10 +50,10 @@ test('hundreds of messages during one tool call add few events to the history of
   await Promise.all(Array.from({ length: SENDERS }, (_, sender) => sendAll(conversationId, sender)));
   expect((await eventsOfHistory(conversationId)) - before).toBeLessThan(MOST_EVENTS);
   held.get('steered')?.release();
-  expect(await client.waitForOutcome({ ...task, timeoutMilliseconds: 120_000 })).toMatchObject({
+  expect(await client.conversation.outcome({ ...task, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
-  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.log.entries({ conversationId, limit: 1_000 });
   const said = entries.filter(({ kind }) => kind === 'user').map(({ content }) => textOf(content));
   expect(said).toHaveLength(2 + SENDERS * MESSAGES_OF_EACH);
   for (let sender = 0; sender < SENDERS; sender += 1)

@@ -31,7 +31,7 @@ const memories = (): Promise<StoredMemory[]> =>
 async function kindsOfSources(): Promise<Record<string, string>> {
   const kinds: Record<string, string> = {};
   for (const { text, sourceId } of await memories()) {
-    const { kind, content } = await harness.client.openEntry(sourceId ?? '');
+    const { kind, content } = await harness.client.log.open({ entryId: sourceId ?? '' });
     expect(JSON.stringify(content)).toContain(text);
     kinds[text] = kind;
   }
@@ -39,19 +39,19 @@ async function kindsOfSources(): Promise<Record<string, string>> {
 }
 
 test('a memory names an entry that is stored, also when the worker that wrote it died before the result of the call was', async () => {
-  const sent = await harness.client.startTask({ task: TASK });
+  const sent = await harness.client.start(TASK);
   await dieInOrder(harness, ['runTool:memory-written']);
-  const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const outcome = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(outcome).toMatchObject({ outcome: 'completed' });
   expect(await kindsOfSources()).toEqual({ [SAID]: 'user', [NOTED]: 'assistant' });
   await expectAllHolds(harness);
 });
 
 test('so it does when the turn is stopped there, and recall opens it in another conversation', async () => {
-  const sent = await harness.client.startTask({ task: TASK });
-  const stop = () => harness.client.stop({ conversationId: sent.conversationId });
+  const sent = await harness.client.start(TASK);
+  const stop = () => harness.client.conversation.stop({ conversationId: sent.conversationId });
   await dieInOrder(harness, ['runTool:memory-written', { at: 'endTurn:written', before: stop }]);
-  const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const outcome = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(outcome).toMatchObject({ outcome: 'stopped' });
   const kinds = await kindsOfSources();
   for (const [text, kind] of Object.entries(kinds)) expect(kind).toBe(text === SAID ? 'user' : 'assistant');
@@ -59,7 +59,7 @@ test('so it does when the turn is stopped there, and recall opens it in another 
   const { conversationId } = await harness.runTask(
     `Call recall_open with {"entry_id":"${kept?.sourceId ?? ''}"}\nSay Opened.`,
   );
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 100 });
   const result = textOf(entries.find(({ toolName }) => toolName === 'recall_open')?.content ?? []);
   expect(result).toContain(`of conversation ${sent.conversationId}`);
   expect(result).toContain(kept?.text ?? 'nothing');

@@ -15,12 +15,12 @@ afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 async function kinds(conversationId: string): Promise<string[]> {
-  const { items: entries } = await harness.client.listEntries({ conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId });
   return entries.map((entry) => entry.kind);
 }
 
 async function results(conversationId: string): Promise<{ text: string; isError: boolean }[]> {
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   return entries
     .filter((entry) => entry.kind === 'tool_result')
     .map((entry) => ({ text: JSON.stringify(entry.content), isError: entry.isError }));
@@ -80,7 +80,7 @@ test('an answer that is cut at the maximum output is continued by the next step'
   const turn = await harness.runTask('Say hello to everybody who reads this sentence');
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   expect(await kinds(turn.conversationId)).toEqual(['user', 'assistant', 'note', 'assistant']);
-  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId });
   const pieces = entries.filter(({ kind }) => kind === 'assistant').map(({ content }) => textOf(content));
   expect(pieces).toHaveLength(2);
   expect(turn.text).toBe(pieces.join(''));
@@ -91,8 +91,8 @@ test('R6 answers that stay cut are continued three times, then the turn complete
   const turn = await harness.runTask('Say hello to everybody who reads this sentence');
   expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 4 });
   await harness.clearFaults();
-  const resumed = await harness.client.resume({ conversationId: turn.conversationId });
-  expect(await harness.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
+  const resumed = await harness.client.conversation.resume({ conversationId: turn.conversationId });
+  expect(await harness.client.conversation.outcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
     outcome: 'completed',
     reason: null,
   });

@@ -37,7 +37,7 @@ test(
   async () => {
     const doomed = await startWorkerProcess(harness);
     const task = `Call run_command with ${JSON.stringify({ command: COMMAND })}`;
-    const sent = await harness.client.startTask({ task });
+    const sent = await harness.client.start(task);
     await waitUntil('its output is noted', async () => {
       const rows = await harness.database`select 1 from tool_calls where partial_output is not null`;
       return rows.length === 1;
@@ -47,14 +47,14 @@ test(
     await doomed.exited;
     expect(isAlive(daemon)).toBe(true);
     const successor = await startWorkerProcess(harness);
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
     // Every worker looks for strays of its machine every few seconds.
     await waitUntil('its daemon is ended', async () => !isAlive(daemon));
     successor.kill('SIGTERM');
     expect(await successor.exited).toMatchObject({ code: 0 });
     expect(turn.outcome).toBe('completed');
     expect(await readFile(join(harness.workspace, 'journal.txt'), 'utf8')).toBe('ran\n');
-    const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
+    const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
     const results = entries.filter((entry) => entry.kind === 'tool_result').map((entry) => textOf(entry.content));
     expect(results).toEqual([
       expect.stringMatching(

@@ -33,7 +33,7 @@ test('W10 P3 D1 an overflow that the provider reports forces a compaction below 
   await harness.fault({ kind: 'overflow', times: 1, skip: 4, match: { purpose: 'agent' } });
   const turn = await harness.runTask(TASK);
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1, steps: 5 });
-  const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
+  const [summary] = await harness.client.log.summaries({ conversationId: turn.conversationId });
   expect(summary).toMatchObject({ trigger: 'overflow' });
   expect(summary?.tokensAfter).toBeLessThan(summary?.tokensBefore ?? 0);
   recovered = turn.conversationId;
@@ -63,8 +63,8 @@ test('P27 R2 a second overflow in a turn ends it as context_exhausted with what 
 test('R1 R2 C21 an option of the policy allows more recoveries: each aims lower; after two passes that did not help it ends, told once', async () => {
   await harness.fault({ kind: 'overflow', times: 2, skip: 4, match: { purpose: 'agent' } });
   const run = async () => {
-    const sent = await harness.client.startTask({ task: TASK, preset: 'patient' });
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+    const sent = await harness.client.start(TASK, { preset: 'patient' });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 50_000 });
     return { ...turn, conversationId: sent.conversationId };
   };
   const recovered = await run();
@@ -101,7 +101,7 @@ test('an answer that stopped because the window is full is an overflow, compacte
   await harness.fault({ kind: 'window_full', times: 1, skip: 4, match: { purpose: 'agent' } });
   const turn = await harness.runTask(TASK);
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1, steps: 5 });
-  const { items: tries } = await harness.client.listModelCalls({ conversationId: turn.conversationId });
+  const { items: tries } = await harness.client.log.modelCalls({ conversationId: turn.conversationId });
   expect(tries.filter(({ state }) => state === 'failed')).toMatchObject([{ callNumber: 5 }]);
 });
 

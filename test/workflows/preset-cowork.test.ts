@@ -60,9 +60,9 @@ async function expectHandedOver(conversationId: string): Promise<void> {
 }
 
 test('C14, C15, C18 90 % goes to 50 %, the summary stands after the first message and is a memory, also when a worker dies in every activity', async () => {
-  const sent = await harness.client.startTask({ task: TASK });
+  const sent = await harness.client.start(TASK);
   await dieInOrder(harness, DEATHS.cowork);
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 400_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 400_000 });
   expect(turn.outcome).toBe('completed');
   await expectAllHolds(harness);
   await expectHandedOver(sent.conversationId);

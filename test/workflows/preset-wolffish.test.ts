@@ -37,9 +37,9 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a worker dies in every activity', async () => {
-  const sent = await harness.client.startTask({ task: TASK });
+  const sent = await harness.client.start(TASK);
   await dieInOrder(harness, DEATHS.wolffish);
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 600_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 600_000 });
   expect(turn.outcome).toBe('completed');
   await expectAllHolds(harness);
   const [read] = await harness.database<{ calls: number; failed: number }[]>`

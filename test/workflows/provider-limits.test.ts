@@ -22,22 +22,22 @@ test(
   async () => {
     const { client } = harness;
     await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 24, times: 1 });
-    const first = await client.startTask({ task: 'Say first' });
+    const first = await client.start('Say first');
     await waitUntil(
       'the pause is known',
       async () => (await harness.database`select from provider_pauses`).length === 1,
     );
-    const others = await Promise.all([1, 2, 3].map(() => client.startTask({ task: 'Say other' })));
+    const others = await Promise.all([1, 2, 3].map(() => client.start('Say other')));
     for (const { conversationId } of others) {
       await waitUntil(
         'the turn waits',
-        async () => (await client.getConversation(conversationId)).turn?.state === 'waiting_for_rate_limit',
+        async () => (await client.conversation.get({ conversationId })).turn?.state === 'waiting_for_rate_limit',
         24_000,
       );
     }
     expect((await harness.asked()).total).toBe(1);
     for (const sent of [first, ...others]) {
-      expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+      expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
     }
     // A permit is free once the answer has come, before it is stored.
     const overlapping = await harness.database`
@@ -53,20 +53,20 @@ test('while many calls of one conversation wait on every worker, the call of ano
   await harness.clearFaults();
   await database`delete from provider_pauses`;
   await database`delete from provider_calls`;
-  const greedy = await client.startTask({ task: 'Say ready' });
+  const greedy = await client.start('Say ready');
   const { conversationId } = greedy;
   await harness.fault({ kind: 'delay', milliseconds: 400, times: null });
   for (let number = 0; number < 14; number += 1) {
     const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
-    await client.sendMessage({ conversationId, content, mode: 'steer' });
+    await client.conversation.send({ conversationId, content, mode: 'steer' });
   }
-  const asked = await client.requestCompaction({ conversationId });
+  const asked = await client.conversation.compact({ conversationId });
   const waiting = async (): Promise<number> =>
     (await database`select from provider_calls where conversation_id = ${conversationId} and granted_at is null`)
       .length;
   await waitUntil('its summaries wait for places', async () => (await waiting()) >= 4, 20_000);
-  const other = await client.startTask({ task: 'Say hello' });
-  expect((await client.waitForOutcome({ ...other, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+  const other = await client.start('Say hello');
+  expect((await client.conversation.outcome({ ...other, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   // What was handed out while the other one waited; at least one still waits, or it proved nothing.
   const [row] = await database<{ passed: number; behind: number }[]>`
     select count(*) filter (where g.granted_at > o.requested_at and g.granted_at <= o.granted_at)::int as passed,
@@ -77,7 +77,7 @@ test('while many calls of one conversation wait on every worker, the call of ano
   expect(row?.behind).toBeGreaterThan(0);
   await harness.clearFaults();
   for (const sent of [greedy, asked]) {
-    await client.waitForOutcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 120_000 });
+    await client.conversation.outcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 120_000 });
   }
 }, 400_000);
 
@@ -87,17 +87,17 @@ test('a pause holds also for a provider without limits, on a worker that was not
   const { client, database } = unlimited;
   const first = await unlimited.startWorker();
   await unlimited.fault({ kind: 'rate_limit', retryAfterSeconds: 25, times: 1 });
-  const refused = await client.startTask({ task: 'Say first' });
+  const refused = await client.start('Say first');
   await waitUntil('the pause is known', async () => (await database`select from provider_pauses`).length === 1);
   // The one that was told is gone: what is left knows of the pause from the row, asked for again since a machine may be slow.
   first.shutdown();
   await first.ended;
   await unlimited.startWorker();
-  const other = await client.startTask({ task: 'Say other' });
+  const other = await client.start('Say other');
   await database`update provider_pauses set paused_until = holdfast_now() + interval '25 seconds'`;
   const [pause] = await database<{ until: Date }[]>`select paused_until as until from provider_pauses`;
   for (const sent of [refused, other])
-    expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+    expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   const [begun] = await database<{ at: Date }[]>`
     select started_at as at from model_attempts where conversation_id = ${other.conversationId} order by started_at`;
   expect(begun?.at.getTime()).toBeGreaterThanOrEqual((pause?.until.getTime() ?? Infinity) - 20);
@@ -112,16 +112,16 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
     runInProcess(['models', ...args], { environment: paused.environment, directory: paused.workspace });
   await paused.startWorker();
   await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 259_200, times: 1 });
-  const refused = await client.startTask({ task: 'Say first' });
+  const refused = await client.start('Say first');
   const { conversationId } = refused;
   await waitUntil(
     'the turn waits',
-    async () => (await client.getConversation(conversationId)).turn?.state === 'waiting_for_rate_limit',
+    async () => (await client.conversation.get({ conversationId })).turn?.state === 'waiting_for_rate_limit',
     24_000,
   );
   const timers = async () => (await paused.history(conversationId)).includes('timerStartedEventAttributes');
   expect(await timers()).toBe(false);
-  const [pause] = await client.listProviderPauses();
+  const [pause] = await client.models.listPauses();
   const length = Date.parse(pause?.until ?? '') - Date.parse(pause?.since ?? '');
   expect(length / 3_600_000).toBeCloseTo(24, 1);
   const { stdout } = await models();
@@ -131,6 +131,6 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
   expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator was not paused. No provider is.\n');
   expect((await models()).stdout).not.toContain('is not called until');
   expect((await paused.runTask('Say other')).outcome).toBe('completed');
-  await client.stop({ conversationId });
-  expect((await client.waitForOutcome({ ...refused, timeoutMilliseconds: 60_000 })).outcome).toBe('stopped');
+  await client.conversation.stop({ conversationId });
+  expect((await client.conversation.outcome({ ...refused, timeoutMilliseconds: 60_000 })).outcome).toBe('stopped');
 }, 120_000);

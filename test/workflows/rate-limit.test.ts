@@ -17,10 +17,11 @@ afterAll(() => harness.stop());
 test("a turn that waits for the provider's rate limit says so in its state, in the list and in the timeline", async () => {
   const { client } = harness;
   await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 24, times: 1 });
-  const sent = await client.startTask({ task: 'Say hello' });
+  const sent = await client.start('Say hello');
   await waitUntil(
     'the turn waits',
-    async () => (await client.getConversation(sent.conversationId)).turn?.state === 'waiting_for_rate_limit',
+    async () =>
+      (await client.conversation.get({ conversationId: sent.conversationId })).turn?.state === 'waiting_for_rate_limit',
     12_000,
   );
   const options = { environment: harness.environment, directory: harness.workspace };
@@ -28,22 +29,24 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   // What a watcher is told while it waits, not only afterwards.
   const watching = startCli(['watch', sent.conversationId], options);
   await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'), 20_000);
-  expect((await client.getConversation(sent.conversationId)).turn?.state).toBe('waiting_for_rate_limit');
+  expect((await client.conversation.get({ conversationId: sent.conversationId })).turn?.state).toBe(
+    'waiting_for_rate_limit',
+  );
   // 24 s, spread by a tenth at most, rounded up.
   expect(watching.stdout()).toMatch(/The turn waits 2[3-7] s for simulator: rate limit, until \d\d:\d\d:\d\d\./u);
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await watching.ended;
   expect(watched).toMatchObject({ code: 0, stderr: '' });
   expect(watched.stdout).toMatch(/The turn waits[^]*completed/u);
-  expect((await client.listConversations()).items[0]?.turn?.state).toBe('ended');
+  expect((await client.conversation.list()).items[0]?.turn?.state).toBe('ended');
 });
 
 test('a turn whose call is refused for a few seconds says that it waits, until the call is made again', async () => {
   const { client, database } = harness;
   await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 9, times: 1 });
-  const sent = await client.startTask({ task: 'Say hello' });
-  const state = async () => (await client.getConversation(sent.conversationId)).turn?.state;
+  const sent = await client.start('Say hello');
+  const state = async () => (await client.conversation.get({ conversationId: sent.conversationId })).turn?.state;
   await waitUntil('the turn waits', async () => (await state()) === 'waiting_for_rate_limit', 8_000);
   const options = { environment: harness.environment, directory: harness.workspace };
   expect((await runInProcess(['list'], options)).stdout).toContain('waiting for rate limit');
@@ -60,7 +63,7 @@ test('a turn whose call is refused for a few seconds says that it waits, until t
     { kind: 'turn_waiting', data: { provider: 'simulator', reason: 'rate_limit' } },
     { kind: 'model_call_started' },
   ]);
-  expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome).toBe('completed');
+  expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome).toBe('completed');
 });
 
 test('a turn whose summaries do nothing but wait is idle, as one whose model call waits', async () => {
@@ -70,15 +73,15 @@ test('a turn whose summaries do nothing but wait is idle, as one whose model cal
   });
   onTestFinished(() => partwise.stop());
   const { client } = partwise;
-  const { conversationId } = await client.startTask({ task: 'Say ready' });
+  const { conversationId } = await client.start('Say ready');
   for (let number = 0; number < 10; number += 1) {
     const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
-    await client.sendMessage({ conversationId, content, mode: 'steer' });
+    await client.conversation.send({ conversationId, content, mode: 'steer' });
   }
-  const asked = await client.requestCompaction({ conversationId });
+  const asked = await client.conversation.compact({ conversationId });
   // Refused twice in a row: each wait is shorter than the limit, both together are longer.
   await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 100, match: { purpose: 'summary' } });
   await partwise.startWorker();
-  const turn = await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });

@@ -41,8 +41,8 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 async function run(agent: string, task: string): Promise<string> {
-  const sent = await harness.client.startTask({ task, agent });
-  await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 200_000 });
+  const sent = await harness.client.start(task, { agent });
+  await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 200_000 });
   return sent.conversationId;
 }
 
@@ -57,27 +57,30 @@ async function workWithTools(): Promise<void> {
     'Call update_plan with {"items": [{"text": "read", "status": "pending"}]}',
     'Call write_file with {"path": "a.txt", "content": "a"}',
   ].join('\n');
-  const sent = await client.startTask({ task });
+  const sent = await client.start(task);
   const { conversationId } = sent;
   await waitUntil('a person is asked', async () => {
-    const { turn } = await client.getConversation(conversationId);
+    const { turn } = await client.conversation.get({ conversationId });
     return turn?.state === 'waiting_for_approval';
   });
-  await client.deny({ conversationId });
-  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
-  await settled(client.fork({ conversationId, entryId: null }));
-  const held = await client.sendMessage({ conversationId, content: 'Call run_command with {"command": "sleep 60"}' });
+  await client.decisions.deny({ conversationId });
+  await client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
+  await settled(client.branches.fork({ conversationId, entryId: null }));
+  const held = await client.conversation.send({
+    conversationId,
+    content: 'Call run_command with {"command": "sleep 60"}',
+  });
   await waitUntil('the command runs', async () => {
     const rows = await harness.database`
       select from tool_calls where conversation_id = ${conversationId} and state = 'claimed'`;
     return rows.length > 0;
   });
-  await client.stop({ conversationId });
-  await client.waitForOutcome({ ...held, timeoutMilliseconds: 100_000 });
+  await client.conversation.stop({ conversationId });
+  await client.conversation.outcome({ ...held, timeoutMilliseconds: 100_000 });
 }
 
 async function settled(sending: Promise<{ readonly conversationId: string; readonly messageId: string }>) {
-  return harness.client.waitForOutcome({ ...(await sending), timeoutMilliseconds: 100_000 });
+  return harness.client.conversation.outcome({ ...(await sending), timeoutMilliseconds: 100_000 });
 }
 
 /** What the work below comes to: without it, the test would show less than it says. */
@@ -118,7 +121,7 @@ async function workWithFailures(): Promise<void> {
   await harness.fault({ kind: 'cut_answer', match });
   await harness.fault({ kind: 'status', status: 404, match });
   const conversationId = await run('failing', 'Write 60 words');
-  await settled(harness.client.requestCompaction({ conversationId }));
+  await settled(harness.client.conversation.compact({ conversationId }));
 }
 
 test('behind each write of each activity a crash point was reached, whatever it was that wrote', async () => {

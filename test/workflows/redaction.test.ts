@@ -36,11 +36,11 @@ test('R28 through a whole turn, secrets in tool output stay in the original, and
       '\n',
     );
   const { conversationId } = await harness.runTask(read(1, 10));
-  const asked = await client.requestCompaction({ conversationId, focus: `keep ${SECRETS[0]}` });
-  await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const asked = await client.conversation.compact({ conversationId, focus: `keep ${SECRETS[0]}` });
+  await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   const turn = await harness.runTask(read(11, 24), { conversationId });
   expect(turn).toMatchObject({ outcome: 'completed' });
-  expect((await client.listSummaries({ conversationId })).length).toBeGreaterThan(1);
+  expect((await client.log.summaries({ conversationId })).length).toBeGreaterThan(1);
 
   const { requests } = await harness.requests();
   const summaryRequests = JSON.stringify(requests.filter(({ purpose }) => purpose === 'summary'));
@@ -67,7 +67,7 @@ test('R28 through a whole turn, secrets in tool output stay in the original, and
   expect(told && itemLines(told, { columns: null, style: PLAIN_STYLE }).join('\n')).toMatch(
     /· \d+ secrets? replaced in .*; the originals are unchanged\./,
   );
-  const shown = conversationHeadLines(await client.getConversation(conversationId), {
+  const shown = conversationHeadLines(await client.conversation.get({ conversationId }), {
     activeEntryCount: 0,
     columns: null,
     style: PLAIN_STYLE,

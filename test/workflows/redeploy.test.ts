@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createClient } from '../../src/client/create-client.ts';
-import type { HoldfastClient } from '../../src/client/types.ts';
+import { connect } from '../../src/client/connect.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
+
 import { textOf } from '../../src/context/log/content.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -43,9 +44,7 @@ test('a rolling redeploy of worker processes with 5 turns open runs no tool agai
   await harness.fault({ kind: 'delay', milliseconds: 3_000, times: null });
   const turns = await Promise.all(
     Array.from({ length: TURNS }, (_, turn) =>
-      client.startTask({
-        task: `Call run_command with {"command": "echo ${turn}/$index >> acts.txt"} ${STEPS} times, one by one`,
-      }),
+      client.start(`Call run_command with {"command": "echo ${turn}/$index >> acts.txt"} ${STEPS} times, one by one`),
     ),
   );
   const openTurns = async (): Promise<number> => (await database`select from turns where outcome is null`).length;
@@ -67,7 +66,7 @@ test('a rolling redeploy of worker processes with 5 turns open runs no tool agai
   await harness.clearFaults();
   expect([await first.exited, await second.exited]).toMatchObject([{ code: 0 }, { code: 0 }]);
   for (const turn of turns)
-    expect(await client.waitForOutcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
+    expect(await client.conversation.outcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
       outcome: 'completed',
       steps: STEPS + 1,
     });
@@ -86,10 +85,10 @@ test('a rolling redeploy of worker processes with 5 turns open runs no tool agai
 }, 240_000);
 
 /** Each sends its messages one after the other, over connections of its own; `0` sends some that wait for the next turn. */
-async function sendAll(client: HoldfastClient, conversationId: string, sender: number): Promise<void> {
+async function sendAll(client: Holdfast, conversationId: string, sender: number): Promise<void> {
   for (let index = 0; index < MESSAGES_OF_EACH; index += 1) {
     const mode = isQueued(sender, index) ? 'queue' : 'steer';
-    await client.sendMessage({ conversationId, content: `Say ${sender}/${index}`, mode });
+    await client.conversation.send({ conversationId, content: `Say ${sender}/${index}`, mode });
   }
 }
 
@@ -100,7 +99,7 @@ function isQueued(sender: number, index: number): boolean {
 async function userTexts(conversationId: string): Promise<string[]> {
   const said: string[] = [];
   for (let after = 0; ;) {
-    const { items: page } = await harness.client.listEntries({ conversationId, afterSequence: after, limit: 1_000 });
+    const { items: page } = await harness.client.log.entries({ conversationId, afterSequence: after, limit: 1_000 });
     if (page.length === 0) return said;
     after = page.at(-1)?.sequence ?? after;
     said.push(...page.filter(({ kind }) => kind === 'user').map(({ content }) => textOf(content)));
@@ -111,14 +110,14 @@ test('80 messages of 8 clients during a turn each enter once, in order of each c
   const { database, databaseUrl, taskQueue, temporalAddress } = await openHarness();
   const temporal = { address: temporalAddress, namespace: 'default' };
   const clients = await Promise.all(
-    Array.from({ length: SENDERS }, () => createClient({ databaseUrl, taskQueue, temporal })),
+    Array.from({ length: SENDERS }, () => connect({ databaseUrl, taskQueue, temporal })),
   );
   onTestFinished(async () => {
     await Promise.all(clients.map((client) => client.close()));
   });
   const killed = await startProcess();
   await harness.fault({ kind: 'hang', times: 1 });
-  const { conversationId } = await harness.client.startTask({ task: 'Call list_files with {"path": "."}\nSay done' });
+  const { conversationId } = await harness.client.start('Call list_files with {"path": "."}\nSay done');
   await waitUntil('the model is asked', async () => (await harness.asked()).total === 1);
   const sending = Promise.all(clients.map((client, sender) => sendAll(client, conversationId, sender)));
   const written = async (): Promise<number> => (await database`select from messages`).length;
@@ -135,7 +134,7 @@ test('80 messages of 8 clients during a turn each enter once, in order of each c
   await waitUntil(
     'all messages are taken',
     async () => {
-      const conversation = await harness.client.getConversation(conversationId);
+      const conversation = await harness.client.conversation.get({ conversationId });
       return conversation.waitingMessages === 0 && conversation.turn?.state === 'ended';
     },
     120_000,

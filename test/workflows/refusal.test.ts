@@ -17,7 +17,7 @@ test('a model whose provider has no key ends the turn at once, says what to set,
   expect(refused).toMatchObject({ outcome: 'model_failed', reason: 'provider_key_missing', steps: 0, modelCalls: 0 });
   expect(refused.explanation).toContain('ANTHROPIC_API_KEY');
   const { conversationId } = refused;
-  const { items: entries } = await harness.client.listEntries({ conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId });
   expect(entries.map(({ kind }) => kind)).toEqual(['user']);
   await harness.database`update conversations set model = null where id = ${conversationId}`;
   const mended = await harness.runTask('Say The key is there.', { conversationId });
@@ -29,18 +29,18 @@ test.each<[{ agent?: string; preset?: string; model?: string }, { outcome: strin
   [{ preset: 'nothing' }, { outcome: 'interrupted', reason: 'preset_unknown' }],
   [{ model: 'nowhere/model' }, { outcome: 'model_failed', reason: 'provider_unknown' }],
 ])('%j, which the worker does not know, ends the turn with its reason', async (asked, expected) => {
-  const sent = await harness.client.startTask({ task: 'Say hello.', ...asked });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const sent = await harness.client.start('Say hello.', { ...asked });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject(expected);
-  const { agent } = await harness.client.getConversation(sent.conversationId);
+  const { agent } = await harness.client.conversation.get({ conversationId: sent.conversationId });
   expect(agent).toBe(asked.agent ?? 'default');
 });
 
 test('a command for a conversation whose model cannot be asked ends too', async () => {
   const { conversationId } = await harness.runTask('Say hello.');
   await harness.database`update conversations set model = 'anthropic/claude-sonnet-4-5' where id = ${conversationId}`;
-  const asked = await harness.client.requestCompaction({ conversationId });
-  const turn = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const asked = await harness.client.conversation.compact({ conversationId });
+  const turn = await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'model_failed', reason: 'provider_key_missing' });
 });
 

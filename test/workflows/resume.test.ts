@@ -36,7 +36,7 @@ async function prepare(limits: NonNullable<NonNullable<HarnessOptions['agent']>[
 const cli = (...args: string[]): Promise<CliResult> => runInProcess(args, { environment: harness.environment });
 
 async function endOf(sent: { conversationId: string; messageId: string }): Promise<TurnSummary> {
-  const ended = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 });
+  const ended = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 });
   if (ended.state !== 'ended') throw new Error(`the turn is ${ended.state}`);
   return ended;
 }
@@ -47,16 +47,16 @@ test('a task that ended at a limit goes on after a compaction, a fork and a swit
   const turn = await harness.runTask(MANY);
   const { conversationId } = turn;
   expect(turn.reason).toBe('step_limit');
-  const [first] = (await client.listEntries({ conversationId })).items;
+  const [first] = (await client.log.entries({ conversationId })).items;
   const commands = [
-    () => client.requestCompaction({ conversationId }),
-    () => client.fork({ conversationId, entryId: first?.entryId ?? null }),
-    () => client.switchBranch({ conversationId, branch: 0 }),
+    () => client.conversation.compact({ conversationId }),
+    () => client.branches.fork({ conversationId, entryId: first?.entryId ?? null }),
+    () => client.branches.switch({ conversationId, branch: 0 }),
   ];
   for (const command of commands) {
     await endOf(await command());
-    await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'limit_not_raised' });
-    expect(await endOf(await client.resume({ conversationId, raise: { steps: 2 } }))).toMatchObject({
+    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'limit_not_raised' });
+    expect(await endOf(await client.conversation.resume({ conversationId, raise: { steps: 2 } }))).toMatchObject({
       outcome: 'budget_exhausted',
       steps: 2,
     });
@@ -69,21 +69,21 @@ test('a task that is done is not asked for again because a compaction after it w
   const { conversationId } = await harness.runTask('Say all done');
   worker.shutdown();
   await worker.ended;
-  const compaction = await client.requestCompaction({ conversationId });
-  await client.stop({ conversationId });
+  const compaction = await client.conversation.compact({ conversationId });
+  await client.conversation.stop({ conversationId });
   await harness.startWorker();
   const stopped = await endOf(compaction);
   expect(stopped).toMatchObject({ outcome: 'stopped', commandOnly: true });
   expect(stopped.explanation).not.toContain('resume');
-  await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+  await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
 });
 
 test('a turn that was stopped before it began does not run because a compaction was asked for behind the stop', async () => {
   const { client, database } = await prepare();
-  const sent = await client.startTask({ task: 'Call act with {"n": 1}' });
+  const sent = await client.start('Call act with {"n": 1}');
   const { conversationId } = sent;
   expect((await cli('stop', conversationId)).stdout).toContain('the one that was about to begin is stopped');
-  const compaction = await client.requestCompaction({ conversationId });
+  const compaction = await client.conversation.compact({ conversationId });
   await harness.startWorker();
   expect((await endOf(sent)).outcome).toBe('stopped');
   const compacted = await endOf(compaction);
@@ -103,7 +103,7 @@ test('a resume lets a rest of any length pass, and the limit of later ones stays
     from conversations c where c.id = m.conversation_id`;
   for (const flags of [[], ['--idle-time', '+86400']]) {
     await rest();
-    const sent = await client.sendMessage({ conversationId, content: 'Say second', mode: 'queue' });
+    const sent = await client.conversation.send({ conversationId, content: 'Say second', mode: 'queue' });
     const rested = await endOf(sent);
     expect(rested.reason).toBe('conversation_idle_time_limit');
     expect(rested.explanation).toMatch(/Go on with 'holdfast resume', which lets this rest pass/u);
@@ -115,7 +115,7 @@ test('a resume lets a rest of any length pass, and the limit of later ones stays
     update model_attempts m set ended_at = m.ended_at - interval '1 hour', epoch = c.epoch
     from conversations c where c.id = m.conversation_id`;
   // Within the raise, which holds for good.
-  const last = await client.sendMessage({ conversationId, content: 'Say third', mode: 'queue' });
+  const last = await client.conversation.send({ conversationId, content: 'Say third', mode: 'queue' });
   expect((await endOf(last)).outcome).toBe('completed');
 });
 
@@ -140,7 +140,7 @@ test('raises of a turn leave the limit of the conversation as it is; where both 
   const { conversationId, reason } = await harness.runTask(MANY);
   const reasons = [reason];
   const goOn = async (raise: { toolCalls?: number; steps?: number }) =>
-    reasons.push((await endOf(await client.resume({ conversationId, raise }))).reason);
+    reasons.push((await endOf(await client.conversation.resume({ conversationId, raise }))).reason);
   await goOn({ toolCalls: 2 });
   await goOn({ toolCalls: 2 });
   expect(reasons).toEqual(['tool_call_limit', 'tool_call_limit', 'conversation_tool_call_limit']);
@@ -150,7 +150,7 @@ test('raises of a turn leave the limit of the conversation as it is; where both 
   expect(reasons.at(-1)).toBe('conversation_step_limit');
   expect(acted).toHaveLength(6);
   // Its tool calls are used up as well.
-  await expect(client.resume({ conversationId, raise: { steps: 3 } })).rejects.toMatchObject({
+  await expect(client.conversation.resume({ conversationId, raise: { steps: 3 } })).rejects.toMatchObject({
     code: 'limit_not_raised',
     message: expect.stringContaining(`holdfast resume ${conversationId} --steps +3 --tool-calls +1"`) as string,
   });
@@ -163,12 +163,14 @@ test('what is counted in whole numbers is raised by whole numbers', async () => 
   await harness.startWorker();
   const { conversationId } = await harness.runTask(MANY);
   for (const counted of ['steps', 'toolCalls', 'inputTokens', 'outputTokens'])
-    await expect(client.resume({ conversationId, raise: { steps: 1, [counted]: 0.5 } })).rejects.toMatchObject({
+    await expect(
+      client.conversation.resume({ conversationId, raise: { steps: 1, [counted]: 0.5 } }),
+    ).rejects.toMatchObject({
       code: 'invalid_argument',
     });
   const refused = await cli('resume', conversationId, '--steps', '0.5');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('"0.5" is no whole number')]);
-  await endOf(await client.resume({ conversationId, raise: { steps: 1, cost: 0.5, wallTime: 0.5 } }));
+  await endOf(await client.conversation.resume({ conversationId, raise: { steps: 1, cost: 0.5, wallTime: 0.5 } }));
 });
 
 test('of two clients that resume at once, the one that is later stored is refused, although a turn has taken the other meanwhile', async () => {
@@ -178,7 +180,7 @@ test('of two clients that resume at once, the one that is later stored is refuse
   worker.shutdown();
   await worker.ended;
   const first = { conversationId, raise: { steps: 10 }, messageId: newId() };
-  await client.resume(first);
+  await client.conversation.resume(first);
   // It is judged, and takes until the turn has completed to be stored. No lock, for which a client waits 15 s at most.
   await database.unsafe(`
     create function wait_for_turn() returns trigger language plpgsql as $$
@@ -187,7 +189,7 @@ test('of two clients that resume at once, the one that is later stored is refuse
         return new;
       end $$;
     create trigger wait_for_turn before insert on messages for each row execute function wait_for_turn()`);
-  const second = Promise.allSettled([client.resume({ conversationId, raise: { steps: 10 } })]);
+  const second = Promise.allSettled([client.conversation.resume({ conversationId, raise: { steps: 10 } })]);
   await waitUntil('it is judged', async () => {
     const waiting = await database`
       select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
@@ -202,7 +204,7 @@ test('of two clients that resume at once, the one that is later stored is refuse
     },
   ]);
   // Sent again it is the same, also now that nothing is left to resume.
-  expect(await client.resume(first)).toMatchObject({ duplicate: true });
+  expect(await client.conversation.resume(first)).toMatchObject({ duplicate: true });
   expect(acted).toHaveLength(4);
   expect(await database`select from turns where conversation_id = ${conversationId}`).toHaveLength(2);
 });
@@ -213,11 +215,11 @@ describe('on branches', () => {
     const at =
       kind === null
         ? undefined
-        : (await client.listEntries({ conversationId })).items.find((entry) => entry.kind === kind);
-    await endOf(await client.fork({ conversationId, entryId: at?.entryId ?? null, summarize: false }));
+        : (await client.log.entries({ conversationId })).items.find((entry) => entry.kind === kind);
+    await endOf(await client.branches.fork({ conversationId, entryId: at?.entryId ?? null, summarize: false }));
   };
   const switchTo = async (conversationId: string, branch: number) =>
-    endOf(await harness.client.switchBranch({ conversationId, branch, summarize: false }));
+    endOf(await harness.client.branches.switch({ conversationId, branch, summarize: false }));
 
   test('a task that is done is not asked for again because one failed on a branch that was left; that one is named', async () => {
     const { client } = await prepare({ steps: 2 });
@@ -226,12 +228,12 @@ describe('on branches', () => {
     await forkAt(conversationId, 'assistant');
     expect((await harness.runTask(MANY, { conversationId })).reason).toBe('step_limit');
     await switchTo(conversationId, 0);
-    await expect(client.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
+    await expect(client.conversation.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
       code: 'nothing_to_resume',
       message: `conversation ${conversationId} completed its last turn; the turn of branch 1 is not done: "holdfast switch ${conversationId} 1" goes back to it`,
     });
     await switchTo(conversationId, 1);
-    expect((await endOf(await client.resume({ conversationId, raise: { steps: 1 } }))).steps).toBe(1);
+    expect((await endOf(await client.conversation.resume({ conversationId, raise: { steps: 1 } }))).steps).toBe(1);
   });
 
   test('a task goes on with what it left itself, whatever a turn on another branch used or came to', async () => {
@@ -239,14 +241,14 @@ describe('on branches', () => {
     await harness.startWorker();
     const { conversationId } = await harness.runTask(MANY);
     await forkAt(conversationId, null);
-    await expect(client.resume({ conversationId })).rejects.toMatchObject({
+    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
       code: 'nothing_to_resume',
       message: `conversation ${conversationId} has had no turn on its branch; the turn of branch 0 is not done: "holdfast switch ${conversationId} 0" goes back to it`,
     });
     expect((await harness.runTask('Say all done', { conversationId })).outcome).toBe('completed');
     await switchTo(conversationId, 0);
-    await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'limit_not_raised' });
-    const resumed = await endOf(await client.resume({ conversationId, raise: { steps: 2 } }));
+    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'limit_not_raised' });
+    const resumed = await endOf(await client.conversation.resume({ conversationId, raise: { steps: 2 } }));
     expect(resumed).toMatchObject({ reason: 'step_limit', steps: 2 });
     expect(acted).toHaveLength(5);
   });
@@ -256,13 +258,16 @@ describe('on branches', () => {
     await harness.startWorker();
     const { conversationId } = await harness.runTask('Say all done');
     await forkAt(conversationId, 'assistant');
-    await expect(client.resume({ conversationId })).rejects.toMatchObject({
+    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
       code: 'nothing_to_resume',
       message: `conversation ${conversationId} completed its last turn`,
     });
     await forkAt(conversationId, 'user');
-    expect(await endOf(await client.resume({ conversationId }))).toMatchObject({ outcome: 'completed', steps: 1 });
-    await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+    expect(await endOf(await client.conversation.resume({ conversationId }))).toMatchObject({
+      outcome: 'completed',
+      steps: 1,
+    });
+    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
   });
 
   test('while a change of branch waits, nobody knows what a resume would go on with', async () => {
@@ -273,8 +278,8 @@ describe('on branches', () => {
     expect((await harness.runTask(MANY, { conversationId })).reason).toBe('step_limit');
     worker.shutdown();
     await worker.ended;
-    await client.switchBranch({ conversationId, branch: 0, summarize: false });
-    await expect(client.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
+    await client.branches.switch({ conversationId, branch: 0, summarize: false });
+    await expect(client.conversation.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
       code: 'conversation_busy',
     });
   });

@@ -70,7 +70,7 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
       expect(keptShare(steps[index], next)).toBeGreaterThanOrEqual(0.98);
     }
     expect(sharedShare(own, at)).toBeGreaterThanOrEqual(0.98);
-    const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
+    const [summary] = await harness.client.log.summaries({ conversationId: turn.conversationId });
     expect(summary).toMatchObject({ request: 'shared_prefix', modelCalls: 1, form: 'summary' });
     expect((summary?.cacheReadTokens ?? 0) / (summary?.inputTokens ?? 1)).toBeGreaterThanOrEqual(0.85);
     const shown = summaryListLines(summary === undefined ? [] : [summary], {
@@ -86,7 +86,7 @@ test('R19 a model that calls a tool instead of summarizing is asked again with a
   await harness.fault({ kind: 'summary_tool_call', times: 1 });
   const turn = await harness.runTask(TASK);
   expect(turn).toMatchObject({ outcome: 'completed' });
-  const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
+  const [summary] = await harness.client.log.summaries({ conversationId: turn.conversationId });
   expect(summary).toMatchObject({ request: 'transcript', modelCalls: 2 });
 });
 
@@ -95,29 +95,29 @@ test('a summary that was asked behind the last request tells what followed its c
   const first = await harness.runTask('Call read_file with {"path": "log-$index.txt"} 3 times, one by one');
   const { conversationId } = first;
   await harness.runTask(`Say My newest answer is ${said}.`, { conversationId });
-  const asked = await harness.client.requestCompaction({ conversationId });
-  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-  const [summary] = await harness.client.listSummaries({ conversationId });
+  const asked = await harness.client.conversation.compact({ conversationId });
+  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const [summary] = await harness.client.log.summaries({ conversationId });
   expect(summary).toMatchObject({ request: 'shared_prefix' });
   expect(summary?.text).toContain(said);
-  const newest = (await harness.client.listEntries({ conversationId, limit: 500 })).items.findLast(
+  const newest = (await harness.client.log.entries({ conversationId, limit: 500 })).items.findLast(
     ({ kind }) => kind === 'user',
   );
   const entryId = newest?.entryId ?? '';
-  const edited = await harness.client.edit({ conversationId, entryId, content: 'Say Another answer.' });
-  await harness.client.waitForOutcome({ ...edited, timeoutMilliseconds: 120_000 });
-  const { view } = await harness.client.getView({ conversationId });
+  const edited = await harness.client.branches.edit({ conversationId, entryId, content: 'Say Another answer.' });
+  await harness.client.conversation.outcome({ ...edited, timeoutMilliseconds: 120_000 });
+  const { view } = await harness.client.log.view({ conversationId });
   expect(JSON.stringify(view)).toContain('Another answer.');
   expect(JSON.stringify(view)).not.toContain(said);
   // Nothing of it is lost: on its own branch it is in force.
-  const back = await harness.client.switchBranch({ conversationId, branch: 0, summarize: false });
-  await harness.client.waitForOutcome({ ...back, timeoutMilliseconds: 120_000 });
+  const back = await harness.client.branches.switch({ conversationId, branch: 0, summarize: false });
+  await harness.client.conversation.outcome({ ...back, timeoutMilliseconds: 120_000 });
   await harness.runTask('Say Back again.', { conversationId });
-  const { view: own } = await harness.client.getView({ conversationId });
+  const { view: own } = await harness.client.log.view({ conversationId });
   expect(JSON.stringify(own)).toContain('Back again.');
   expect(JSON.stringify(own)).toContain(said);
-  const [lineage] = await harness.client.readLineage(conversationId);
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 500 });
+  const [lineage] = await harness.client.log.lineage({ conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 500 });
   const answer = entries.findLast(({ content }) => JSON.stringify(content).includes(said));
   expect(lineage?.readThroughSequence).toBeGreaterThanOrEqual(answer?.sequence ?? Infinity);
   const [row] = await harness.database<{ through: number }[]>`

@@ -40,22 +40,22 @@ async function expectStop(sent: SentMessage): Promise<void> {
   const { client } = harness;
   const { conversationId } = sent;
   const asked = (await harness.asked()).total;
-  await client.stop({ conversationId });
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  await client.conversation.stop({ conversationId });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
   expect((await harness.asked()).total).toBe(asked);
   await recover();
   expect((await harness.runTask('Say on', { conversationId })).outcome).toBe('completed');
-  const { items: entries } = await client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await client.log.entries({ conversationId, limit: 1_000 });
   expect(textOf(entries.at(-1)?.content ?? [])).toBe('on');
 }
 
 async function forkAtStart(): Promise<SentMessage> {
   const { conversationId } = await harness.runTask('Say one');
-  return harness.client.fork({ conversationId, entryId: null });
+  return harness.client.branches.fork({ conversationId, entryId: null });
 }
 
-const compactingTask = () => harness.client.startTask({ task: `${READ} 5 times, one by one` });
+const compactingTask = () => harness.client.start(`${READ} 5 times, one by one`);
 
 test('a stop aborts a summary before a step within 2 s, and the conversation goes on', async () => {
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
@@ -70,7 +70,7 @@ test('a stop aborts a summary before a step within 2 s, and the conversation goe
 });
 
 test.each([
-  ['a model call', 'agent', () => harness.client.startTask({ task: 'Say hello' })],
+  ['a model call', 'agent', () => harness.client.start('Say hello')],
   ['a summary', 'summary', compactingTask],
   ['a branch summary', 'summary', forkAtStart],
 ] as const)(
@@ -79,7 +79,7 @@ test.each([
     await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 60, times: null, match: { purpose } });
     const sent = await start();
     await waitUntil('the turn waits', async () => {
-      const { turn } = await harness.client.getConversation(sent.conversationId);
+      const { turn } = await harness.client.conversation.get({ conversationId: sent.conversationId });
       return turn?.state === 'waiting_for_rate_limit';
     });
     await expectStop(sent);
@@ -88,20 +88,18 @@ test.each([
 
 test('a stop ends a compaction that was asked for inside the turn: it is not made in a turn of its own, nor paid again', async () => {
   const { client } = harness;
-  const sent = await client.startTask({
-    task: `${READ} 2 times, one by one\nCall hold with {"name": "asked"}\nSay on`,
-  });
+  const sent = await client.start(`${READ} 2 times, one by one\nCall hold with {"name": "asked"}\nSay on`);
   const { conversationId } = sent;
   await waitUntil('the tool runs', () => held.has('asked'));
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
   const before = (await harness.asked()).summary;
-  const asked = await client.requestCompaction({ conversationId });
+  const asked = await client.conversation.compact({ conversationId });
   await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).executeUpdate('acknowledge');
   held.get('asked')?.release();
   await waitUntil('a summary is asked for', async () => (await harness.asked()).summary > before);
   await expectStop(sent);
   const [stopped, compaction] = await Promise.all(
-    [sent, asked].map((each) => client.waitForOutcome({ ...each, timeoutMilliseconds: 1_000 })),
+    [sent, asked].map((each) => client.conversation.outcome({ ...each, timeoutMilliseconds: 1_000 })),
   );
   expect(compaction).toEqual(stopped);
 });

@@ -47,18 +47,18 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
   'killed at %s, the turn goes on on another worker, and nothing is lost or doubled',
   async (point, activity) => {
     const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
-    const sent = await harness.client.startTask({
-      task: `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one`,
-      model: 'simulator/sim-8k',
-    });
+    const sent = await harness.client.start(
+      `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one`,
+      { model: 'simulator/sim-8k' },
+    );
     const death = await doomed.exited;
     expect(death).toMatchObject({ signal: 'SIGKILL' });
-    const { turn } = await harness.client.getConversation(sent.conversationId);
+    const { turn } = await harness.client.conversation.get({ conversationId: sent.conversationId });
     await harness.startWorker();
-    const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    const outcome = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(outcome).toMatchObject({ outcome: 'completed', turnId: turn?.turnId, overflows: 0 });
     expect((await highestAttempts(sent.conversationId))[activity]).toBe(2);
-    const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId, limit: 1_000 });
+    const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId, limit: 1_000 });
     expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
     const results = entries.filter((entry) => entry.kind === 'tool_result');
     expect(results).toHaveLength(FILES);
@@ -73,7 +73,7 @@ test.each(IN_HAND)('killed with %s, a worker is replaced by one that waits', asy
   const agents = { default: { allowCommands: true, tools: ['run_command'] } };
   await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
   const doomed = await startWorkerProcess(harness);
-  const sent = await harness.client.startTask({ task: 'Call run_command with {"command": "sleep 300"}' });
+  const sent = await harness.client.start('Call run_command with {"command": "sleep 300"}');
   const { conversationId } = sent;
   const claimed = async () => (await harness.database`select from tool_calls where state = 'claimed'`).length === 1;
   await waitUntil('the tool runs', claimed);
@@ -81,12 +81,12 @@ test.each(IN_HAND)('killed with %s, a worker is replaced by one that waits', asy
   // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
   if (inHand !== 'a tool that runs') {
     doomed.kill('SIGSTOP');
-    await harness.client.sendMessage({ conversationId, content: 'Say more', mode: 'steer' });
+    await harness.client.conversation.send({ conversationId, content: 'Say more', mode: 'steer' });
     await waitUntil('a workflow task is with the worker', async () => isWithWorker(conversationId));
   }
   doomed.kill('SIGKILL');
   await doomed.exited;
-  const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const outcome = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(outcome).toMatchObject({ outcome: 'completed' });
 });
 

@@ -51,7 +51,7 @@ test.each([
     await harness.fault({ kind: 'hang', times: 1, match: { containing: `Say ${end}` } });
     const acting = await startHolding(end);
     const before = (await harness.asked()).total;
-    const asking = await client.startTask({ task: `Say ${end}` });
+    const asking = await client.start(`Say ${end}`);
     await waitUntil('the model is asked', async () => (await harness.asked()).total === before + 1);
     expect([held.get(end)?.abortedAt(), closed]).toEqual([null, []]);
     for (const { conversationId } of [acting, asking])
@@ -61,7 +61,7 @@ test.each([
     for (const sent of [acting, asking]) {
       const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
       expect(next.outcome).toBe('completed');
-      expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 })).outcome).toBe(outcome);
+      expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 })).outcome).toBe(outcome);
     }
   },
 );
@@ -70,14 +70,14 @@ test("a steering message that was sent before Temporal's own cancel is not answe
   const { client, temporal } = harness;
   const sent = await startHolding('before the cancel');
   const { conversationId } = sent;
-  const steered = await client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
+  const steered = await client.conversation.send({ conversationId, content: 'Say steered', mode: 'steer' });
   await temporal.workflow.getHandle(turnWorkflowId(conversationId)).cancel();
-  const taken = await client.waitForOutcome({ ...steered, timeoutMilliseconds: 120_000 });
-  const stopped = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  const taken = await client.conversation.outcome({ ...steered, timeoutMilliseconds: 120_000 });
+  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 });
   expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
   const next = await harness.runTask('Say on', { conversationId });
   expect(next.outcome).toBe('completed');
-  const texts = shown((await client.listEntries({ conversationId })).items);
+  const texts = shown((await client.log.entries({ conversationId })).items);
   expect(texts.slice(-3)).toEqual(['user: Say steered', 'user: Say on', 'assistant: on']);
 });
 
@@ -88,9 +88,9 @@ test('after a terminate the running tool is aborted, and the next message repair
   await waitUntil('the tool is aborted', () => held.get('terminated')?.abortedAt() !== null);
   const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
   expect(next.outcome).toBe('completed');
-  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  const dead = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 });
   expect(dead.outcome).toBe('interrupted');
-  const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
   expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
 });
 
@@ -103,25 +103,25 @@ test('a turn that an operator pauses in Temporal is no lost one: it goes on when
   await temporal.workflowService.pauseWorkflowExecution(request);
   await database`update turns set begun_at = begun_at - interval '1 minute' where conversation_id = ${conversationId}`;
   expect(await isWorkflowOpen(temporal, workflowId)).toBe(true);
-  await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+  await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
   await expectAllHolds(harness);
   held.get('paused')?.release();
   await temporal.workflowService.unpauseWorkflowExecution({ ...request, requestId: randomUUID() });
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
 });
 
 test('resume is refused while a turn runs; after a terminate it repairs the conversation at once and goes on', async () => {
   const sent = await startHolding('resumed');
   const { conversationId } = sent;
-  await expect(harness.client.resume({ conversationId })).rejects.toMatchObject({
+  await expect(harness.client.conversation.resume({ conversationId })).rejects.toMatchObject({
     code: 'nothing_to_resume',
     message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
   });
   await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).terminate('test');
-  const resumed = await harness.client.resume({ conversationId });
-  const next = await harness.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 });
-  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  const resumed = await harness.client.conversation.resume({ conversationId });
+  const next = await harness.client.conversation.outcome({ ...resumed, timeoutMilliseconds: 120_000 });
+  const dead = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 });
   expect([dead.outcome, next.outcome]).toEqual(['interrupted', 'completed']);
   expect(next.turnId).not.toBe(dead.turnId);
   held.get('resumed')?.release();
@@ -130,21 +130,24 @@ test('resume is refused while a turn runs; after a terminate it repairs the conv
 test('a fork is refused while a turn runs; after a terminate it ends the dead turn, and goes on with the new branch', async () => {
   const { client, temporal } = harness;
   const { conversationId } = await harness.runTask('Say first');
-  const { items: entries } = await client.listEntries({ conversationId });
+  const { items: entries } = await client.log.entries({ conversationId });
   const entryId = entries.find(({ kind }) => kind === 'assistant')?.entryId ?? '';
-  const sent = await client.sendMessage({
+  const sent = await client.conversation.send({
     conversationId,
     content: 'Call hold with {"name": "forked"}',
     mode: 'queue',
   });
   await waitUntil('the tool runs', () => held.has('forked'));
   const fork = { conversationId, entryId, summarize: false };
-  await expect(client.fork(fork)).rejects.toMatchObject({ code: 'conversation_busy' });
+  await expect(client.branches.fork(fork)).rejects.toMatchObject({ code: 'conversation_busy' });
   await temporal.workflow.getHandle(turnWorkflowId(conversationId)).terminate('test');
-  const forked = await client.waitForOutcome({ ...(await client.fork(fork)), timeoutMilliseconds: 120_000 });
-  const dead = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  const forked = await client.conversation.outcome({
+    ...(await client.branches.fork(fork)),
+    timeoutMilliseconds: 120_000,
+  });
+  const dead = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 });
   expect([dead.outcome, forked.outcome]).toEqual(['interrupted', 'completed']);
-  expect((await client.listBranches(conversationId)).find(({ active }) => active)?.branch).toBe(1);
+  expect((await client.branches.list({ conversationId })).find(({ active }) => active)?.branch).toBe(1);
   held.get('forked')?.release();
   await expectAllHolds(harness);
 });

@@ -76,13 +76,13 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 test('calls of one answer run at once, eight at a time', async () => {
-  const sent = await harness.client.startTask({ task: 'Call held with {"name": "$index"} 20 times' });
+  const sent = await harness.client.start('Call held with {"name": "$index"} 20 times');
   await waitUntil('eight calls are held', () => gate.held >= 8);
   const { raw } = await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).describe();
   const scheduled = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === 'runTool');
   expect(scheduled).toHaveLength(8);
   gate.open();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
   expect(gate.held).toBe(20);
 });
@@ -97,12 +97,12 @@ test('an exclusive tool runs alone and in order', async () => {
 
 test('output of any size is stored whole and byte for byte, shown clipped with how to open the rest', async () => {
   const turn = await harness.runTask('Call noisy with {}');
-  const { items: entries } = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId });
   const result = entries.find((entry) => entry.kind === 'tool_result');
   const shown = textOf(result?.content ?? []);
   expect(shown.length).toBeLessThan(13_000);
   expect(shown).toContain(`recall_open {"entry_id": "${result?.entryId}"`);
-  const opened = await harness.client.openEntry(result?.entryId ?? '');
+  const opened = await harness.client.log.open({ entryId: result?.entryId ?? '' });
   const original = Buffer.from(opened.original ?? []);
   expect(original.subarray(-3)).toEqual(Buffer.from([0xff, 0x00, 0xfe]));
   expect(original.toString('latin1').split('\n').slice(0, -1)).toEqual(
@@ -111,14 +111,14 @@ test('output of any size is stored whole and byte for byte, shown clipped with h
 });
 
 test('live text arrives while the model writes, without a gap, and is what the stored answer says', async () => {
-  const sent = await harness.client.startTask({ task: 'Write 400 words' });
+  const sent = await harness.client.start('Write 400 words');
   const pieces: { offset: number; text: string }[] = [];
   let answered = '';
-  for await (const update of harness.client.watch({ conversationId: sent.conversationId })) {
+  for await (const update of harness.client.conversation.watch({ conversationId: sent.conversationId })) {
     if (update.type === 'live_text' && update.text.kind === 'text') pieces.push(update.text);
     if (update.type === 'event' && update.event.kind === 'turn_ended') break;
   }
-  const { items: entries } = await harness.client.listEntries({ conversationId: sent.conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
   answered = textOf(entries.at(-1)?.content ?? []);
   expect(pieces.length).toBeGreaterThan(0);
   let length = 0;

@@ -39,15 +39,15 @@ test('a turn ends on the build that it began on, the turn that follows it begins
   const name = `holdfast-${randomUUID()}`;
   await harness.startWorker({ deployment: { name, buildId: 'old' } });
   await makeCurrent(name, 'old');
-  const first = await client.startTask({ task: 'Call hold with {}\nSay first' });
+  const first = await client.start('Call hold with {}\nSay first');
   await waitUntil('the tool is held', () => hold.begun() === 1);
   await harness.startWorker({ deployment: { name, buildId: 'new' } });
   await makeCurrent(name, 'new');
   const { conversationId } = first;
-  const next = await client.sendMessage({ conversationId, content: 'Say next', mode: 'queue' });
+  const next = await client.conversation.send({ conversationId, content: 'Say next', mode: 'queue' });
   hold.release();
-  expect((await client.waitForOutcome({ ...first, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
-  expect((await client.waitForOutcome({ ...next, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+  expect((await client.conversation.outcome({ ...first, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+  expect((await client.conversation.outcome({ ...next, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   expect(await buildsOf(conversationId)).toEqual(['old', 'new']);
 });
 
@@ -56,20 +56,20 @@ test('a turn whose build has no worker any more waits, and ends on the current b
   const name = `holdfast-${randomUUID()}`;
   const old = await harness.startWorker({ deployment: { name, buildId: 'old' } });
   await makeCurrent(name, 'old');
-  const sent = await client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  const sent = await client.start('Call ask_user with {"question": "Which?"}\nSay done');
   const { conversationId } = sent;
-  const stateOf = async () => (await client.getConversation(conversationId)).turn?.state;
+  const stateOf = async () => (await client.conversation.get({ conversationId })).turn?.state;
   await waitUntil('the turn asks', async () => (await stateOf()) === 'waiting_for_answer');
   old.shutdown();
   await old.ended;
   await harness.startWorker({ deployment: { name, buildId: 'new' } });
   await makeCurrent(name, 'new');
-  await client.answer({ conversationId, text: 'this' });
-  expect(
-    await harness.client.startTask({ task: 'Say meanwhile' }).then((other) => client.waitForOutcome(other)),
-  ).toMatchObject({
-    outcome: 'completed',
-  });
+  await client.decisions.answer({ conversationId, text: 'this' });
+  expect(await harness.client.start('Say meanwhile').then((other) => client.conversation.outcome(other))).toMatchObject(
+    {
+      outcome: 'completed',
+    },
+  );
   expect(await stateOf()).not.toBe('ended');
   const workflowId = turnWorkflowId(conversationId);
   await temporal.workflowService.updateWorkflowExecutionOptions({
@@ -78,7 +78,7 @@ test('a turn whose build has no worker any more waits, and ends on the current b
     workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
     updateMask: { paths: ['versioning_override'] },
   });
-  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
   expect(await buildsOf(conversationId)).toEqual(['new']);
@@ -89,18 +89,18 @@ test('a turn of a build that lets its turns move goes on with the current build'
   const name = `holdfast-${randomUUID()}`;
   const old = await harness.startWorker({ deployment: { name, buildId: 'old', versioning: 'auto-upgrade' } });
   await makeCurrent(name, 'old');
-  const sent = await client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  const sent = await client.start('Call ask_user with {"question": "Which?"}\nSay done');
   const { conversationId } = sent;
   await waitUntil(
     'the turn asks',
-    async () => (await client.getConversation(conversationId)).turn?.state === 'waiting_for_answer',
+    async () => (await client.conversation.get({ conversationId })).turn?.state === 'waiting_for_answer',
   );
   await harness.startWorker({ deployment: { name, buildId: 'new', versioning: 'auto-upgrade' } });
   await makeCurrent(name, 'new');
   old.shutdown();
   await old.ended;
-  await client.answer({ conversationId, text: 'this' });
-  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+  await client.decisions.answer({ conversationId, text: 'this' });
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
   expect(await buildsOf(conversationId)).toEqual(['new']);

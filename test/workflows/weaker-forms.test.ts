@@ -29,10 +29,10 @@ afterAll(() => harness.stop());
 
 test('R21 G18 W25 when every summary is empty it is asked for again after 1, 2, 4, 8 and 16 s, then the extractive form follows, and the event names it', async () => {
   await harness.fault({ kind: 'summary_empty', times: null });
-  const sent = await harness.client.startTask({ task: task(6), model: 'simulator/sim-8k' });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 115_000 });
+  const sent = await harness.client.start(task(6), { model: 'simulator/sim-8k' });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 115_000 });
   expect(turn.outcome).toBe('completed');
-  const summaries = await harness.client.listSummaries({ conversationId: sent.conversationId });
+  const summaries = await harness.client.log.summaries({ conversationId: sent.conversationId });
   expect(summaries.map((summary) => summary.form)).toContain('extractive_summary');
   const events = await eventsOf(sent.conversationId);
   expect(events.map(({ kind }) => kind)).toContain('compaction_form_failed');
@@ -50,7 +50,7 @@ test('R19 R20 a summary that calls a tool, or has no sections, is refused and as
   await harness.fault({ kind: 'summary_without_sections', times: 1 });
   const turn = await harness.runTask(task(8));
   expect(turn.outcome).toBe('completed');
-  const summaries = await harness.client.listSummaries({ conversationId: turn.conversationId });
+  const summaries = await harness.client.log.summaries({ conversationId: turn.conversationId });
   for (const summary of summaries) expect(summary.text === null || summary.text.trim().length > 0).toBe(true);
   const events = await eventsOf(turn.conversationId);
   expect(events.map(({ kind }) => kind)).toContain('compaction_part_failed');
@@ -59,8 +59,12 @@ test('R19 R20 a summary that calls a tool, or has no sections, is refused and as
 async function eventsOf(conversationId: string): Promise<TimelineEvent[]> {
   const events: TimelineEvent[] = [];
   const abort = new AbortController();
-  const { turn } = await harness.client.getConversation(conversationId);
-  for await (const update of harness.client.watch({ conversationId, liveText: false, signal: abort.signal })) {
+  const { turn } = await harness.client.conversation.get({ conversationId });
+  for await (const update of harness.client.conversation.watch({
+    conversationId,
+    liveText: false,
+    signal: abort.signal,
+  })) {
     if (update.type !== 'event') continue;
     events.push(update.event);
     if (update.event.kind === 'turn_ended' && update.event.turnId === turn?.turnId) abort.abort();

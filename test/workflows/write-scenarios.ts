@@ -84,7 +84,7 @@ async function rememberPumps({ database, workspace }: TurnHarness): Promise<void
 
 /** The turn of the task has ended: a fork is accepted. */
 const forkAtStart = ({ client }: TurnHarness, { conversationId }: SentMessage) =>
-  client.fork({ conversationId, entryId: null });
+  client.branches.fork({ conversationId, entryId: null });
 
 /** What the scenarios of the presets leave out: `DEATHS` in `presets/scenario.ts`. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -97,7 +97,8 @@ export const SCENARIOS: readonly Scenario[] = [
       { at: 'beginTurn:written' },
       {
         at: 'takeMessages:written',
-        before: ({ client }, { conversationId }) => client.sendMessage({ conversationId, content: 'Go on like this.' }),
+        before: ({ client }, { conversationId }) =>
+          client.conversation.send({ conversationId, content: 'Go on like this.' }),
       },
       { at: 'continueTurn:written' },
       { at: 'compactContext:limit-noted' },
@@ -188,10 +189,10 @@ export const SCENARIOS: readonly Scenario[] = [
       { at: 'runTool:output-kept' },
       { at: 'runTool:memory-written' },
       { at: 'requestDecisions:written' },
-      { at: 'runTool:decided', before: ({ client }, { conversationId }) => client.deny({ conversationId }) },
+      { at: 'runTool:decided', before: ({ client }, { conversationId }) => client.decisions.deny({ conversationId }) },
       {
         at: 'compactContext:declined',
-        before: ({ client }, { conversationId }) => client.requestCompaction({ conversationId }),
+        before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
       },
     ],
   },
@@ -245,7 +246,7 @@ export const SCENARIOS: readonly Scenario[] = [
     deaths: [
       {
         at: 'compactContext:declined',
-        before: ({ client }, { conversationId }) => client.requestCompaction({ conversationId }),
+        before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
       },
       { at: 'compactContext:cancelled' },
     ],

@@ -1,4 +1,5 @@
-import type { HoldfastClient, ListedEntry } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
+import type { ListedEntry } from '../../client/types.ts';
 
 /** Finds the entries that events speak of, reading each page once. */
 export interface EntrySource {
@@ -6,14 +7,15 @@ export interface EntrySource {
   take(fits: (entry: ListedEntry) => boolean): Promise<ListedEntry | null>;
 }
 
+/** Of a client, what reads entries. */
+export interface EntryReader {
+  readonly log: Pick<Holdfast['log'], 'entries'>;
+}
+
 const PAGE = 100;
 
 /** @param afterSequence entries up to it are not read */
-export function createEntrySource(
-  client: Pick<HoldfastClient, 'listEntries'>,
-  conversationId: string,
-  afterSequence: number,
-): EntrySource {
+export function createEntrySource(client: EntryReader, conversationId: string, afterSequence: number): EntrySource {
   let read = afterSequence;
   let waiting: ListedEntry[] = [];
   const taken = (fits: (entry: ListedEntry) => boolean): ListedEntry | null => {
@@ -26,7 +28,7 @@ export function createEntrySource(
       for (;;) {
         const found = taken(fits);
         if (found !== null) return found;
-        const { items: page } = await client.listEntries({ conversationId, afterSequence: read, limit: PAGE });
+        const { items: page } = await client.log.entries({ conversationId, afterSequence: read, limit: PAGE });
         read = page.at(-1)?.sequence ?? read;
         // Notes and markers are not shown: no event asks for them.
         waiting.push(...page.filter(({ kind }) => kind === 'user' || kind === 'assistant' || kind === 'tool_result'));
@@ -38,7 +40,7 @@ export function createEntrySource(
 
 /** The sequence of the last entry before a time, found by halving, since entries are in order of time. */
 export async function lastSequenceBefore(
-  client: Pick<HoldfastClient, 'listEntries'>,
+  client: EntryReader,
   conversation: { readonly conversationId: string; readonly entryCount: number },
   isoTime: string,
 ): Promise<number> {
@@ -47,7 +49,7 @@ export async function lastSequenceBefore(
   let notBefore = conversation.entryCount + 1;
   while (notBefore - before > 1) {
     const middle = Math.floor((before + notBefore) / 2);
-    const { items } = await client.listEntries({
+    const { items } = await client.log.entries({
       conversationId: conversation.conversationId,
       afterSequence: middle - 1,
       limit: 1,

@@ -1,5 +1,6 @@
 import { HoldfastClientError } from '../../client/errors.ts';
-import type { HoldfastClient, SentMessage, ServedCommand, TurnSummary } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
+import type { SentMessage, ServedCommand, TurnSummary } from '../../client/types.ts';
 import { applyEvent, startState } from '../render/turn-state.ts';
 import type { Display } from './display.ts';
 import { createPatience } from './patience.ts';
@@ -21,7 +22,7 @@ const PATIENCE_MILLISECONDS = 600_000;
  * @throws HoldfastClientError `timeout` after 10 minutes
  */
 export async function followBranchChange(options: {
-  readonly client: HoldfastClient;
+  readonly client: Holdfast;
   readonly conversationId: string;
   readonly display: Display;
   readonly signal: AbortSignal;
@@ -30,7 +31,7 @@ export async function followBranchChange(options: {
 }): Promise<BranchChangeEnd> {
   const { client, conversationId, display, signal, untilChanged } = options;
   // What was there before the request is not its effect; nothing else is at work, or it would be refused.
-  const { eventCount: afterSequence } = await client.getConversation(conversationId);
+  const { eventCount: afterSequence } = await client.conversation.get({ conversationId });
   const { messageId } = await options.request();
   const within = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MILLISECONDS)]);
   let state = startState(Date.now());
@@ -50,17 +51,17 @@ export async function followBranchChange(options: {
     if (turn !== null) return { kind: 'ended', messageId, turn };
   }
   if (signal.aborted) return { kind: 'left', messageId };
-  const turn = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 0 });
+  const turn = await client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 0 });
   return { kind: 'ended', messageId, turn };
 }
 
 /** `null` while the turn of the message has not ended. */
 async function outcomeNow(
-  client: HoldfastClient,
+  client: Holdfast,
   message: { readonly conversationId: string; readonly messageId: string },
 ): Promise<TurnSummary | ServedCommand | null> {
   try {
-    return await client.waitForOutcome({ ...message, timeoutMilliseconds: 0 });
+    return await client.conversation.outcome({ ...message, timeoutMilliseconds: 0 });
   } catch (error) {
     if (error instanceof HoldfastClientError && error.code === 'timeout') return null;
     throw error;

@@ -1,5 +1,6 @@
 import type { WaitingCall } from '../../client/decision-types.ts';
-import type { Conversation, HoldfastClient, TimelineEvent } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
+import type { Conversation, TimelineEvent } from '../../client/types.ts';
 import type { CommittedCompaction } from '../render/compaction-state.ts';
 import { callOf } from '../render/decision-state.ts';
 import { applyEvent, startState } from '../render/turn-state.ts';
@@ -20,7 +21,7 @@ export type CompactionEnd =
 
 /** Sends the request and shows the compaction that follows, and of the turn nothing else. */
 export async function followCompaction(options: {
-  readonly client: Pick<HoldfastClient, 'getConversation' | 'watch'>;
+  readonly client: { readonly conversation: Pick<Holdfast['conversation'], 'get' | 'watch'> };
   readonly conversationId: string;
   readonly display: Display;
   readonly signal: AbortSignal;
@@ -28,7 +29,7 @@ export async function followCompaction(options: {
 }): Promise<CompactionEnd> {
   const { client, conversationId, display, signal } = options;
   // What was there before the request is not its effect.
-  const conversation = await client.getConversation(conversationId);
+  const conversation = await client.conversation.get({ conversationId });
   const { eventCount } = conversation;
   await options.request();
   let state = stateAtRequest(conversation);
@@ -64,11 +65,11 @@ export async function followCompaction(options: {
 
 /** Whether nothing waits any longer, and no turn came after this one that could have taken the request. */
 async function hasServed(
-  client: Pick<HoldfastClient, 'getConversation'>,
+  client: { readonly conversation: Pick<Holdfast['conversation'], 'get'> },
   conversationId: string,
   turnId: string | null,
 ): Promise<boolean> {
-  const { waitingMessages, turn } = await client.getConversation(conversationId);
+  const { waitingMessages, turn } = await client.conversation.get({ conversationId });
   return waitingMessages === 0 && (turn === null || turn.turnId === turnId);
 }
 

@@ -1,4 +1,5 @@
-import type { HoldfastClient, ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
+import type { ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
 import type { TurnItem } from '../render/turn-items.ts';
 import { applyEvent, applyLiveText, startState } from '../render/turn-state.ts';
 import type { TurnScreenState } from '../render/turn-state.ts';
@@ -11,7 +12,7 @@ import { chooseTurn } from './turn-choice.ts';
 import type { TurnTarget } from './turn-choice.ts';
 
 export interface FollowOptions extends TurnTarget {
-  readonly client: HoldfastClient;
+  readonly client: Holdfast;
   readonly conversationId: string;
   /** Entries up to it are not read. Default: 0. */
   readonly afterEntry?: number;
@@ -94,18 +95,18 @@ function entryTest(event: TimelineEvent): ((entry: ListedEntry) => boolean) | nu
 }
 
 /** Adds what events do not tell: the size of the window, and what the turn has cost. */
-function createFigures(client: HoldfastClient, conversationId: string, wanted: boolean) {
+function createFigures(client: Holdfast, conversationId: string, wanted: boolean) {
   let lookedAt = 0;
   let inputBudget: number | null = null;
   return {
     async add(state: TurnScreenState, event: TimelineEvent): Promise<TurnScreenState> {
       if (wanted && event.kind === 'model_call_started' && inputBudget === null) {
-        ({ inputBudget } = await client.getContext(conversationId));
+        ({ inputBudget } = await client.log.context({ conversationId }));
       }
       let { cost } = state;
       if (wanted && event.kind === 'model_call_answered' && Date.now() - lookedAt >= COST_INTERVAL_MILLISECONDS) {
         lookedAt = Date.now();
-        const { turn } = await client.getConversation(conversationId);
+        const { turn } = await client.conversation.get({ conversationId });
         if (turn?.turnId === event.turnId) cost = turn.cost;
       }
       return { ...state, inputBudget, cost };
@@ -115,10 +116,10 @@ function createFigures(client: HoldfastClient, conversationId: string, wanted: b
 
 /** The turn's row: what its outcome means in words, and its sums. `null` when a newer turn has begun already. */
 export async function readEndedTurn(
-  client: HoldfastClient,
+  client: Holdfast,
   conversationId: string,
   turnId: string,
 ): Promise<TurnSummary | null> {
-  const { turn } = await client.getConversation(conversationId);
+  const { turn } = await client.conversation.get({ conversationId });
   return turn?.turnId === turnId ? turn : null;
 }

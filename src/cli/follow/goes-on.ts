@@ -1,4 +1,4 @@
-import type { HoldfastClient } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
 
 /** A worker that is alive serves a row within it. */
 const PATIENCE_MILLISECONDS = 2_000;
@@ -22,12 +22,17 @@ export type News = 'goes_on' | 'unserved' | { readonly endedAs: string };
  * @param at.turnId the turn in question; left out, any turn of the conversation
  */
 export async function goesOn(
-  client: HoldfastClient,
+  client: Holdfast,
   at: { readonly conversationId: string; readonly afterEvent: number; readonly turnId?: string },
 ): Promise<News> {
   const { conversationId, afterEvent, turnId } = at;
   const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
-  for await (const update of client.watch({ conversationId, afterSequence: afterEvent, liveText: false, signal })) {
+  for await (const update of client.conversation.watch({
+    conversationId,
+    afterSequence: afterEvent,
+    liveText: false,
+    signal,
+  })) {
     if (update.type !== 'event' || (turnId !== undefined && update.event.turnId !== turnId)) continue;
     const { event } = update;
     if (!WITHOUT_WORKER.has(event.kind)) return 'goes_on';

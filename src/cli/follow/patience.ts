@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HoldfastClient, WatchOptions, WatchUpdate } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
+import type { WatchOptions, WatchUpdate } from '../../client/types.ts';
 import { isDatabaseOutage } from '../describe-error.ts';
 
 /** How long a watcher bears a Postgres that does not answer: the turn survives longer outages, a watcher need not. */
@@ -16,7 +17,7 @@ export interface Patience {
 
 /** @param trouble told of each failure in an outage */
 export function createPatience(
-  client: Pick<HoldfastClient, 'watch'>,
+  client: { readonly conversation: Pick<Holdfast['conversation'], 'watch'> },
   signal: AbortSignal,
   trouble: () => void,
 ): Patience {
@@ -45,7 +46,7 @@ export function createPatience(
       let { afterSequence = 0 } = options;
       while (!signal.aborted) {
         try {
-          for await (const update of client.watch({ ...options, afterSequence, signal })) {
+          for await (const update of client.conversation.watch({ ...options, afterSequence, signal })) {
             failingSince = null;
             if (update.type === 'event') afterSequence = update.event.sequence;
             yield update;

@@ -1,4 +1,5 @@
-import type { HoldfastClient, TurnSummary } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
+import type { TurnSummary } from '../../client/types.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { shortId } from '../find-conversation.ts';
 import { interruptible } from '../interruption.ts';
@@ -17,7 +18,7 @@ export interface ShowTurnOptions extends Pick<
 }
 
 /** Shows a turn until it ends or the user leaves; sets the exit code. */
-export async function showTurn(client: HoldfastClient, output: Output, options: ShowTurnOptions): Promise<void> {
+export async function showTurn(client: Holdfast, output: Output, options: ShowTurnOptions): Promise<void> {
   const { conversationId, json } = options;
   const conversation = shortId(conversationId);
   const display = json

@@ -1,4 +1,4 @@
-import type { HoldfastClient } from '../../client/types.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { interruptible } from '../interruption.ts';
 import type { Output } from '../output.ts';
@@ -8,7 +8,7 @@ import type { TurnTarget } from './turn-choice.ts';
 
 /** Prints each update as a line of JSON until the turn ends; sets the exit code. */
 export async function streamUpdates(
-  client: HoldfastClient,
+  client: Holdfast,
   output: Output,
   target: TurnTarget & { readonly conversationId: string },
 ): Promise<void> {

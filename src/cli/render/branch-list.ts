@@ -1,4 +1,4 @@
-import type { Branch } from '../../client/branch-types.ts';
+import type { BranchRow as Branch } from '../../store/conversations/branches.ts';
 import { plural } from './numbers.ts';
 import { safeLine } from './safe-text.ts';
 import type { Style } from './style.ts';

@@ -137,18 +137,21 @@ export async function listConversations(
     readonly tenant?: string;
     readonly state?: ConversationState;
     readonly agent?: string;
+    /** ISO time: only those that were active at or after it. */
+    readonly since?: string;
     /** Default: 50. */
     readonly limit?: number;
     /** Id of the last conversation of the page before; a later activity of it may repeat rows. */
     readonly beforeId?: string;
   } = {},
 ): Promise<ConversationRow[]> {
-  const { tenant = DEFAULT_TENANT, state, agent, beforeId } = request;
+  const { tenant = DEFAULT_TENANT, state, agent, since, beforeId } = request;
   if (beforeId !== undefined && !isId(beforeId)) return [];
   const rows = await sql<ConversationColumns[]>`
     select ${conversationColumns(sql)} from conversations c
     where c.tenant = ${tenant} ${agent === undefined ? sql`` : sql`and c.agent = ${agent}`}
       ${state === undefined ? sql`` : inState(sql, state)}
+      ${since === undefined ? sql`` : sql`and c.active_at >= ${since}::timestamptz`}
       ${
         beforeId === undefined
           ? sql``

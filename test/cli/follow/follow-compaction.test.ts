@@ -53,9 +53,11 @@ async function follow(
 ) {
   return followCompaction({
     client: {
-      getConversation: async () => ({ ...CONVERSATION, ...conversation }),
-      async *watch({ afterSequence = 0 }): AsyncGenerator<WatchUpdate> {
-        for (const event of events) if (event.sequence > afterSequence) yield { type: 'event', event };
+      conversation: {
+        get: async () => ({ ...CONVERSATION, ...conversation }),
+        async *watch({ afterSequence = 0 }): AsyncGenerator<WatchUpdate> {
+          for (const event of events) if (event.sequence > afterSequence) yield { type: 'event', event };
+        },
       },
     },
     conversationId: CONVERSATION.conversationId,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { branchListLines } from '../../../src/cli/render/branch-list.ts';
 import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';
-import type { Branch } from '../../../src/client/branch-types.ts';
+import type { BranchRow as Branch } from '../../../src/store/conversations/branches.ts';
 
 const first: Branch = {
   branch: 0,

@@ -23,14 +23,14 @@ afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 test('G10, G11, G14 five passes merge into one summary and lose nothing, also when a worker dies in every activity', async () => {
-  const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'goagent', model: MODEL });
-  const sent = await harness.client.sendMessage({ conversationId, content: TASK, mode: 'queue' });
+  const { conversationId } = await harness.client.start('Say ready', { preset: 'goagent', model: MODEL });
+  const sent = await harness.client.conversation.send({ conversationId, content: TASK, mode: 'queue' });
   await dieInOrder(harness, DEATHS.goagent);
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 200_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   await expectAllHolds(harness);
   await expectWholeLog(harness, conversationId, 2 * STEPS);
-  const summaries = (await harness.client.listSummaries({ conversationId })).toSorted(
+  const summaries = (await harness.client.log.summaries({ conversationId })).toSorted(
     (left, right) => (left.generation ?? 0) - (right.generation ?? 0),
   );
   expect(summaries.length).toBeGreaterThanOrEqual(5);
@@ -56,7 +56,7 @@ test('G10, G11, G14 five passes merge into one summary and lose nothing, also wh
     summaries.map(({ tokensBefore, tokensAfter }) => [tokensBefore, tokensAfter]),
   );
   const covered = summaries.at(-1)?.coveredThroughSequence ?? 0;
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const spoken = entries.filter((entry) => entry.sequence <= covered && entry.kind !== 'compaction');
   const removed = committed.reduce((sum, { data }) => sum + Number(data['messagesRemoved']), 0);
   // The newest message of the user stays word for word: it is covered, but not removed.
@@ -83,7 +83,7 @@ test('G4 the log keeps an entry for each pass, with the summary and the id of th
     expect(row).toMatchObject({ kind: 'compaction', summary: expect.stringContaining('## ') });
     expect(row.first_kept_sequence).toBeLessThan(row.sequence);
     // The view of the next call begins with the summary, and then with that entry.
-    const { kind } = await harness.client.openEntry(row.first_kept);
+    const { kind } = await harness.client.log.open({ entryId: row.first_kept });
     expect(['user', 'assistant']).toContain(kind);
   }
 });
@@ -92,8 +92,8 @@ test('from the newest summary the lineage leads over every generation to the exa
   const [conversation] = await harness.database<{ id: string }[]>`
     select conversation_id as id from compactions where status = 'committed' group by 1 having count(*) >= 5`;
   const conversationId = conversation?.id ?? '';
-  const lineage = new Map((await harness.client.readLineage(conversationId)).map((one) => [one.compactionId, one]));
-  const newest = (await harness.client.listSummaries({ conversationId })).toSorted(
+  const lineage = new Map((await harness.client.log.lineage({ conversationId })).map((one) => [one.compactionId, one]));
+  const newest = (await harness.client.log.summaries({ conversationId })).toSorted(
     (left, right) => (right.generation ?? 0) - (left.generation ?? 0),
   )[0];
   const generations: number[] = [];
@@ -104,7 +104,7 @@ test('from the newest summary the lineage leads over every generation to the exa
     at = lineage.get(at.previousCompactionId ?? '');
   }
   expect(generations).toEqual(Array.from({ length: lineage.size }, (_, index) => lineage.size - index));
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const through = newest?.coveredThroughSequence ?? 0;
   const spoken = entries.filter(
     ({ sequence, kind }) => sequence <= through && ['user', 'assistant', 'tool_result'].includes(kind),

@@ -36,8 +36,8 @@ afterAll(() => harness.stop());
 /** Three files, then a compaction that the user asks for. */
 async function compacted(conversationId?: string, task = readTask(3)): Promise<string> {
   const turn = await harness.runTask(task, conversationId === undefined ? {} : { conversationId });
-  const command = await harness.client.requestCompaction({ conversationId: turn.conversationId });
-  await harness.client.waitForOutcome({ ...command, timeoutMilliseconds: 120_000 });
+  const command = await harness.client.conversation.compact({ conversationId: turn.conversationId });
+  await harness.client.conversation.outcome({ ...command, timeoutMilliseconds: 120_000 });
   return turn.conversationId;
 }
 
@@ -59,7 +59,7 @@ async function newestOf(conversationId: string): Promise<Committed> {
 test('P28 a hook is told first kept entry, messages, tokens and files', async () => {
   const conversationId = await compacted();
   const preparation = asked.at(-1);
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 100 });
   const kept = entries.find((entry) => entry.entryId === preparation?.firstKeptEntryId);
   expect(kept).toBeDefined();
   expect(preparation?.entriesToSummarize.at(-1)?.sequence).toBe((kept?.sequence ?? 0) - 1);
@@ -85,8 +85,8 @@ test('P28 a hook that brings a summary saves the call of a model', async () => {
 test('P25 P28 a hook that cancels changes nothing', async () => {
   hooks = [() => ({ cancel: true })];
   const conversationId = await compacted();
-  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 100 });
+  expect(await harness.client.log.summaries({ conversationId })).toEqual([]);
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 100 });
   expect(entries.some((entry) => entry.kind === 'compaction')).toBe(false);
   const kinds = (await eventsOf(harness, conversationId)).map(({ kind }) => kind);
   expect(kinds).toContain('compaction_cancelled');
@@ -125,13 +125,13 @@ test('P28 a stop ends a turn whose hook hangs, tells the hook, and leaves no com
     () => ({ summary: '## Goal\nOF ANOTHER HOOK' }),
   ];
   const { conversationId } = await harness.runTask(readTask(3));
-  const command = await harness.client.requestCompaction({ conversationId });
+  const command = await harness.client.conversation.compact({ conversationId });
   await waitUntil('the hook is asked', () => told !== undefined);
-  await harness.client.stop({ conversationId });
-  const turn = await harness.client.waitForOutcome({ ...command, timeoutMilliseconds: 10_000 });
+  await harness.client.conversation.stop({ conversationId });
+  const turn = await harness.client.conversation.outcome({ ...command, timeoutMilliseconds: 10_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
   await waitUntil('the hook is told', () => told?.aborted === true);
-  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
+  expect(await harness.client.log.summaries({ conversationId })).toEqual([]);
 });
 
 test('P29 details of a hook are stored with the compaction and carried on to the next', async () => {

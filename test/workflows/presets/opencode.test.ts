@@ -28,18 +28,18 @@ afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 test('O7 O8 O14 a marker is queued as a task, served before the next call, and the view begins there, also when a worker dies in every activity', async () => {
-  const { conversationId } = await harness.client.startTask({ task: readTask(5), preset: 'opencode', model: MODEL });
-  const say = async (content: string) => harness.client.sendMessage({ conversationId, content, mode: 'queue' });
+  const { conversationId } = await harness.client.start(readTask(5), { preset: 'opencode', model: MODEL });
+  const say = async (content: string) => harness.client.conversation.send({ conversationId, content, mode: 'queue' });
   await say('Say one');
   // The end of the turn with this message clears old results; the last message brings the view over its window.
   const cleared = await say('Say two');
   const sent = await say(readTask(10));
   await dieInOrder(harness, DEATHS.opencode);
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 250_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 250_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   await expectAllHolds(harness);
-  const [clearing, compaction] = await harness.client.listSummaries({ conversationId });
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const [clearing, compaction] = await harness.client.log.summaries({ conversationId });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const [row] = await harness.database<
     { head_entry_id: string; marker_entry_id: string; first_kept_sequence: number }[]
   >`
@@ -66,7 +66,7 @@ test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more
     where c.id = ${clearing?.compactionId ?? ''} and m.id = ${clearedAfter}`;
   expect(turns).toHaveLength(1);
   // What is cleared is a flag beside the log, with its time.
-  const [mark] = await harness.client.readLineage(conversationId);
+  const [mark] = await harness.client.log.lineage({ conversationId });
   expect(mark?.changes.map(({ method, toolName }) => [method, toolName])).toContainEqual(['clear', 'read_file']);
   expect(Date.parse(clearing?.createdAt ?? '')).toBeGreaterThan(0);
   const bodies = await requestBodies(harness, 'agent');
@@ -74,13 +74,13 @@ test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more
   expect(body.split(MARK).length - 1).toBeGreaterThanOrEqual(2);
   expect(body.includes('pump 50001 ')).toBe(true);
   // Nothing new is old: the turn that followed cleared nothing more.
-  const passes = await harness.client.listSummaries({ conversationId });
+  const passes = await harness.client.log.summaries({ conversationId });
   expect(passes.map(({ trigger }) => trigger)).toEqual(['maintenance', 'threshold']);
 });
 
 test('O2 the log has roles and typed parts, tool calls with input, output and times, the marker, the summary and what was cleared', async () => {
   const { conversationId, pivot: pass } = pivoted;
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const kinds = new Set(entries.map(({ kind }) => kind));
   expect([...kinds].toSorted()).toEqual(['assistant', 'compaction', 'note', 'tool_result', 'user']);
   const answer = entries.find(({ kind, content }) => kind === 'assistant' && content.some(isCall));
@@ -93,7 +93,7 @@ test('O2 the log has roles and typed parts, tool calls with input, output and ti
   expect(stored?.finished_at.getTime()).toBeGreaterThanOrEqual(stored?.claimed_at.getTime() ?? Infinity);
   // The marker is the user's side of the question; whether it came by itself stands beside it.
   expect(pass).toMatchObject({ trigger: 'threshold', text: expect.stringContaining('## Objective') });
-  const lineage = await harness.client.readLineage(conversationId);
+  const lineage = await harness.client.log.lineage({ conversationId });
   const read = lineage[1]?.parts.flatMap((part) => part.entries.map(({ sequence }) => sequence)) ?? [];
   expect(read.at(-1)).toBe(pass?.coveredThroughSequence);
 });
@@ -117,9 +117,9 @@ test('O10 a model of its own summarizes, when one is set', async () => {
     await writeLogs(own, 2);
     await own.startWorker();
     const turn = await own.runTask(readTask(2));
-    const asked = await own.client.requestCompaction({ conversationId: turn.conversationId });
-    await own.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-    const [summary] = await own.client.listSummaries({ conversationId: turn.conversationId });
+    const asked = await own.client.conversation.compact({ conversationId: turn.conversationId });
+    await own.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+    const [summary] = await own.client.log.summaries({ conversationId: turn.conversationId });
     expect(summary).toMatchObject({ trigger: 'manual' });
     const [row] = await own.database<{ model: string }[]>`
       select model from compactions where id = ${summary?.compactionId ?? ''}`;
@@ -128,7 +128,7 @@ test('O10 a model of its own summarizes, when one is set', async () => {
     const models = requests.filter((request) => request.purpose === 'summary').map((request) => request.body);
     expect(JSON.stringify(models[0])).toContain('sim-128k');
     // A manual pass is not followed by a request to continue.
-    const { items: entries } = await own.client.listEntries({ conversationId: turn.conversationId });
+    const { items: entries } = await own.client.log.entries({ conversationId: turn.conversationId });
     expect(entries.at(-1)?.kind).toBe('compaction');
   } finally {
     await own.stop();
@@ -138,20 +138,19 @@ test('O10 a model of its own summarizes, when one is set', async () => {
 test('a stop during the check after the last step leaves the turn answered', async () => {
   await harness.fault({ kind: 'delay', milliseconds: 60_000, times: 1, match: { purpose: 'summary' } });
   // The files and three answers stay below the trigger; the fourth, with which the turn ends, brings the count over it.
-  const { conversationId, messageId } = await harness.client.startTask({
-    task: `${readTask(8)}\nCall read_file with {"path": "log-9.txt", "limit": 400}\nWrite 40000 words`,
-    preset: 'opencode',
-    model: MODEL,
-  });
+  const { conversationId, messageId } = await harness.client.start(
+    `${readTask(8)}\nCall read_file with {"path": "log-9.txt", "limit": 400}\nWrite 40000 words`,
+    { preset: 'opencode', model: MODEL },
+  );
   await waitUntil(
     'a pass begins',
     async () => (await eventsOf(harness, conversationId)).some(({ kind }) => kind === 'compaction_started'),
     120_000,
   );
-  await harness.client.stop({ conversationId });
-  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.stop({ conversationId });
+  const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   expect(entries.findLast(({ kind }) => kind === 'assistant')?.content.some(isCall)).toBe(false);
-  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
+  expect(await harness.client.log.summaries({ conversationId })).toEqual([]);
 }, 400_000);

@@ -31,13 +31,13 @@ const BEFORE_OVERFLOW = 13;
 
 test('P15 P16 P21 at 200,000 tokens a long turn is split: two summaries at once, one text with the files, also when a worker dies in every activity', async () => {
   await harness.fault({ kind: 'overflow', times: 1, skip: BEFORE_OVERFLOW, match: { purpose: 'agent' } });
-  const { conversationId } = await harness.client.startTask({ task: readTask(2), preset: 'pi', model: MODEL });
-  const sent = await harness.client.sendMessage({ conversationId, content: readTask(11), mode: 'queue' });
+  const { conversationId } = await harness.client.start(readTask(2), { preset: 'pi', model: MODEL });
+  const sent = await harness.client.conversation.send({ conversationId, content: readTask(11), mode: 'queue' });
   await killOnceAt(harness, DEATHS.pi);
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 1 });
   await expectAllHolds(harness);
-  const [compaction] = await harness.client.listSummaries({ conversationId });
+  const [compaction] = await harness.client.log.summaries({ conversationId });
   expect(compaction).toMatchObject({ trigger: 'threshold' });
   const parts = (await partsOf(harness, conversationId)).filter(
     (part) => part.compaction_id === compaction?.compactionId,
@@ -94,14 +94,14 @@ test('P2 P31 the check is made once more after the last step, and a compaction r
   // Eight files stay below the trigger; the long answer brings the count over it.
   const turn = await harness.runTask(`${readTask(8)}\nWrite 7000 words`, { timeoutMilliseconds: 200_000 });
   const { conversationId } = turn;
-  const before = await harness.client.listSummaries({ conversationId });
+  const before = await harness.client.log.summaries({ conversationId });
   const history = await harness.history(conversationId);
   expect(history.split('"compactContext"').length - 1).toBe(turn.steps + 1);
-  const asked = await harness.client.requestCompaction({ conversationId });
-  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-  const again = await harness.client.requestCompaction({ conversationId });
-  await harness.client.waitForOutcome({ ...again, timeoutMilliseconds: 120_000 });
-  expect((await harness.client.listSummaries({ conversationId })).length).toBe(before.length + 1);
+  const asked = await harness.client.conversation.compact({ conversationId });
+  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const again = await harness.client.conversation.compact({ conversationId });
+  await harness.client.conversation.outcome({ ...again, timeoutMilliseconds: 120_000 });
+  expect((await harness.client.log.summaries({ conversationId })).length).toBe(before.length + 1);
   const declined = (await eventsOf(harness, conversationId)).filter(({ kind }) => kind === 'compaction_declined');
   expect(declined.map(({ data }) => data['reason'])).toEqual(['nothing_to_compact']);
 }, 400_000);

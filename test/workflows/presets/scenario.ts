@@ -52,7 +52,7 @@ export async function partsOf(
 
 /** No orphan, no gap, and every original still there. */
 export async function expectWholeLog(harness: TurnHarness, conversationId: string, results: number): Promise<void> {
-  const { items: entries } = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
   const read = entries.filter((entry) => entry.kind === 'tool_result');
   expect(read).toHaveLength(results);

@@ -40,10 +40,10 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 test('a preset that a user defines through the public API runs without any change of the pipeline', async () => {
-  const sent = await harness.client.startTask({ task: readTask(6), preset: 'seventh' });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+  const sent = await harness.client.start(readTask(6), { preset: 'seventh' });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
-  const summaries = await harness.client.listSummaries({ conversationId: sent.conversationId });
+  const summaries = await harness.client.log.summaries({ conversationId: sent.conversationId });
   expect(summaries.length).toBeGreaterThan(0);
   for (const { preset, text, tokensBefore } of summaries) {
     expect(preset).toBe('seventh');

@@ -80,15 +80,15 @@ test('W31 calls of one answer run one after another, and a check comes before ea
 
 test('W42 the stored conversation stays whole, and the next turn begins with all of it again', async () => {
   await expectWholeLog(harness, conversationId, FILES);
-  const passes = (await harness.client.listSummaries({ conversationId })).length;
+  const passes = (await harness.client.log.summaries({ conversationId })).length;
   const before = (await requestBodies(harness, 'agent')).length;
   await harness.runTask('Say again', { conversationId });
   const [next] = (await requestBodies(harness, 'agent')).slice(before);
   // Too much for the window: compacted anew, from the originals.
-  const again = (await harness.client.listSummaries({ conversationId })).slice(passes);
+  const again = (await harness.client.log.summaries({ conversationId })).slice(passes);
   expect(again.length).toBeGreaterThan(0);
   expect(again[0]?.tokensBefore).toBeGreaterThan(again[0]?.tokensAfter ?? 0);
-  const [lineage] = (await harness.client.readLineage(conversationId)).slice(passes);
+  const [lineage] = (await harness.client.log.lineage({ conversationId })).slice(passes);
   expect(lineage?.previousCompactionId).toBe(null);
   expect(next?.split('[Compaction Summary]')).toHaveLength(2);
 });

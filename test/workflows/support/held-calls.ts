@@ -44,7 +44,7 @@ export function createHeldCalls(): HeldCalls {
     tool,
     held,
     async start({ client }, name) {
-      const sent = await client.startTask({ task: `Call hold with {"name": "${name}"}` });
+      const sent = await client.start(`Call hold with {"name": "${name}"}`);
       await waitUntil(`${name} is held`, () => held.has(name));
       return sent;
     },

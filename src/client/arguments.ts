@@ -1,0 +1,134 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import type { ContentPart } from '../context/log/content.ts';
+import { isId } from '../store/database/ids.ts';
+import { HoldfastClientError } from './errors.ts';
+
+// What methods take. Types say it too, but not every caller has a compiler, and numbers come from outside.
+
+export const text = z.string({ error: 'must be a text' });
+export const named = text.refine((name) => name !== '' && name.length <= 200 && !name.includes('\0'), {
+  error: 'must be a text of 1 to 200 characters without NUL',
+});
+/** Neither blank nor with what a text column of Postgres does not hold: half a surrogate pair would be another user's name. */
+export const userName = text.refine((name) => name.length <= 200 && /\S/u.test(name) && !/[\p{Cc}\p{Cs}]/u.test(name), {
+  error: 'must be a text of 1 to 200 characters, not blank and without control characters',
+});
+export const uuid = text.refine(isId, { error: 'must be a UUID' });
+export const flag = z.boolean({ error: 'must be true or false' });
+export const work = z.custom((value) => typeof value === 'function', { error: 'must be a function' });
+export const time = text.refine((written) => !Number.isNaN(Date.parse(written)), { error: 'must be an ISO time' });
+export const date = z.date({ error: 'must be a Date' });
+export const absolutePath = text.refine(isAbsolute, { error: 'must be an absolute path' });
+
+export function formed(pattern: RegExp, error: string): z.ZodType {
+  return z.string({ error }).regex(pattern, { error });
+}
+
+export function whole(least: number): z.ZodType {
+  const error = `must be a whole number of ${least} or more`;
+  return z.int({ error }).min(least, { error });
+}
+
+export function numberOf(unit: string): z.ZodType {
+  const error = `must be a number of ${unit}`;
+  return z.number({ error }).min(0, { error });
+}
+
+export function oneOf(...values: readonly string[]): z.ZodType {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` });
+}
+
+/** Not by its class: a signal may come from another realm or library. */
+export const signal = z.custom<AbortSignal>(
+  (value) => typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
+  { error: 'must be an AbortSignal' },
+);
+
+const part = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text }),
+  z.object({ type: z.literal('image'), mediaType: text, data: text, width: z.number(), height: z.number() }),
+  z.object({ type: z.literal('file'), mediaType: text, name: text, data: text, pages: z.number() }),
+]);
+export const content = z.union([text, z.array(part)], {
+  error: 'must be a text, or a list of texts, images and files',
+});
+
+/**
+ * Text, or text with images and files. A file of text (`text/*`, JSON, XML, YAML) is stored as text; a file of another type than PDF is
+ * refused with `invalid_argument`.
+ */
+export type MessageContent = string | readonly ContentPart[];
+
+/** Names a conversation. An id that is no UUID is as unknown as any other. */
+export interface OfConversation {
+  readonly conversationId: string;
+}
+
+export const ofConversation = { conversationId: text };
+
+/** What every message and command has. */
+export interface ToSend extends OfConversation {
+  /** Chosen by the caller, 1 to 200 characters: what is sent twice to a conversation counts once. Default: a new UUID. */
+  readonly messageId?: string;
+}
+
+export const toSend = { ...ofConversation, messageId: text.optional() };
+
+/** What a conversation sets instead of its agent's own. */
+export interface ConversationChoices {
+  /** Name of an agent. Default: `default`. */
+  readonly agent?: string;
+  /** `provider/model`. */
+  readonly model?: string;
+  /** Compaction preset. */
+  readonly preset?: string;
+  /** Absolute path. */
+  readonly workspace?: string;
+  /**
+   * Whose memories of scope `user` the conversation is shown and writes, where its agent has memory: 1 to 200 characters, no control
+   * characters. Default: the agent's `memory.user`.
+   */
+  readonly user?: string;
+}
+
+export const conversationChoices = {
+  agent: named.optional(),
+  model: named.optional(),
+  preset: named.optional(),
+  workspace: absolutePath.optional(),
+  user: userName.optional(),
+};
+
+/** @throws HoldfastClientError `invalid_argument` naming method, argument, the offending value and what it must be */
+export function checkArguments(method: string, schema: z.ZodType, argument: unknown): void {
+  const { error } = schema.safeParse(argument);
+  const issue = error?.issues[0];
+  if (issue === undefined) return;
+  const { path, message } = issue;
+  const name = path.length === 0 ? 'its argument' : path.map(String).join('.');
+  const value = shownValue(path, valueAt(argument, path));
+  throw new HoldfastClientError(
+    'invalid_argument',
+    `${method}: ${name} ${value === null ? '' : `is ${value}: it `}${message}`,
+  );
+}
+
+/** Arguments of which nothing is shown: what people write, and addresses with passwords. */
+const NEVER_SHOWN = new Set(['task', 'content', 'text', 'focus', 'reason', 'query', 'databaseUrl']);
+const LONGEST_SHOWN = 60;
+
+/** `null` for what would fill a page, or must not be seen. */
+function shownValue(path: readonly PropertyKey[], value: unknown): string | null {
+  if (path.some((key) => NEVER_SHOWN.has(String(key)))) return null;
+  if (typeof value === 'string') return value.length > LONGEST_SHOWN ? null : JSON.stringify(value);
+  if (value === undefined) return 'missing';
+  return typeof value === 'number' || typeof value === 'boolean' || value === null ? String(value) : null;
+}
+
+function valueAt(argument: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    argument,
+  );
+}

@@ -1,0 +1,119 @@
+import type { ContentPart } from '../context/log/content.ts';
+import { listBranches, readActiveBranch, readSaidMessage } from '../store/conversations/branches.ts';
+import type { BranchRow } from '../store/conversations/branches.ts';
+import { content, flag, ofConversation, text, toSend, uuid, whole } from './arguments.ts';
+import type { MessageContent, OfConversation, ToSend } from './arguments.ts';
+import type { ClientContext } from './client-context.ts';
+import { inOtherWords, messageParts } from './message-parts.ts';
+import type { SentMessage } from './types.ts';
+
+interface ChangeOfBranch extends ToSend {
+  /** Whether what is left behind is summarized. */
+  readonly summarize?: boolean;
+}
+
+const toChange = { ...toSend, summarize: flag.optional() };
+
+/**
+ * Branches of a conversation's entry tree. A change of branch is a turn with no step; on a conversation that is at work
+ * it is refused as `conversation_busy`. `conversation.outcome` waits for it.
+ */
+export class BranchMethods {
+  readonly #context: ClientContext;
+
+  constructor(context: ClientContext) {
+    this.#context = context;
+  }
+
+  list(options: OfConversation): Promise<BranchRow[]> {
+    return this.#context.boundary.call('branches.list', options, ofConversation, () =>
+      listBranches(this.#context.database, options.conversationId),
+    );
+  }
+
+  /** The branch that the conversation goes on with, without looking at the others. */
+  active(options: OfConversation): Promise<BranchRow> {
+    return this.#context.boundary.call('branches.active', options, ofConversation, () =>
+      readActiveBranch(this.#context.database, options.conversationId),
+    );
+  }
+
+  /**
+   * Begins a branch after an entry, inside a group after its end, and goes on with it.
+   * @param options.entryId `null`: before the first entry
+   * @param options.summarize default: true
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`
+   */
+  fork(options: ChangeOfBranch & { readonly entryId: string | null }): Promise<SentMessage> {
+    const { conversationId, entryId, summarize = true } = options ?? {};
+    return this.#context.boundary.call('branches.fork', options, { ...toChange, entryId: uuid.nullable() }, () =>
+      this.#context.sending.changeBranch({
+        conversationId,
+        kind: 'fork',
+        target: { entryId, summarizes: summarize },
+        ...idOf(options),
+      }),
+    );
+  }
+
+  /** Goes on with another branch. @throws HoldfastClientError `conversation_busy`, `branch_not_found` */
+  switch(options: ChangeOfBranch & { readonly branch: number }): Promise<SentMessage> {
+    const { conversationId, branch, summarize = true } = options ?? {};
+    return this.#context.boundary.call('branches.switch', options, { ...toChange, branch: whole(0) }, () =>
+      this.#context.sending.changeBranch({
+        conversationId,
+        kind: 'switch',
+        target: { branch, summarizes: summarize },
+        ...idOf(options),
+      }),
+    );
+  }
+
+  /**
+   * Asks for another answer: forks before a message of the user and sends it again as it was. When the fork is refused later,
+   * the message is taken back and not answered; `conversation.outcome` then tells why.
+   * @param options.entryId the user's entry. Default: the newest of the active branch
+   * @param options.summarize default: false
+   * @returns the message that begins the turn
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`
+   */
+  regenerate(options: ChangeOfBranch & { readonly entryId?: string }): Promise<SentMessage> {
+    return this.#context.boundary.call('branches.regenerate', options, { ...toChange, entryId: text.optional() }, () =>
+      this.#resend(options, (said) => said),
+    );
+  }
+
+  /**
+   * Says an earlier message in other words: forks before it and sends the new content in its place, or not at all, as
+   * `regenerate` does.
+   * @param options.entryId the user's entry
+   * @param options.content a text takes the place of the words, and pictures and files of the message stay; parts take the place of all
+   * @param options.summarize default: false
+   * @returns the message that begins the turn
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`, `invalid_argument` (the content is empty)
+   */
+  edit(options: ChangeOfBranch & { readonly entryId: string; readonly content: MessageContent }): Promise<SentMessage> {
+    return this.#context.boundary.call('branches.edit', options, { ...toChange, entryId: text, content }, async () => {
+      const given = messageParts(options.content);
+      return this.#resend(options, (said) =>
+        typeof options.content === 'string' ? inOtherWords(said, options.content) : given,
+      );
+    });
+  }
+
+  async #resend(
+    options: ChangeOfBranch & { readonly entryId?: string },
+    contentOf: (said: readonly ContentPart[]) => readonly ContentPart[],
+  ): Promise<SentMessage> {
+    const { conversationId, entryId, summarize = false } = options;
+    const said = await readSaidMessage(this.#context.database, conversationId, entryId ?? null);
+    return this.#context.sending.sendOnNewBranch(
+      { conversationId, kind: 'fork', target: { entryId: said.parentId, summarizes: summarize } },
+      { conversationId, kind: 'message', mode: 'queue', content: contentOf(said.content), ...idOf(options) },
+    );
+  }
+}
+
+function idOf({ messageId }: ToSend): { readonly id?: string } {
+  return messageId === undefined ? {} : { id: messageId };
+}

@@ -1,0 +1,99 @@
+import type { Client } from '@temporalio/client';
+import { z } from 'zod';
+import type { Database } from '../store/database/database.ts';
+import type { Listeners } from '../store/database/listen.ts';
+import { requireNamespace } from '../store/database/temporal-namespace.ts';
+import type { MeaningSearch } from '../store/search/embedder.ts';
+import type { TemporalAddress } from '../temporal/connect.ts';
+import { checkArguments } from './arguments.ts';
+import type { Doorbell, RungTemporal } from './doorbell.ts';
+import { clientClosed, clientError } from './errors.ts';
+import type { WaysToSend } from './ways-to-send.ts';
+
+/** What the methods of a client share. */
+export interface ClientContext {
+  readonly database: Database;
+  readonly listeners: Listeners;
+  readonly temporal: RungTemporal;
+  readonly doorbell: Doorbell;
+  readonly sending: WaysToSend;
+  readonly meaning: MeaningSearch | null;
+  readonly tenant: string;
+  readonly boundary: Boundary;
+}
+
+/** What every method passes: a closed client does nothing, and neither does one with arguments that make no sense. */
+export interface Boundary {
+  check(method: string, argument: unknown, shape: z.ZodRawShape | z.ZodType): void;
+  /** Checks, does the work, and throws what a client throws. @throws HoldfastClientError */
+  call<Result>(
+    method: string,
+    argument: unknown,
+    shape: z.ZodRawShape | z.ZodType,
+    work: () => Promise<Result>,
+  ): Promise<Result>;
+  close(): void;
+}
+
+/** What the caller's own function threw: it comes back as it is. */
+export class ThrownByCaller extends Error {}
+
+export function createBoundary(): Boundary {
+  let isClosed = false;
+  const check: Boundary['check'] = (method, argument, shape) => {
+    if (isClosed) throw clientClosed();
+    checkArguments(method, shape instanceof z.ZodType ? shape : z.object(shape), argument);
+  };
+  return {
+    check,
+    async call(method, argument, shape, work) {
+      check(method, argument, shape);
+      try {
+        return await work();
+      } catch (error) {
+        throw error instanceof ThrownByCaller ? error.cause : clientError(error);
+      }
+    },
+    close: () => {
+      isClosed = true;
+    },
+  };
+}
+
+/** A connection that is made when it is first asked for, and again after it could not be made. */
+export function lazyTemporal(
+  database: Database,
+  address: TemporalAddress,
+): RungTemporal & { readonly close: () => Promise<void> } {
+  let connecting: Promise<Client> | null = null;
+  let connected: Client | null = null;
+  let isNameRight = false;
+  let closed = false;
+  // Loaded late: reading needs no Temporal, and loading its client takes longer than most reads.
+  const load = () => import('../temporal/connect.ts');
+  const connect = async (): Promise<Client> => {
+    try {
+      const { connectClient, describeNamespace } = await load();
+      connected = await connectClient(address);
+      if (closed) await connected.connection.close();
+      else await requireNamespace(database, await describeNamespace(connected));
+      return connected;
+    } catch (error) {
+      connecting = null;
+      throw error;
+    }
+  };
+  return {
+    client: () => (connecting ??= connect()),
+    async requireName() {
+      if (!isNameRight) await requireNamespace(database, { name: address.namespace });
+      isNameRight = true;
+    },
+    load,
+    /** Does not wait for a connection that is still being made: it is closed once it is there. */
+    async close() {
+      closed = true;
+      await connected?.connection.close();
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { definedOf } from '../context/policy/defined-of.ts';
+import { DEFAULT_TENANT } from '../store/conversations/conversations.ts';
+import { connectDatabase } from '../store/database/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { createListeners } from '../store/database/listen.ts';
+import { requireCurrentSchema } from '../store/database/migrate.ts';
+import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
+import type { TemporalAddress } from '../temporal/connect.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { z } from 'zod';
+import { checkArguments, formed, named, text, work } from './arguments.ts';
+import { createBoundary, lazyTemporal } from './client-context.ts';
+import { createDoorbell } from './doorbell.ts';
+import { clientError, HoldfastClientError } from './errors.ts';
+import { Holdfast } from './holdfast.ts';
+import { waysToSend } from './ways-to-send.ts';
+
+export interface ConnectOptions {
+  /**
+   * `postgres://user:password@host:port/database`, migrated by `holdfast migrate`. Default: `DATABASE_URL`, else what `holdfast.yaml` names,
+   * else the local stack of `holdfast dev`, the last two here or in a folder above.
+   */
+  readonly databaseUrl?: string;
+  /** Default: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE` and `TEMPORAL_API_KEY`, else found like the database. */
+  readonly temporal?: TemporalAddress;
+  /** Queue of the workers. Default: `HOLDFAST_TASK_QUEUE`, else `agent-turn`. */
+  readonly taskQueue?: string;
+  /**
+   * Whose conversations it starts, lists and searches, and whose standing approvals it knows. No access control: an id leads to a
+   * conversation of any tenant. Default: `default`.
+   */
+  readonly tenant?: string;
+  /** Search by meaning beside search by words, as workers with `embeddings` in `holdfast.yaml` do. Default: words alone. */
+  readonly embedder?: TextEmbedder;
+  /** Told when a search went by words alone because its query could not be embedded. Default: nothing. */
+  readonly onEmbeddingFailure?: (error: unknown) => void;
+  /** Told of each doorbell that did not arrive; upkeep finds the row. Default: nothing. */
+  readonly onDoorbellFailure?: (conversationId: string, error: unknown) => void;
+}
+
+const CONNECT = z.object({
+  // The value is never shown: it may hold a password.
+  databaseUrl: formed(/^postgres(?:ql)?:\/\/\S+$/u, 'must be an address that begins with postgres://').optional(),
+  temporal: z.object({ address: formed(/^\S+:\d{1,5}$/u, 'must be host:port'), namespace: text.optional() }).optional(),
+  taskQueue: named.optional(),
+  tenant: named.optional(),
+  onDoorbellFailure: work.optional(),
+});
+
+/**
+ * Connects to Holdfast: to Postgres at once, to Temporal at the first doorbell, so reading works without it.
+ * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_schema`
+ * @throws StackError `stack_not_started` when a server is neither given nor found; ConfigurationError for one that is written wrongly
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
+  checkArguments('connect', CONNECT, options);
+  const servers = await serversOf(options);
+  const database = openDatabase(servers.databaseUrl);
+  try {
+    await requireCurrentSchema(database);
+  } catch (error) {
+    await database.end({ timeout: 1 });
+    throw clientError(error);
+  }
+  const temporal = lazyTemporal(database, servers.temporal);
+  const { tenant = DEFAULT_TENANT, onDoorbellFailure = () => undefined } = options;
+  const taskQueue = options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE;
+  const doorbell = createDoorbell({ database, temporal, taskQueue }, onDoorbellFailure);
+  const listeners = createListeners(database);
+  const sending = waysToSend(database, { temporal, doorbell, owner: { tenant, taskQueue } });
+  return new Holdfast(
+    {
+      database,
+      listeners,
+      temporal,
+      doorbell,
+      sending,
+      meaning: meaningOf(options),
+      tenant,
+      boundary: createBoundary(),
+    },
+    async () => {
+      await doorbell.settle();
+      await listeners.close();
+      await database.end({ timeout: 1 });
+      await temporal.close();
+    },
+  );
+}
+
+async function serversOf({
+  databaseUrl,
+  temporal,
+}: ConnectOptions): Promise<{ readonly databaseUrl: string; readonly temporal: TemporalAddress }> {
+  if (databaseUrl !== undefined && temporal !== undefined) return { databaseUrl, temporal };
+  // Loaded late: an application that names its servers does without the local stack.
+  const { findServers } = await import('../local/find-servers.ts');
+  const { TEMPORAL_API_KEY: apiKey } = process.env;
+  const given = definedOf({ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal?.address });
+  const { problem, ...found } = findServers({ environment: { ...process.env, ...given } });
+  if (problem !== null) throw problem;
+  const { temporalAddress: address, temporalNamespace: namespace } = found;
+  return {
+    databaseUrl: found.databaseUrl,
+    temporal: temporal ?? { address, namespace, ...(apiKey !== undefined && { apiKey }) },
+  };
+}
+
+/** @throws HoldfastClientError `invalid_argument` for an address that cannot be read */
+function openDatabase(url: string): Database {
+  try {
+    return connectDatabase({ url, applicationName: 'holdfast-client' });
+  } catch (error) {
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    throw new HoldfastClientError('invalid_argument', `connect: databaseUrl is refused: ${message}`);
+  }
+}
+
+function meaningOf({ embedder, onEmbeddingFailure: onFailure }: ConnectOptions): MeaningSearch | null {
+  return embedder === undefined ? null : { embedder, ...(onFailure !== undefined && { onFailure }) };
+}

@@ -1,0 +1,274 @@
+import { z } from 'zod';
+import { definedOf } from '../context/policy/defined-of.ts';
+import { deleteConversation } from '../store/conversations/delete-conversation.ts';
+import type { ConversationState } from '../store/conversations/conversations.ts';
+import type { MessageInput } from '../store/messages/messages.ts';
+import { exportConversation } from '../store/transfer/export-conversation.ts';
+import { importExportedConversation } from '../store/transfer/import-exported.ts';
+import type { ConversationCounts } from '../turn/spending.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
+import {
+  absolutePath,
+  content,
+  conversationChoices,
+  flag,
+  numberOf,
+  ofConversation,
+  oneOf,
+  signal,
+  text,
+  time,
+  toSend,
+  userName,
+  whole,
+  work,
+} from './arguments.ts';
+import type { ConversationChoices, MessageContent, OfConversation, ToSend } from './arguments.ts';
+import { ThrownByCaller } from './client-context.ts';
+import type { ClientContext } from './client-context.ts';
+import { describeConversation, describeConversations } from './conversation.ts';
+import { findLostTurn } from './lost-turn.ts';
+import { messageParts } from './message-parts.ts';
+import { describeEndedTurn, waitForEndedTurn } from './outcome.ts';
+import type { Page } from './page.ts';
+import { requireResumable } from './resume.ts';
+import type { EndedTurn } from './turn-summary.ts';
+import type { Conversation, ImportedConversation, SentMessage, ServedCommand, WorkflowRun } from './types.ts';
+import type { WatchOptions, WatchUpdate } from './watch-types.ts';
+import { watchConversation } from './watch.ts';
+
+const MOST_LISTED = 500;
+
+const SERVED_COMMAND: ServedCommand = {
+  turnId: null,
+  state: 'served',
+  outcome: 'nothing_to_do',
+  reason: null,
+  explanation: 'The command had nothing to act on: no turn was running, or the task was done.',
+  text: '',
+};
+
+/** Conversations as a whole: what is sent into them, how they stand, out of the database and in again. */
+export class ConversationMethods {
+  readonly #context: ClientContext;
+
+  constructor(context: ClientContext) {
+    this.#context = context;
+  }
+
+  /** @param options.mode `steer`: enters at the running turn's next step; `queue`: starts the next turn. Default: `steer` */
+  send(
+    options: ToSend & { readonly content: MessageContent; readonly mode?: 'steer' | 'queue' },
+  ): Promise<SentMessage> {
+    const { boundary, database, sending } = this.#context;
+    const shape = { ...toSend, content, mode: oneOf('steer', 'queue').optional() };
+    return boundary.call('conversation.send', options, shape, async () => {
+      const { conversationId, messageId, mode = 'steer' } = options;
+      await describeConversation(database, conversationId);
+      const message = { conversationId, kind: 'message', mode, content: messageParts(options.content) } as const;
+      return sending.send({ ...message, ...(messageId !== undefined && { id: messageId }) });
+    });
+  }
+
+  /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */
+  stop(options: ToSend): Promise<SentMessage> {
+    return this.#command('stop', options, {});
+  }
+
+  /** Asks for a compaction. @param options.focus what the summary should keep above all */
+  compact(options: ToSend & { readonly focus?: string }): Promise<SentMessage> {
+    return this.#command('compact', options, { focus: text.optional() });
+  }
+
+  #command(kind: 'stop' | 'compact', options: ToSend & { focus?: string }, more: z.ZodRawShape): Promise<SentMessage> {
+    const { boundary, database, sending } = this.#context;
+    return boundary.call(`conversation.${kind}`, options, { ...toSend, ...more }, async () => {
+      const { conversationId, messageId: id, focus } = options;
+      await describeConversation(database, conversationId);
+      return sending.send({ conversationId, kind, ...definedOf({ id, focus }) });
+    });
+  }
+
+  /**
+   * Goes on with the task of a turn that ended before it was done, without a new message, and raises limits. What is raised is
+   * added to what the last turn left, and for good to those limits of the conversation that are reached.
+   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (a limit that is reached is not among them, or by too little),
+   *   `resume_waiting` (one was sent that no worker has taken yet), `conversation_busy` (its branch is being changed)
+   */
+  resume(options: ToSend & { readonly raise?: Partial<ConversationCounts> }): Promise<SentMessage> {
+    const { boundary, database, sending, temporal } = this.#context;
+    const raises = z.record(z.string(), z.number({ error: 'must be a number' }));
+    return boundary.call('conversation.resume', options, { ...toSend, raise: raises.optional() }, async () => {
+      const { conversationId, raise = {}, messageId } = options;
+      const judged = await requireResumable(database, temporal, { conversationId, raise, messageId });
+      const resume: Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput> = {
+        conversationId,
+        kind: 'resume',
+        raise,
+        ...judged,
+      };
+      return sending.send({ ...resume, ...(messageId !== undefined && { id: messageId }) });
+    });
+  }
+
+  get(options: OfConversation): Promise<Conversation> {
+    return this.#context.boundary.call('conversation.get', options, ofConversation, () =>
+      describeConversation(this.#context.database, options.conversationId),
+    );
+  }
+
+  /**
+   * Newest activity first.
+   * @param options.limit at most 500. Default: 50
+   * @param options.before id of the last conversation of the page before
+   * @param options.since ISO time: only those that were active at or after it
+   */
+  list(
+    options: {
+      readonly limit?: number;
+      readonly before?: string;
+      readonly state?: ConversationState;
+      readonly agent?: string;
+      readonly since?: string;
+    } = {},
+  ): Promise<Page<Conversation>> {
+    const { boundary, database, tenant } = this.#context;
+    const shape = {
+      limit: whole(1).optional(),
+      before: text.optional(),
+      state: oneOf('working', 'waiting', 'idle').optional(),
+      agent: text.optional(),
+      since: time.optional(),
+    };
+    return boundary.call('conversation.list', options, shape, () => {
+      const { limit = 50, before: beforeId, state, agent, since } = options;
+      const page = { tenant, limit: Math.min(limit, MOST_LISTED), ...definedOf({ beforeId, state, agent, since }) };
+      return describeConversations(database, page);
+    });
+  }
+
+  /**
+   * Whether Temporal has no open workflow of the turn that runs, as after a terminate: what is sent next begins a turn, and upkeep or
+   * that turn ends the lost one as `interrupted`. `false` also when no turn runs, or Temporal does not answer within 2 s.
+   */
+  isTurnLost(options: OfConversation): Promise<boolean> {
+    const { boundary, database, temporal } = this.#context;
+    return boundary.call('conversation.isTurnLost', options, ofConversation, async () => {
+      return (await findLostTurn(database, temporal, options.conversationId)) !== null;
+    });
+  }
+
+  /**
+   * Events in order, each once, and live text between them, until the signal aborts.
+   * @throws HoldfastClientError `conversation_not_found`, `database_unreachable` and what else keeps Postgres from answering
+   */
+  async *watch(options: WatchOptions): AsyncGenerator<WatchUpdate> {
+    const { boundary, database, listeners } = this.#context;
+    boundary.check('conversation.watch', options, {
+      ...ofConversation,
+      afterSequence: whole(0).optional(),
+      liveText: flag.optional(),
+      signal: signal.optional(),
+    });
+    yield* watchConversation(database, listeners, options);
+  }
+
+  /**
+   * Waits until the turn that took the message or command has ended, and tells of that turn. A command that found nothing to
+   * act on is answered as soon as it was looked at.
+   * @param options.timeoutMilliseconds default: no limit
+   * @throws HoldfastClientError `timeout`, `conversation_not_found`, `invalid_argument` (no such message in it); the reason of
+   * a signal that aborted
+   */
+  outcome(
+    options: OfConversation & {
+      readonly messageId: string;
+      readonly timeoutMilliseconds?: number;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<EndedTurn | ServedCommand> {
+    const { boundary, database, listeners } = this.#context;
+    const shape = {
+      ...ofConversation,
+      messageId: text,
+      timeoutMilliseconds: numberOf('milliseconds').optional(),
+      signal: signal.optional(),
+    };
+    return boundary.call('conversation.outcome', options, shape, async () => {
+      const ended = await waitForEndedTurn(database, listeners, options);
+      return ended === 'served' ? SERVED_COMMAND : describeEndedTurn(database, ended);
+    });
+  }
+
+  /**
+   * Writes what was said in an idle conversation as lines of JSON: originals byte for byte, all branches, summaries, memories.
+   * @param options.write awaited line by line; what it throws ends the export and comes back as it is
+   * @throws HoldfastClientError `conversation_not_found`, `conversation_busy` (also while a message waits)
+   */
+  export(options: OfConversation & { readonly write: (line: string) => Promise<void> | void }): Promise<void> {
+    return this.#context.boundary.call('conversation.export', options, { ...ofConversation, write: work }, () =>
+      exportConversation(this.#context.database, options.conversationId, async (line) => {
+        try {
+          await options.write(line);
+        } catch (error) {
+          // A full disk of the caller is no silent Postgres.
+          throw new ThrownByCaller('the function that writes threw', { cause: error });
+        }
+      }),
+    );
+  }
+
+  /**
+   * Stores what `export` wrote, under the same ids; whole or not at all. A file is data: agent, model, preset, workspace, user and
+   * limits are of who imports it, as for a new conversation.
+   * @param options.lines lines of the file, separated by line feeds only: Node's `readline` also takes U+2028 for the end of one
+   * @param options.memoriesOf whom memories of the file are kept for, where the conversation has neither workspace nor user of its own:
+   *   those of its agent. Default: nobody, and memories of a workspace or a user are left out
+   * @throws HoldfastClientError `conversation_exists`, `conversation_file_invalid`
+   */
+  import(
+    options: ConversationChoices & {
+      readonly lines: AsyncIterable<string>;
+      readonly memoriesOf?: { readonly workspace?: string; readonly user?: string };
+    },
+  ): Promise<ImportedConversation> {
+    const { boundary, database, tenant } = this.#context;
+    const shape = {
+      ...conversationChoices,
+      memoriesOf: z.object({ workspace: absolutePath.optional(), user: userName.optional() }).optional(),
+      lines: z.custom((value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value, {
+        error: 'must be an AsyncIterable',
+      }),
+    };
+    return boundary.call('conversation.import', options, shape, () => {
+      const { lines, agent = 'default', model = null, preset = null, workspace = null, user = null } = options;
+      const memoryScopes = {
+        agent,
+        workspace: workspace ?? options.memoriesOf?.workspace ?? null,
+        user: user ?? options.memoriesOf?.user ?? null,
+      };
+      return importExportedConversation(database, {
+        lines,
+        agent,
+        tenant,
+        settings: { model, preset, workspace, user },
+        memoryScopes,
+      });
+    });
+  }
+
+  /**
+   * Deletes an idle conversation for good: rows, search index, memories learned in it.
+   * @returns the runs whose histories Temporal still keeps
+   * @throws HoldfastClientError `conversation_not_found`, `conversation_busy`
+   */
+  delete(options: OfConversation): Promise<readonly WorkflowRun[]> {
+    const { boundary, database } = this.#context;
+    return boundary.call('conversation.delete', options, ofConversation, async () => {
+      const { runs, isRungFor } = await deleteConversation(database, options.conversationId);
+      const workflowId = turnWorkflowId(options.conversationId);
+      const isNamed = runs.some((run) => run.workflowId === workflowId);
+      return isNamed || !isRungFor ? runs : [...runs, { workflowId, runId: null }];
+    });
+  }
+}

@@ -1,0 +1,132 @@
+import type { Database } from '../store/database/database.ts';
+import {
+  decide,
+  decideCoveredCalls,
+  endStandingDecision,
+  hasOverdueDecisions,
+  listStandingDecisions,
+} from '../store/messages/decisions.ts';
+import type { DecisionToMake } from '../store/messages/decisions.ts';
+import { notifyWatchers } from '../store/log/event-writer.ts';
+import { newId } from '../store/database/ids.ts';
+import { readCallName, writeCallName } from '../turn/call-name.ts';
+import type { CallName } from '../turn/call-name.ts';
+import type { Doorbell } from './doorbell.ts';
+import { HoldfastClientError } from './errors.ts';
+import type { ApprovalOptions, DecisionOptions, SentDecision, StandingApproval } from './decision-types.ts';
+import { ofConversation, oneOf, text } from './arguments.ts';
+import type { ClientContext } from './client-context.ts';
+
+const toDecide = { ...ofConversation, call: text.optional(), decisionId: text.optional() };
+const toJudge = { ...toDecide, for: oneOf('call', 'turn', 'agent').optional(), reason: text.optional() };
+
+/**
+ * Decides on tool calls that wait for a person. A decision holds once its method returns, with no worker alive too: the row is the
+ * decision, the ring only makes the turn look sooner.
+ */
+export class DecisionMethods {
+  readonly #context: ClientContext;
+
+  constructor(context: ClientContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Lets a tool call run that waits for it.
+   * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided before, expired, or its turn
+   * ended), `decision_id_reused`, `invalid_argument` (no name of a call)
+   */
+  approve(options: ApprovalOptions): Promise<SentDecision> {
+    return this.#judge('approve', options, 'approved');
+  }
+
+  /** Refuses a tool call that waits; the model reads the reason. @throws as `approve` */
+  deny(options: ApprovalOptions): Promise<SentDecision> {
+    return this.#judge('deny', options, 'denied');
+  }
+
+  #judge(method: string, options: ApprovalOptions, state: 'approved' | 'denied'): Promise<SentDecision> {
+    return this.#context.boundary.call(`decisions.${method}`, options, toJudge, () => {
+      const { for: scope = 'call', reason = null } = options;
+      return this.#send(options, { kind: 'approval', state, scope, text: reason });
+    });
+  }
+
+  /** Answers a question that the model asked with `ask_user`. @throws as `approve` */
+  answer(options: DecisionOptions & { readonly text: string }): Promise<SentDecision> {
+    return this.#context.boundary.call('decisions.answer', options, { ...toDecide, text }, async () => {
+      if (options.text.trim() === '')
+        throw new HoldfastClientError('invalid_argument', 'the answer is empty: say something');
+      return this.#send(options, { kind: 'question', state: 'answered', scope: 'call', text: options.text });
+    });
+  }
+
+  /** Decisions for all turns of an agent. */
+  listStanding(): Promise<StandingApproval[]> {
+    const { boundary, database, tenant } = this.#context;
+    return boundary.call('decisions.listStanding', {}, {}, () => listStandingDecisions(database, tenant));
+  }
+
+  /** Calls under the rule ask again. @throws HoldfastClientError `decision_not_found` */
+  endStanding(options: { readonly agent: string; readonly rule: string }): Promise<void> {
+    const { boundary, database, tenant } = this.#context;
+    return boundary.call('decisions.endStanding', options, { agent: text, rule: text }, () =>
+      endStandingDecision(database, { ...options, tenant }),
+    );
+  }
+
+  async #send(
+    { conversationId, call, decisionId = newId() }: DecisionOptions,
+    decision: Pick<DecisionToMake, 'kind' | 'state' | 'scope' | 'text'>,
+  ): Promise<SentDecision> {
+    const { database, doorbell } = this.#context;
+    if (decisionId === '' || decisionId.length > 200) {
+      throw new HoldfastClientError(
+        'invalid_argument',
+        `a decision id has 1 to 200 characters, not ${decisionId.length}`,
+      );
+    }
+    const named = call === undefined ? {} : { call: parseCall(call) };
+    const made = await decide(database, { ...decision, ...named, conversationId, decisionId }).catch(
+      async (error: unknown) => {
+        if (await hasOverdueDecisions(database, conversationId)) doorbell.ring(conversationId);
+        throw error;
+      },
+    );
+    doorbell.ring(conversationId);
+    await notifyWatchers(database, conversationId, 0);
+    const elsewhere = decision.scope === 'agent' ? await decideElsewhere(database, doorbell, made) : 0;
+    const { turnId, tool, arguments: argumentsText, rules, duplicate, decided } = made;
+    const decidedCall = { call: writeCallName(made.call), turnId, tool, arguments: argumentsText, rules };
+    return { conversationId, ...decidedCall, duplicate, decided: decided + elsewhere };
+  }
+}
+
+/**
+ * Calls that wait in other conversations of the agent. The decision holds already, so a failure here is none of it: upkeep
+ * finds what is left.
+ */
+async function decideElsewhere(
+  database: Database,
+  doorbell: Doorbell,
+  { agent, rules }: { readonly agent: string; readonly rules: readonly string[] },
+): Promise<number> {
+  try {
+    const covered = await decideCoveredCalls(database, { agent, rules });
+    for (const { conversationId } of covered) doorbell.ring(conversationId);
+    return covered.reduce((sum, { decided }) => sum + decided, 0);
+  } catch {
+    return 0;
+  }
+}
+
+function parseCall(text: string): CallName {
+  const name = readCallName(text);
+  if (name !== null) return name;
+  const shown = text.slice(0, 40);
+  const what = /^\d+\.\d+$/u.test(text.trim()) ? 'names a call in every turn' : 'is no name of a call';
+  throw new HoldfastClientError(
+    'invalid_argument',
+    `"${shown}" ${what}: write the whole name, as 'holdfast show' prints it, such as 3.2.0 (turn, model call, index)`,
+  );
+}

@@ -1,0 +1,77 @@
+import { content, conversationChoices, text } from './arguments.ts';
+import type { ConversationChoices, MessageContent } from './arguments.ts';
+import { BranchMethods } from './branch-methods.ts';
+import type { ClientContext } from './client-context.ts';
+import { ConversationMethods } from './conversation-methods.ts';
+import { DecisionMethods } from './decision-methods.ts';
+import { LogMethods } from './log-methods.ts';
+import { MemoryMethods } from './memory-methods.ts';
+import { messageParts } from './message-parts.ts';
+import { ModelMethods } from './model-methods.ts';
+import { openConversation, taskOf } from './task.ts';
+import type { OpenConversation, Task } from './task.ts';
+
+export interface StartOptions extends ConversationChoices {
+  /**
+   * Chosen by the caller, 1 to 200 characters, and the id of the first message: a repeated start with it returns the conversation of the
+   * first. Default: each start is a new conversation.
+   */
+  readonly startKey?: string;
+}
+
+/**
+ * Starts, steers, watches and searches conversations. Every method that writes returns after its row is committed; the turn is rung in
+ * the background, and rows that nobody rang for are found by upkeep. All methods throw `HoldfastClientError`.
+ */
+export class Holdfast {
+  readonly conversation: ConversationMethods;
+  readonly branches: BranchMethods;
+  readonly log: LogMethods;
+  readonly memory: MemoryMethods;
+  readonly decisions: DecisionMethods;
+  readonly models: ModelMethods;
+  readonly #context: ClientContext;
+  readonly #disconnect: () => Promise<void>;
+  #closing: Promise<void> | null = null;
+
+  constructor(context: ClientContext, disconnect: () => Promise<void>) {
+    this.#context = context;
+    this.#disconnect = disconnect;
+    this.log = new LogMethods(context);
+    this.conversation = new ConversationMethods(context);
+    this.branches = new BranchMethods(context);
+    this.memory = new MemoryMethods(context);
+    this.decisions = new DecisionMethods(context);
+    this.models = new ModelMethods(context);
+  }
+
+  /**
+   * Gives an agent a task in a new conversation.
+   * @throws HoldfastClientError `message_id_reused` (the start key belongs to another task), `namespace_differs`, as all that send
+   */
+  start(task: MessageContent, options: StartOptions = {}): Promise<Task> {
+    const shape = { task: content, ...conversationChoices, startKey: text.optional() };
+    return this.#context.boundary.call('start', { task, ...options }, shape, async () => {
+      const { agent = 'default', model = null, preset = null, workspace = null, user = null, startKey } = options;
+      const sent = await this.#context.sending.start({
+        mode: 'queue',
+        agent,
+        settings: { model, preset, workspace, user },
+        content: messageParts(task),
+        ...(startKey !== undefined && { startKey }),
+      });
+      return taskOf(this, sent, 0);
+    });
+  }
+
+  /** A conversation that was started before. Whether there is one, its methods tell. */
+  open(conversationId: string): OpenConversation {
+    return openConversation(this, conversationId);
+  }
+
+  /** Waits up to 2 s for doorbells still under way, then closes the connections; every other method then throws `client_closed`. */
+  close(): Promise<void> {
+    this.#context.boundary.close();
+    return (this.#closing ??= this.#disconnect());
+  }
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { definedOf } from '../context/policy/defined-of.ts';
+import { readLineage } from '../store/compactions/lineage.ts';
+import type { CompactionLineage } from '../store/compactions/lineage.ts';
+import { countEntries, findEntryId, listEntriesAround } from '../store/log/entries.ts';
+import { ofConversation, text, whole } from './arguments.ts';
+import type { OfConversation } from './arguments.ts';
+import type { ClientContext } from './client-context.ts';
+import { describeContext, knownConversation, requireConversation } from './conversation.ts';
+import { listConversationEntries, openStoredEntry, withLateResults } from './entries.ts';
+import type { EntryRange } from './entries.ts';
+import { HoldfastClientError } from './errors.ts';
+import type { Page } from './page.ts';
+import { listPastCalls, rebuildView } from './past-view.ts';
+import { listStoredSummaries } from './summaries.ts';
+import type {
+  ContextReport,
+  ListedEntry,
+  ModelCallAddress,
+  OpenedEntry,
+  PastCall,
+  PastView,
+  StoredSummary,
+} from './types.ts';
+
+/** What a conversation holds: entries, summaries, model calls and what they saw. */
+export class LogMethods {
+  readonly #context: ClientContext;
+
+  constructor(context: ClientContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Entries of the active branch, in order of sequence; without bounds the newest.
+   * @throws HoldfastClientError `conversation_not_found`, as all that read a conversation
+   */
+  entries(options: EntryRange): Promise<Page<ListedEntry>> {
+    const shape = {
+      ...ofConversation,
+      afterSequence: whole(0).optional(),
+      beforeSequence: whole(1).optional(),
+      limit: whole(1).optional(),
+    };
+    return this.#context.boundary.call('log.entries', options, shape, () =>
+      listConversationEntries(this.#context.database, options),
+    );
+  }
+
+  /**
+   * The entries around an entry on its branch, itself included, oldest first; by a compaction's id those around its marker.
+   * @param options.count before and after it
+   * @throws HoldfastClientError `entry_not_found`
+   */
+  around(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]> {
+    const { boundary, database } = this.#context;
+    return boundary.call('log.around', options, { entryId: text, count: whole(0) }, async () =>
+      withLateResults(database, await listEntriesAround(database, options.entryId, options.count)),
+    );
+  }
+
+  /** An entry with its whole original, byte for byte; or a summary, by its compaction's id. @throws HoldfastClientError `entry_not_found` */
+  open(options: { readonly entryId: string }): Promise<OpenedEntry> {
+    return this.#context.boundary.call('log.open', options, { entryId: text }, () =>
+      openStoredEntry(this.#context.database, options.entryId),
+    );
+  }
+
+  /**
+   * How many entries the active branch has: what `entries` would list in all.
+   * @param options.beforeSequence only those before it
+   */
+  count(options: OfConversation & { readonly beforeSequence?: number }): Promise<number> {
+    const { boundary, database } = this.#context;
+    const shape = { ...ofConversation, beforeSequence: whole(1).optional() };
+    return boundary.call('log.count', options, shape, async () => {
+      const { conversationId, beforeSequence: before } = options;
+      const count = await countEntries(database, { conversationId, ...definedOf({ before }) });
+      if (count === 0) await requireConversation(database, conversationId);
+      return count;
+    });
+  }
+
+  /** The id of the entry with a sequence, on whatever branch. @throws HoldfastClientError `entry_not_found` */
+  findEntryId(options: OfConversation & { readonly sequence: number }): Promise<string> {
+    const { boundary, database } = this.#context;
+    return boundary.call('log.findEntryId', options, { ...ofConversation, sequence: whole(0) }, async () => {
+      const { conversationId, sequence } = options;
+      const id = await findEntryId(database, conversationId, sequence);
+      if (id !== null) return id;
+      await requireConversation(database, conversationId);
+      throw new HoldfastClientError('entry_not_found', `conversation ${conversationId} has no entry ${sequence}`, {
+        advice: `'holdfast show ${conversationId}' lists those of the active branch with their numbers`,
+      });
+    });
+  }
+
+  /** Oldest first. @param options.query only summaries whose text matches */
+  summaries(options: OfConversation & { readonly query?: string }): Promise<StoredSummary[]> {
+    return this.#context.boundary.call('log.summaries', options, { ...ofConversation, query: text.optional() }, () =>
+      listStoredSummaries(this.#context.database, options),
+    );
+  }
+
+  /** From each summary, over generations, to the exact entries that it covers; and what each pass shows shorter. Oldest first. */
+  lineage(options: OfConversation): Promise<CompactionLineage[]> {
+    const { boundary, database } = this.#context;
+    return boundary.call('log.lineage', options, ofConversation, async () =>
+      knownConversation(database, options.conversationId, await readLineage(database, options.conversationId)),
+    );
+  }
+
+  /** What fills the window of the next call. */
+  context(options: OfConversation): Promise<ContextReport> {
+    return this.#context.boundary.call('log.context', options, ofConversation, () =>
+      describeContext(this.#context.database, options.conversationId),
+    );
+  }
+
+  /** What the model saw at a call, compactions of that time in force. @param options.at default: the newest call */
+  view(options: OfConversation & { readonly at?: ModelCallAddress }): Promise<PastView> {
+    const number = whole(1).optional();
+    const at = z.object({ turn: number, callNumber: number, attempt: number }).optional();
+    return this.#context.boundary.call('log.view', options, { ...ofConversation, at }, () =>
+      rebuildView(this.#context.database, options),
+    );
+  }
+
+  /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */
+  modelCalls(options: OfConversation & { readonly limit?: number }): Promise<Page<PastCall>> {
+    return this.#context.boundary.call(
+      'log.modelCalls',
+      options,
+      { ...ofConversation, limit: whole(1).optional() },
+      () => listPastCalls(this.#context.database, options),
+    );
+  }
+}

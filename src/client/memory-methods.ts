@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { definedOf } from '../context/policy/defined-of.ts';
+import { readBranchPlaces } from '../store/conversations/branches.ts';
+import { StoreError } from '../store/database/errors.ts';
+import { deleteMemory, listMemoriesOf } from '../store/memory/inspect-memories.ts';
+import type { StoredMemory } from '../store/memory/memories.ts';
+import { countUnindexed, searchMemory } from '../store/memory/recall-search.ts';
+import { embedBehind } from '../store/search/embeddings.ts';
+import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
+import { flag, named, oneOf, signal as abortSignal, text, time, whole, work } from './arguments.ts';
+import type { ClientContext } from './client-context.ts';
+import { requireConversation } from './conversation.ts';
+import { HoldfastClientError } from './errors.ts';
+import type { FoundPassage, MemorySearch, Reindexed, ReindexOptions } from './memory-types.ts';
+import { pageOf } from './page.ts';
+import type { Page } from './page.ts';
+
+const MOST_MEMORIES = 500;
+const kinds = oneOf('user', 'assistant', 'tool_result', 'note', 'branch_summary', 'summary');
+const search = z
+  .object({
+    conversationId: text.optional(),
+    agent: text.optional(),
+    query: text,
+    limit: whole(1).optional(),
+    kinds: z.array(kinds, { error: 'must be a list' }).optional(),
+    after: time.optional(),
+    before: time.optional(),
+    askedAt: time.optional(),
+  })
+  .refine(({ conversationId, agent }) => (conversationId === undefined) !== (agent === undefined), {
+    error: 'must name a conversationId or an agent, and not both',
+  });
+
+/** What leaves the window and is found again, and what agents remember. */
+export class MemoryMethods {
+  readonly #context: ClientContext;
+
+  constructor(context: ClientContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Ranked passages over everything that a conversation, or all conversations of an agent, ever held:
+   * originals, summaries, notes and tool results, also what compaction took out of the window.
+   */
+  search(options: MemorySearch): Promise<FoundPassage[]> {
+    const { boundary, database, tenant, meaning } = this.#context;
+    return boundary.call('memory.search', options, search, async () => {
+      const passages = await searchMemory(database, { ...options, tenant }, meaning);
+      const places = await readBranchPlaces(
+        database,
+        passages.map(({ entryId }) => entryId),
+      );
+      if (passages.length === 0 && options.conversationId !== undefined) {
+        await requireConversation(database, options.conversationId);
+      }
+      const first = { branch: 0, onActiveBranch: true };
+      return passages.map((passage) => Object.assign({}, passage, places.get(passage.entryId) ?? first));
+    });
+  }
+
+  /**
+   * Memories of the client's tenant that are in force, newest first.
+   * @param options.scope `agent`, `user` or `workspace`. Default: all
+   * @param options.name of the agent or the user, or path of the workspace. Default: all of the scope
+   * @param options.all also those that were superseded or have expired. Default: false
+   * @param options.limit at most 500. Default: 100
+   */
+  list(
+    options: {
+      readonly scope?: 'agent' | 'user' | 'workspace';
+      readonly name?: string;
+      readonly all?: boolean;
+      readonly limit?: number;
+    } = {},
+  ): Promise<Page<StoredMemory>> {
+    const { boundary, database, tenant } = this.#context;
+    const shape = {
+      scope: oneOf('agent', 'user', 'workspace').optional(),
+      name: named.optional(),
+      all: flag.optional(),
+      limit: whole(1).optional(),
+    };
+    return boundary.call('memory.list', options, shape, async () => {
+      const limit = Math.min(options.limit ?? 100, MOST_MEMORIES);
+      return pageOf(await listMemoriesOf(database, { ...options, tenant, limit: limit + 1 }), limit);
+    });
+  }
+
+  /**
+   * Deletes a memory and those whose place it had taken, so that forgetting never revives an older one.
+   * @throws HoldfastClientError `memory_not_found`
+   */
+  forget(options: { readonly memoryId: string }): Promise<void> {
+    const { boundary, database, tenant } = this.#context;
+    return boundary.call('memory.forget', options, { memoryId: text }, async () => {
+      if (await deleteMemory(database, { tenant, id: options.memoryId })) return;
+      throw new HoldfastClientError('memory_not_found', `there is no memory "${options.memoryId}"`, {
+        advice: "'holdfast memory list' shows what there is",
+      });
+    });
+  }
+
+  /**
+   * Entries of a conversation or an agent that no search finds yet. A search indexes a part of what is behind, as after an import, and
+   * upkeep the rest.
+   */
+  countUnindexed(options: { readonly conversationId?: string; readonly agent?: string }): Promise<number> {
+    const { boundary, database, tenant } = this.#context;
+    const shape = { conversationId: text.optional(), agent: text.optional() };
+    return boundary.call('memory.countUnindexed', options, shape, () =>
+      countUnindexed(database, { ...options, tenant }),
+    );
+  }
+
+  /** Builds the search index anew, of one conversation or of all; with an embedder, the vectors of what has none. */
+  reindex(options: ReindexOptions): Promise<Reindexed> {
+    const { boundary } = this.#context;
+    const shape = { conversationId: text.optional(), signal: abortSignal.optional(), onProgress: work.optional() };
+    return boundary.call('memory.reindex', options, shape, () => reindexConversations(this.#context, options));
+  }
+}
+
+async function reindexConversations(
+  { database, meaning }: ClientContext,
+  { conversationId, signal, onProgress }: ReindexOptions,
+): Promise<Reindexed> {
+  if (conversationId !== undefined) await requireConversation(database, conversationId);
+  const wanted = conversationId === undefined ? await listIndexable(database) : [conversationId];
+  const done = { conversations: 0, passages: 0, skipped: 0, embedded: 0 };
+  for (const id of wanted) {
+    if (signal?.aborted === true) break;
+    const { passages, skipped, isWhole } = await reindexConversation(database, id, definedOf({ signal })).catch(
+      (error: unknown) => {
+        // One that was deleted since it was listed has nothing to index.
+        const isGone = error instanceof StoreError && error.code === 'conversation_not_found';
+        if (conversationId === undefined && isGone) return { passages: 0, skipped: 0, isWhole: true };
+        throw error;
+      },
+    );
+    done.passages += passages;
+    done.skipped += skipped;
+    if (!isWhole) break;
+    done.conversations += 1;
+    onProgress?.({ conversationId: id, done: done.conversations, of: wanted.length, passages, skipped });
+  }
+  if (meaning === null) return { ...done, interrupted: done.conversations < wanted.length };
+  const embedding = signal ?? new AbortController().signal;
+  if (!embedding.aborted) done.embedded = await embedBehind(database, meaning.embedder, embedding);
+  return { ...done, interrupted: embedding.aborted };
+}

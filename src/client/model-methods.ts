@@ -1,0 +1,72 @@
+import { readCosts } from '../store/conversations/costs.ts';
+import type { CostGroup, CostRow } from '../store/conversations/costs.ts';
+import { listLearnedWindows, listServedModels, storeServedModel } from '../store/providers/model-facts.ts';
+import type { LearnedWindow, ServedModel } from '../store/providers/model-facts.ts';
+import { endPause, listPauses } from '../store/providers/provider-pauses.ts';
+import type { ProviderPause } from '../store/providers/provider-pauses.ts';
+import { date, named, numberOf, oneOf, text } from './arguments.ts';
+import type { ClientContext } from './client-context.ts';
+import { requireConversation } from './conversation.ts';
+
+/** What is known of models and providers, and what they cost. */
+export class ModelMethods {
+  readonly #context: ClientContext;
+
+  constructor(context: ClientContext) {
+    this.#context = context;
+  }
+
+  /**
+   * What model calls cost, the most expensive group first; turns and steps of one conversation in their order.
+   * @param options.since default: the beginning
+   * @param options.conversationId default: all conversations of the client's tenant; needed by `turn` and `step`
+   */
+  costs(options: {
+    readonly by: CostGroup;
+    readonly since?: Date;
+    readonly conversationId?: string;
+  }): Promise<CostRow[]> {
+    const { boundary, database, tenant } = this.#context;
+    const shape = {
+      by: oneOf('agent', 'model', 'conversation', 'turn', 'step'),
+      since: date.optional(),
+      conversationId: text.optional(),
+    };
+    return boundary.call('models.costs', options, shape, async () => {
+      const { since = null, ...of } = options;
+      if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
+      return readCosts(database, { ...of, tenant, since });
+    });
+  }
+
+  /** What servers' own lists said of their models when they were asked last. */
+  listServed(): Promise<ServedModel[]> {
+    return this.#context.boundary.call('models.listServed', {}, {}, () => listServedModels(this.#context.database));
+  }
+
+  /** Stores what a server lists of a model, for turns that begin from then on. */
+  storeServed(served: Omit<ServedModel, 'listedAt'>): Promise<void> {
+    return this.#context.boundary.call('models.storeServed', served, {}, () =>
+      storeServedModel(this.#context.database, served),
+    );
+  }
+
+  /** Windows that servers named in errors. @param options.days only those of so many days */
+  listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]> {
+    return this.#context.boundary.call('models.listLearnedWindows', options, { days: numberOf('days') }, () =>
+      listLearnedWindows(this.#context.database, options.days),
+    );
+  }
+
+  /** Providers that answered with a rate limit and are not called before a time, by any worker. */
+  listPauses(): Promise<ProviderPause[]> {
+    return this.#context.boundary.call('models.listPauses', {}, {}, () => listPauses(this.#context.database));
+  }
+
+  /** Lets workers call a provider again before its time is over. @returns whether it was paused */
+  endPause(options: { readonly provider: string }): Promise<boolean> {
+    return this.#context.boundary.call('models.endPause', options, { provider: named }, () =>
+      endPause(this.#context.database, options.provider),
+    );
+  }
+}

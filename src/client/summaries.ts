@@ -1,0 +1,70 @@
+import { listSummaries } from '../store/compactions/compactions.ts';
+import type { SummaryRow } from '../store/compactions/compactions.ts';
+import { readCurrentPoint } from '../store/compactions/plan-source.ts';
+import { readSummaryInForce } from '../store/conversations/branch-path.ts';
+import type { Database } from '../store/database/database.ts';
+import type { OfConversation } from './arguments.ts';
+import { knownConversation } from './conversation.ts';
+import type { StoredSummary } from './types.ts';
+
+interface OfSummaries extends OfConversation {
+  readonly query?: string;
+}
+
+/** One query's worth: the rows hold whole summaries. */
+const SUMMARIES_PER_PAGE = 200;
+
+/** Newest first, however many there are. */
+async function readSummaries(database: Database, options: OfSummaries): Promise<SummaryRow[]> {
+  const rows: SummaryRow[] = [];
+  for (;;) {
+    const beforeNumber = rows.at(-1)?.number;
+    const page = await listSummaries(database, {
+      ...options,
+      limit: SUMMARIES_PER_PAGE,
+      ...(beforeNumber !== undefined && { beforeNumber }),
+    });
+    rows.push(...page);
+    if (page.length < SUMMARIES_PER_PAGE) return rows;
+  }
+}
+
+export async function listStoredSummaries(database: Database, options: OfSummaries): Promise<StoredSummary[]> {
+  const [rows, inForce] = await Promise.all([
+    readSummaries(database, options),
+    readCurrentSummaryId(database, options.conversationId),
+  ]);
+  const summaries = rows.reverse().map((row) => ({
+    compactionId: row.compactionId,
+    generation: row.number,
+    trigger: row.reason,
+    preset: row.preset,
+    form: row.form,
+    branch: row.branch,
+    inForce: row.compactionId === inForce,
+    updatesGeneration: row.text === null ? null : row.updates,
+    tokensBefore: row.tokensBefore,
+    tokensAfter: row.tokensAfter,
+    coveredThroughSequence: row.coveredThroughSequence,
+    entriesCovered: row.entriesCovered,
+    firstKeptSequence: row.firstKeptSequence,
+    operations: row.operations,
+    tries: row.tries,
+    model: row.model,
+    modelCalls: row.modelCalls,
+    cost: row.cost,
+    request: row.request,
+    inputTokens: row.inputTokens,
+    cacheReadTokens: row.cacheReadTokens,
+    text: row.text,
+    sections: row.sections.map((section) => ({ ...section, open: row.openSections.includes(section.title) })),
+    createdAt: row.createdAt,
+    durationMilliseconds: row.durationMilliseconds,
+  }));
+  return knownConversation(database, options.conversationId, summaries);
+}
+
+async function readCurrentSummaryId(database: Database, conversationId: string): Promise<string | null> {
+  const point = await readCurrentPoint(database, conversationId);
+  return point === null ? null : ((await readSummaryInForce(database, point))?.compactionId ?? null);
+}

@@ -1,0 +1,109 @@
+import type { MessageContent } from './arguments.ts';
+import type { ConversationMethods } from './conversation-methods.ts';
+import type { LogMethods } from './log-methods.ts';
+import type { Page } from './page.ts';
+import type { EndedTurn } from './turn-summary.ts';
+import type { ContextReport, Conversation, ListedEntry, SentMessage, StoredSummary } from './types.ts';
+import type { TimelineEvent, WatchUpdate } from './watch-types.ts';
+
+interface Groups {
+  readonly conversation: ConversationMethods;
+  readonly log: LogMethods;
+}
+
+/** A message that was sent, and the turn that takes it. */
+export interface Task extends SentMessage {
+  readonly conversation: OpenConversation;
+  /** Events of the turn that takes the message, in order; ends with the turn, or when the signal aborts. */
+  events(options?: { readonly signal?: AbortSignal }): AsyncIterable<TimelineEvent>;
+  /**
+   * Waits until the turn that took the message has ended.
+   * @param options.timeoutMilliseconds default: no limit
+   * @throws HoldfastClientError `timeout`; the reason of a signal that aborted
+   */
+  result(options?: { readonly timeoutMilliseconds?: number; readonly signal?: AbortSignal }): Promise<EndedTurn>;
+}
+
+/** The options of a method, without the conversation. */
+type Rest<Method extends (options: never) => unknown> = Omit<Parameters<Method>[0], 'conversationId'>;
+
+/** A conversation, with the methods of the client that concern it. */
+export interface OpenConversation {
+  readonly id: string;
+  send(content: MessageContent, options?: Omit<Rest<ConversationMethods['send']>, 'content'>): Promise<Task>;
+  stop(options?: Rest<ConversationMethods['stop']>): Promise<SentMessage>;
+  compact(options?: Rest<ConversationMethods['compact']>): Promise<SentMessage>;
+  resume(options?: Rest<ConversationMethods['resume']>): Promise<SentMessage>;
+  get(): Promise<Conversation>;
+  watch(options?: Rest<ConversationMethods['watch']>): AsyncIterable<WatchUpdate>;
+  entries(options?: Rest<LogMethods['entries']>): Promise<Page<ListedEntry>>;
+  summaries(options?: Rest<LogMethods['summaries']>): Promise<StoredSummary[]>;
+  context(): Promise<ContextReport>;
+}
+
+export function openConversation(groups: Groups, conversationId: string): OpenConversation {
+  const { conversation, log } = groups;
+  return {
+    id: conversationId,
+    async send(content, options) {
+      const { eventCount } = await conversation.get({ conversationId });
+      return taskOf(groups, await conversation.send({ ...options, conversationId, content }), eventCount);
+    },
+    stop: (options) => conversation.stop({ ...options, conversationId }),
+    compact: (options) => conversation.compact({ ...options, conversationId }),
+    resume: (options) => conversation.resume({ ...options, conversationId }),
+    get: () => conversation.get({ conversationId }),
+    watch: (options) => conversation.watch({ ...options, conversationId }),
+    entries: (options) => log.entries({ ...options, conversationId }),
+    summaries: (options) => log.summaries({ ...options, conversationId }),
+    context: () => log.context({ conversationId }),
+  };
+}
+
+/** @param afterEvent number of the newest event before the message */
+export function taskOf(groups: Groups, sent: SentMessage, afterEvent: number): Task {
+  const { conversationId, messageId } = sent;
+  const { conversation } = groups;
+  return {
+    ...sent,
+    conversation: openConversation(groups, conversationId),
+    events: (options) => eventsOfTurn(conversation, sent, afterEvent, options?.signal),
+    async result(options) {
+      const turn = await conversation.outcome({ ...options, conversationId, messageId });
+      if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
+      return turn;
+    },
+  };
+}
+
+async function* eventsOfTurn(
+  conversation: ConversationMethods,
+  { conversationId, messageId }: SentMessage,
+  afterSequence: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<TimelineEvent> {
+  let turnId: string | null = null;
+  // A turn begins before it takes its message: until then nobody knows which turn it is.
+  let begun: TimelineEvent[] = [];
+  const watching = conversation.watch({
+    conversationId,
+    afterSequence,
+    liveText: false,
+    ...(signal !== undefined && { signal }),
+  });
+  for await (const update of watching) {
+    if (update.type !== 'event') continue;
+    const { event } = update;
+    if (turnId === null) {
+      begun = event.kind === 'turn_begun' ? [event] : [...begun, event];
+      if (event.kind !== 'message_taken' || event.data.messageId !== messageId) continue;
+      ({ turnId } = event);
+      yield* begun.filter((each) => each.turnId === turnId);
+      continue;
+    }
+    if (event.turnId === turnId) yield event;
+    // A successor that begins has closed a turn whose workflow is gone.
+    else if (event.kind === 'turn_begun') return;
+    if (event.kind === 'turn_ended' && event.turnId === turnId) return;
+  }
+}

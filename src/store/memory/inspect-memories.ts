@@ -1,0 +1,36 @@
+import type { Queries } from '../database/database.ts';
+import { isId } from '../database/ids.ts';
+import { memoryColumns, memoryIsInForce, toMemory } from './memories.ts';
+import type { MemoryRow, MemoryScope, StoredMemory } from './memories.ts';
+
+/** Memories of a tenant, newest first: what its operator looks through. */
+export async function listMemoriesOf(
+  sql: Queries,
+  request: {
+    readonly tenant: string;
+    readonly scope?: MemoryScope['scope'];
+    readonly name?: string;
+    /** Also those that were superseded or have expired. Default: false. */
+    readonly all?: boolean;
+    readonly limit: number;
+  },
+): Promise<StoredMemory[]> {
+  const { tenant, scope, name, all, limit } = request;
+  const rows = await sql<MemoryRow[]>`
+    select ${memoryColumns(sql)} from memories m
+    where m.tenant = ${tenant} ${scope === undefined ? sql`` : sql`and m.scope = ${scope}`}
+      ${name === undefined ? sql`` : sql`and m.scope_name = ${name}`}
+      ${all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
+    order by m.created_at desc, m.id desc limit ${limit}`;
+  return rows.map(toMemory);
+}
+
+/** Removes a memory of a tenant and those whose place it had taken; `false` when there is none. */
+export async function deleteMemory(
+  sql: Queries,
+  { tenant, id }: { readonly tenant: string; readonly id: string },
+): Promise<boolean> {
+  if (!isId(id)) return false;
+  const { count } = await sql`delete from memories where tenant = ${tenant} and id = ${id}`;
+  return count > 0;
+}
