@@ -1,4 +1,4 @@
-import type { TemporalAddress } from '../../src/temporal/connect.ts';
+import type { TemporalAddress } from '../../src/temporal/profile.ts';
 
 /** Milliseconds that the two bodies besides the model call take, in Holdfast and in the raw workflow alike. */
 export const BODY_MILLISECONDS = 20;

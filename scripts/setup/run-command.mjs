@@ -156,6 +156,7 @@ const COMMANDS = {
   presets: program('src/lab/presets-table.ts'),
   'record-histories': recordHistories,
   'test:postgres': program('test/postgres/main.ts'),
+  'test:deployment': program('test/deployment/main.ts'),
   'test:llama': testLlama,
 };
 

@@ -2,6 +2,7 @@ import type { Holdfast } from '../client/holdfast.ts';
 
 import type { Configuration } from '../config/configuration.ts';
 import type { Connections } from '../local/stack-file.ts';
+import { temporalAt } from '../temporal/profile.ts';
 import { printRemark } from './output.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 
@@ -23,7 +24,7 @@ export interface CommandNeeds {
 export function environmentWith(flags: ConnectionFlags): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }),
+    ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl, DATABASE_LISTEN_URL: undefined }),
     ...(flags.temporalAddress !== undefined && { TEMPORAL_ADDRESS: flags.temporalAddress }),
     ...(flags.temporalNamespace !== undefined && { TEMPORAL_NAMESPACE: flags.temporalNamespace }),
   };
@@ -80,18 +81,15 @@ export async function withClient<Result>(
   work: Work<Result>,
 ): Promise<Result> {
   const surroundings = await findSurroundings(flags, needs);
-  const { databaseUrl, temporalAddress, temporalNamespace } = surroundings.connections;
+  const { databaseUrl, databaseListenUrl, temporalAddress, temporalNamespace } = surroundings.connections;
   // Loaded here: it brings Temporal's client, and `holdfast --help` should not wait for it.
   const { connect } = await import('../client/connect.ts');
   const client = await connect({
     databaseUrl,
+    ...(databaseListenUrl !== null && { listenUrl: databaseListenUrl }),
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     ...(await embedding(surroundings.configuration)),
-    temporal: {
-      address: temporalAddress,
-      namespace: temporalNamespace,
-      ...(process.env['TEMPORAL_API_KEY'] !== undefined && { apiKey: process.env['TEMPORAL_API_KEY'] }),
-    },
+    temporal: temporalAt({ temporalAddress, temporalNamespace }, process.env),
     onDoorbellFailure: (_conversationId, error) =>
       printRemark(
         error instanceof Error && 'code' in error && error.code === 'namespace_differs'

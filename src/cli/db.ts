@@ -1,5 +1,6 @@
 import { Argument } from 'commander';
 import type { Command } from 'commander';
+import { temporalAt } from '../temporal/profile.ts';
 import { findConnections } from './connect.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -26,27 +27,25 @@ export function dbCommand(): Command {
 
 async function adopt(flags: DatabaseFlags): Promise<void> {
   const output = openOutput();
-  const { databaseUrl, temporalAddress: address } = await findConnections(flags);
-  const [{ connectDatabase }, { requireCurrentSchema }, { adoptNamespace, readNamespace }, temporal] =
+  const { databaseUrl, temporalAddress } = await findConnections(flags);
+  const [{ connectDatabase }, { requireCurrentSchema }, stored, { connectClient }, { describeNamespace }] =
     await Promise.all([
       import('../store/database/database.ts'),
       import('../store/database/migrate.ts'),
       import('../store/database/temporal-namespace.ts'),
       import('../temporal/connect.ts'),
+      import('../temporal/namespace.ts'),
     ]);
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-db', maximumConnections: 1 });
   try {
     await requireCurrentSchema(database);
-    const { TEMPORAL_API_KEY: apiKey } = process.env;
-    const client = await temporal.connectClient({
-      address,
-      namespace: flags.namespace,
-      ...(apiKey !== undefined && { apiKey }),
-    });
+    const client = await connectClient(
+      temporalAt({ temporalAddress, temporalNamespace: flags.namespace }, process.env),
+    );
     try {
-      const before = await readNamespace(database);
-      const namespace = await temporal.describeNamespace(client);
-      await adoptNamespace(database, namespace);
+      const before = await stored.readNamespace(database);
+      const namespace = await describeNamespace(client);
+      await stored.adoptNamespace(database, namespace);
       if (flags.json === true) output.json({ namespace, before });
       else output.line(`The database belongs to the namespace ${namespace.name} (${namespace.id}) from now on.`);
     } finally {

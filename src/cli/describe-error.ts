@@ -3,7 +3,7 @@ import { HoldfastClientError, clientError } from '../client/errors.ts';
 import type { ClientErrorCode } from '../client/errors.ts';
 import { isDiskFull } from '../local/full-disk.ts';
 import { StackError } from '../local/stack-error.ts';
-import { SearchAttributesError } from '../temporal/search-attributes.ts';
+import { TemporalError } from '../temporal/errors.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { LabError } from '../lab/lab-error.ts';
 import { StoreError } from '../store/database/errors.ts';
@@ -25,6 +25,8 @@ export interface DescribedError {
 const OTHER_NAMESPACE =
   'Let TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name that one. After a restore or a copy, `npx holdfast db adopt --namespace <name>` changes it.';
 const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and TEMPORAL_ADDRESS.';
+
+const POOLED = 'docs/database.md says how to connect through a pooler.';
 
 const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
@@ -82,6 +84,7 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     next: 'Correct DATABASE_URL, or create the user and the database that it names.',
     exit: 'unreachable',
   },
+  database_pooled: { next: POOLED, exit: 'unreachable' },
   database_schema: {
     next: 'Run `npx holdfast migrate` with the version of Holdfast that the workers have.',
     exit: 'unreachable',
@@ -93,6 +96,7 @@ const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   database_behind: 'Run `npx holdfast migrate`.',
   namespace_differs: OTHER_NAMESPACE,
   database_unsupported: 'Name an empty database, for example with DATABASE_URL.',
+  database_pooled: POOLED,
   pgvector_missing: 'Install pgvector on the server of Postgres.',
   database_newer: 'Use the version of Holdfast that migrated this database, or a newer one.',
   migration_changed: 'Use the version of Holdfast that migrated this database, or another database.',
@@ -135,9 +139,9 @@ export function describeError(
     const message = thrown.message.replace(thrown.fix, '').trim();
     return { code: thrown.code, message, next: thrown.fix, exit: 'unreachable' };
   }
-  if (thrown instanceof SearchAttributesError) {
-    const { code, message } = thrown;
-    return { code, message, next: 'Have one of these commands run, then start the worker again.', exit: 'usage' };
+  if (thrown instanceof TemporalError) {
+    const { code, message, advice: next } = thrown;
+    return { code, message, next, exit: 'usage' };
   }
   if (isDiskFull(thrown) && thrown instanceof Error)
     return {

@@ -62,15 +62,15 @@ function isNamed({ directory }: DevOptions): boolean {
 /** Starts the stack; null when the user gave up meanwhile. */
 async function start(options: DevOptions, output: DevOutput, signal: AbortSignal): Promise<LocalStack | null> {
   // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
-  const [{ startLocalStack }, { stateDirectory }, { loadConfiguration }, { readNamedServers }] = await Promise.all([
+  const [{ startLocalStack }, { stateDirectory }, { loadConfiguration }, { namedServers }] = await Promise.all([
     import('../local/stack.ts'),
     import('../local/stack-file.ts'),
     import('../config/load-configuration.ts'),
-    import('../config/named-servers.ts'),
+    import('../local/find-servers.ts'),
   ]);
   // What is wrong in the file is told here, and not by a worker that is started again and again.
   const { file } = loadConfiguration({ directory: process.cwd(), environment: process.env });
-  const { environment } = readNamedServers(process.env, process.cwd());
+  const { environment } = namedServers(process.env, process.cwd());
   try {
     return await startLocalStack({
       directory: options.directory ?? stateDirectory(),

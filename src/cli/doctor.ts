@@ -23,10 +23,10 @@ interface Examined {
 
 /** What `holdfast.yaml` names; a mistake in that file is a finding like any other, also one that only a worker refuses. */
 async function readConfiguration(): Promise<Examined> {
-  const [{ loadConfiguration }, { readNamedServers }, { namedToolCounts }, approvals, builtIn, registry] =
+  const [{ loadConfiguration }, { namedServers }, { namedToolCounts }, approvals, builtIn, registry] =
     await Promise.all([
       import('../config/load-configuration.ts'),
-      import('../config/named-servers.ts'),
+      import('../local/find-servers.ts'),
       import('../config/check-tool-count.ts'),
       import('../config/check-approvals.ts'),
       import('../tools/builtin/built-in-tools.ts'),
@@ -37,7 +37,7 @@ async function readConfiguration(): Promise<Examined> {
     const tools = builtIn.createBuiltInTools({ environment: process.env, secrets: [] });
     const wrongRules = approvals.approvalRuleProblems(configuration, registry.createToolRegistry(tools));
     return {
-      environment: readNamedServers(process.env, process.cwd()).environment,
+      environment: namedServers(process.env, process.cwd()).environment,
       providers: { available: configuration.providers, unavailable: configuration.unavailableProviders },
       findings: [...namedToolCounts(configuration), ...wrongRules].map((problem) => mistake(describeProblem(problem))),
     };

@@ -19,9 +19,11 @@ export function envCommand(): Command {
 
 async function env(flags: ConnectionFlags): Promise<void> {
   const output = openOutput();
-  const { databaseUrl, temporalAddress, temporalNamespace, simulatorUrl } = await findConnections(flags);
+  const { databaseUrl, databaseListenUrl, temporalAddress, temporalNamespace, simulatorUrl } =
+    await findConnections(flags);
   const variables = {
     DATABASE_URL: databaseUrl,
+    ...(databaseListenUrl !== null && { DATABASE_LISTEN_URL: databaseListenUrl }),
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: temporalNamespace,
     ...(simulatorUrl !== null && { HOLDFAST_SIMULATOR_URL: simulatorUrl }),

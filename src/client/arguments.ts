@@ -115,7 +115,7 @@ export function checkArguments(method: string, schema: z.ZodType, argument: unkn
 }
 
 /** Arguments of which nothing is shown: what people write, and addresses with passwords. */
-const NEVER_SHOWN = new Set(['task', 'content', 'text', 'focus', 'reason', 'query', 'databaseUrl']);
+const NEVER_SHOWN = new Set(['task', 'content', 'text', 'focus', 'reason', 'query', 'databaseUrl', 'listenUrl']);
 const LONGEST_SHOWN = 60;
 
 /** `null` for what would fill a page, or must not be seen. */

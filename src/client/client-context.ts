@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
 import type { Database } from '../store/database/database.ts';
 import type { Listeners } from '../store/database/listen.ts';
 import { requireNamespace } from '../store/database/temporal-namespace.ts';
 import type { MeaningSearch } from '../store/search/embedder.ts';
-import type { TemporalAddress } from '../temporal/connect.ts';
+import type { TemporalAddress } from '../temporal/profile.ts';
 import { checkArguments } from './arguments.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { clientClosed, clientError } from './errors.ts';
@@ -64,17 +65,18 @@ export function createBoundary(): Boundary {
 export function lazyTemporal(
   database: Database,
   address: TemporalAddress,
+  codecs?: readonly PayloadCodec[],
 ): RungTemporal & { readonly close: () => Promise<void> } {
   let connecting: Promise<Client> | null = null;
   let connected: Client | null = null;
   let isNameRight = false;
   let closed = false;
   // Loaded late: reading needs no Temporal, and loading its client takes longer than most reads.
-  const load = () => import('../temporal/connect.ts');
+  const load = () => Promise.all([import('../temporal/connect.ts'), import('../temporal/namespace.ts')]);
   const connect = async (): Promise<Client> => {
     try {
-      const { connectClient, describeNamespace } = await load();
-      connected = await connectClient(address);
+      const [{ connectClient }, { describeNamespace }] = await load();
+      connected = await connectClient(address, codecs);
       if (closed) await connected.connection.close();
       else await requireNamespace(database, await describeNamespace(connected));
       return connected;

@@ -1,11 +1,14 @@
+import type { PayloadCodec } from '@temporalio/common';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { DEFAULT_TENANT } from '../store/conversations/conversations.ts';
 import { connectDatabase } from '../store/database/database.ts';
 import type { Database } from '../store/database/database.ts';
 import { createListeners } from '../store/database/listen.ts';
+import { refuseUndeclaredPooler } from '../store/database/pooler.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
 import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
-import type { TemporalAddress } from '../temporal/connect.ts';
+import { temporalAt } from '../temporal/profile.ts';
+import type { TemporalAddress } from '../temporal/profile.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import { z } from 'zod';
 import { checkArguments, formed, named, text, work } from './arguments.ts';
@@ -21,8 +24,15 @@ export interface ConnectOptions {
    * else the local stack of `holdfast dev`, the last two here or in a folder above.
    */
   readonly databaseUrl?: string;
-  /** Default: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE` and `TEMPORAL_API_KEY`, else found like the database. */
+  /**
+   * The same database without a pooler in between, for notifications. Default: `DATABASE_LISTEN_URL` or what `holdfast.yaml` names, where
+   * `databaseUrl` is from there too, else `databaseUrl`.
+   */
+  readonly listenUrl?: string;
+  /** Default: what the `TEMPORAL_*` variables and the profile that they name say, else found like the database. */
   readonly temporal?: TemporalAddress;
+  /** Those of the workers. Default: the codec server of `temporal`, else none. */
+  readonly payloadCodecs?: readonly PayloadCodec[];
   /** Queue of the workers. Default: `HOLDFAST_TASK_QUEUE`, else `agent-turn`. */
   readonly taskQueue?: string;
   /**
@@ -38,9 +48,15 @@ export interface ConnectOptions {
   readonly onDoorbellFailure?: (conversationId: string, error: unknown) => void;
 }
 
+/** The value is never shown: it may hold a password. */
+const databaseAddress = formed(
+  /^postgres(?:ql)?:\/\/\S+$/u,
+  'must be an address that begins with postgres://',
+).optional();
+
 const CONNECT = z.object({
-  // The value is never shown: it may hold a password.
-  databaseUrl: formed(/^postgres(?:ql)?:\/\/\S+$/u, 'must be an address that begins with postgres://').optional(),
+  databaseUrl: databaseAddress,
+  listenUrl: databaseAddress,
   temporal: z.object({ address: formed(/^\S+:\d{1,5}$/u, 'must be host:port'), namespace: text.optional() }).optional(),
   taskQueue: named.optional(),
   tenant: named.optional(),
@@ -49,20 +65,21 @@ const CONNECT = z.object({
 
 /**
  * Connects to Holdfast: to Postgres at once, to Temporal at the first doorbell, so reading works without it.
- * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_schema`
+ * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_pooled`, `database_schema`
  * @throws StackError `stack_not_started` when a server is neither given nor found; ConfigurationError for one that is written wrongly
  */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   checkArguments('connect', CONNECT, options);
   const servers = await serversOf(options);
-  const database = openDatabase(servers.databaseUrl);
+  const database = openDatabase(servers);
   try {
+    await refuseUndeclaredPooler(database);
     await requireCurrentSchema(database);
   } catch (error) {
     await database.end({ timeout: 1 });
     throw clientError(error);
   }
-  const temporal = lazyTemporal(database, servers.temporal);
+  const temporal = lazyTemporal(database, servers.temporal, options.payloadCodecs);
   const { tenant = DEFAULT_TENANT, onDoorbellFailure = () => undefined } = options;
   const taskQueue = options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE;
   const doorbell = createDoorbell({ database, temporal, taskQueue }, onDoorbellFailure);
@@ -88,28 +105,31 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   );
 }
 
-async function serversOf({
-  databaseUrl,
-  temporal,
-}: ConnectOptions): Promise<{ readonly databaseUrl: string; readonly temporal: TemporalAddress }> {
-  if (databaseUrl !== undefined && temporal !== undefined) return { databaseUrl, temporal };
+interface Servers {
+  readonly databaseUrl: string;
+  readonly listenUrl: string | null;
+  readonly temporal: TemporalAddress;
+}
+
+async function serversOf({ databaseUrl, temporal, ...options }: ConnectOptions): Promise<Servers> {
+  const listenUrl = options.listenUrl ?? null;
+  if (databaseUrl !== undefined && temporal !== undefined) return { databaseUrl, listenUrl, temporal };
   // Loaded late: an application that names its servers does without the local stack.
   const { findServers } = await import('../local/find-servers.ts');
-  const { TEMPORAL_API_KEY: apiKey } = process.env;
   const given = definedOf({ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal?.address });
   const { problem, ...found } = findServers({ environment: { ...process.env, ...given } });
   if (problem !== null) throw problem;
-  const { temporalAddress: address, temporalNamespace: namespace } = found;
   return {
     databaseUrl: found.databaseUrl,
-    temporal: temporal ?? { address, namespace, ...(apiKey !== undefined && { apiKey }) },
+    listenUrl: listenUrl ?? (databaseUrl === undefined ? found.databaseListenUrl : null),
+    temporal: temporal ?? temporalAt(found, process.env),
   };
 }
 
 /** @throws HoldfastClientError `invalid_argument` for an address that cannot be read */
-function openDatabase(url: string): Database {
+function openDatabase({ databaseUrl: url, listenUrl }: Servers): Database {
   try {
-    return connectDatabase({ url, applicationName: 'holdfast-client' });
+    return connectDatabase({ url, listenUrl, applicationName: 'holdfast-client' });
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
     throw new HoldfastClientError('invalid_argument', `connect: databaseUrl is refused: ${message}`);

@@ -16,6 +16,7 @@ import { HoldfastClientError } from './errors.ts';
 import type { ApprovalOptions, DecisionOptions, SentDecision, StandingApproval } from './decision-types.ts';
 import { ofConversation, oneOf, text } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
+import { storedOnce } from './stored-once.ts';
 
 const toDecide = { ...ofConversation, call: text.optional(), decisionId: text.optional() };
 const toJudge = { ...toDecide, for: oneOf('call', 'turn', 'agent').optional(), reason: text.optional() };
@@ -87,12 +88,13 @@ export class DecisionMethods {
       );
     }
     const named = call === undefined ? {} : { call: parseCall(call) };
-    const made = await decide(database, { ...decision, ...named, conversationId, decisionId }).catch(
-      async (error: unknown) => {
-        if (await hasOverdueDecisions(database, conversationId)) doorbell.ring(conversationId);
-        throw error;
-      },
-    );
+    const made = await storedOnce(
+      () => decide(database, { ...decision, ...named, conversationId, decisionId }),
+      (found) => ({ ...found, duplicate: false, decided: Math.max(1, found.decided) }),
+    ).catch(async (error: unknown) => {
+      if (await hasOverdueDecisions(database, conversationId)) doorbell.ring(conversationId);
+      throw error;
+    });
     doorbell.ring(conversationId);
     await notifyWatchers(database, conversationId, 0);
     const elsewhere = decision.scope === 'agent' ? await decideElsewhere(database, doorbell, made) : 0;

@@ -43,6 +43,8 @@ export type ClientErrorCode =
   | 'database_busy'
   /** Postgres answered and refused: user, password, name of the database, or TLS. */
   | 'database_refused'
+  /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
+  | 'database_pooled'
   | 'database_schema'
   /** The turns of the database run in another namespace of Temporal than this client's. */
   | 'namespace_differs';
@@ -94,6 +96,12 @@ const OUTAGES: Readonly<
     what: 'does not answer',
     advice: "start it with 'npx holdfast dev' or correct its address",
   },
+  restarting: { code: 'database_busy', what: 'is starting or shutting down', advice: 'try again' },
+  pooler: {
+    code: 'database_refused',
+    what: 'is behind a pooler that refuses the connection',
+    advice: "read the pooler's log",
+  },
   read_only: {
     code: 'database_read_only',
     what: 'takes no writes: it is a standby or set read-only',
@@ -116,7 +124,8 @@ function fromOutage(error: Error, outage: Outage, sqlState: string): HoldfastCli
   const { code, what, advice } = OUTAGES[outage];
   const address = addressIn(error);
   const server = address === null ? 'Postgres' : `Postgres at ${address}`;
-  return new HoldfastClientError(code, `${server} ${what} (${sqlState})`, { cause: error, advice });
+  const said = outage === 'pooler' ? `: ${error.message}` : '';
+  return new HoldfastClientError(code, `${server} ${what} (${sqlState})${said}`, { cause: error, advice });
 }
 
 export function clientClosed(options: ErrorOptions = {}): HoldfastClientError {
@@ -178,6 +187,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'nothing_to_resume':
     case 'resume_waiting':
     case 'namespace_differs':
+    case 'database_pooled':
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':
     case 'database_newer':

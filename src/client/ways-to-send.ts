@@ -7,6 +7,7 @@ import { startConversation } from '../store/conversations/start-conversation.ts'
 import type { StartInput } from '../store/conversations/start-conversation.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { pastLostTurn } from './lost-turn.ts';
+import { storedOnce } from './stored-once.ts';
 import type { SentMessage } from './types.ts';
 
 export type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
@@ -41,7 +42,7 @@ export function waysToSend(
   ): Promise<SentMessage> => {
     const { id: messageId, conversationId } = message;
     await temporal.requireName();
-    const accepted = await accept();
+    const accepted = await storedOnce(accept, () => ({ state: 'accepted' as const }));
     ring(message, accepted);
     return { conversationId, messageId, duplicate: accepted.state === 'duplicate' };
   };
@@ -53,11 +54,11 @@ export function waysToSend(
   const start: WaysToSend['start'] = async (started) => {
     const measurements = measureContent(started.content);
     await temporal.requireName();
-    const { conversationId, messageId, state } = await startConversation(database, {
-      ...started,
-      ...owner,
-      measurements,
-    });
+    const { startKey = newId() } = started;
+    const { conversationId, messageId, state } = await storedOnce(
+      () => startConversation(database, { ...started, ...owner, measurements, startKey }),
+      (found) => ({ ...found, state: 'accepted' as const }),
+    );
     doorbell.ring(conversationId);
     return { conversationId, messageId, duplicate: state === 'duplicate' };
   };

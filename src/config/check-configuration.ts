@@ -61,6 +61,8 @@ function keyProblems({ providers }: ConfigurationOptions): FoundProblem[] {
 function secretProblems({ database, providers }: ConfigurationOptions): FoundProblem[] {
   const addresses: (readonly [readonly string[], string | undefined, string])[] = [
     [['database', 'url'], database?.url, 'Set DATABASE_URL instead'],
+    [['database', 'listenUrl'], database?.listenUrl, 'Set DATABASE_LISTEN_URL instead'],
+    [['database', 'listenUrl'], database?.listenUrl, 'Set DATABASE_LISTEN_URL instead'],
     ...Object.entries(providers ?? {}).map(
       ([name, { baseUrl }]) =>
         [['providers', name, 'baseUrl'], baseUrl, 'Name its variable with apiKeyVariable'] as const,

@@ -15,13 +15,6 @@ import { resolveAgent } from './resolve-agent.ts';
 export interface Configuration {
   /** Absolute path of the file that was read; `null` without one. */
   readonly file: string | null;
-  /** With its password, if it has one: for connecting, not for printing. `null` when nothing names a database. */
-  readonly databaseUrl: string | null;
-  readonly temporal: {
-    /** `host:port`; `null` when nothing names a server. */
-    readonly address: string | null;
-    readonly namespace: string;
-  };
   /** Providers that can be used here. */
   readonly providers: readonly ProviderDefinition[];
   readonly unavailableProviders: readonly UnavailableProvider[];

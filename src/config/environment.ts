@@ -36,6 +36,16 @@ export const ENVIRONMENT_VARIABLES: readonly EnvironmentVariable[] = [
     },
     true,
   ),
+  variable(
+    'DATABASE_LISTEN_URL',
+    'The same database without a pooler in between, for notifications; see docs/database.md. Counts beside `DATABASE_URL`.',
+    '`DATABASE_URL`',
+    {
+      pattern: /^postgres(ql)?:\/\/\S+$/,
+      words: 'an address that begins with postgres://',
+    },
+    true,
+  ),
   variable('TEMPORAL_ADDRESS', 'Address of Temporal.', "`temporal.address`, else the local stack's", {
     pattern: /^\S+:\d{1,5}$/,
     words: 'host:port',
@@ -56,6 +66,16 @@ function variable(
 /** Variables that other parts read: processes and set-up, not agents. */
 export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'meaning' | 'defaultText'>[] = [
   variable('TEMPORAL_API_KEY', 'Key for Temporal Cloud.', 'none'),
+  variable(
+    'TEMPORAL_PROFILE',
+    'Profile of `temporal.toml`; it and the `TEMPORAL_TLS_*` and `TEMPORAL_CODEC_*` variables: docs/connections.md.',
+    '`default`, where `TEMPORAL_CONFIG_FILE` is set',
+  ),
+  variable(
+    'TEMPORAL_CONFIG_FILE',
+    "Path of `temporal.toml`, as Temporal's own tools read it.",
+    "the user's, for a profile",
+  ),
   variable(
     'HOLDFAST_CONFIG',
     'Path of the configuration file, as `--config` names it.',

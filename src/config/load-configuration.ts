@@ -22,9 +22,6 @@ const SIMULATED_MODEL = 'simulator/sim-32k';
 /** Addresses of a local stack that runs here; what the file and the environment say wins. */
 export interface StackAddresses {
   readonly databaseUrl?: string | null;
-  /** `host:port` */
-  readonly temporalAddress?: string | null;
-  readonly temporalNamespace?: string | null;
   readonly simulatorUrl?: string | null;
 }
 
@@ -69,8 +66,6 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const databaseUrl = given(environment, 'DATABASE_URL') ?? parsed.value.database?.url ?? stack.databaseUrl ?? null;
   return {
     file: source?.file ?? null,
-    databaseUrl,
-    temporal: temporalOf(parsed.value, environment, stack),
     providers: available,
     unavailableProviders: unavailable,
     defaultModel,
@@ -81,7 +76,10 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     protectedPaths: [
       ...(source === null ? [] : [source.file]),
       ...keyFiles(providers, directory),
-      ...databaseKeyFiles(databaseUrl, environment).map((file) => resolve(directory, file)),
+      ...databaseKeyFiles(
+        [databaseUrl, given(environment, 'DATABASE_LISTEN_URL'), parsed.value.database?.listenUrl],
+        environment,
+      ).map((file) => resolve(directory, file)),
       ...(stateFolder === undefined ? [] : [resolve(stateFolder)]),
     ],
     retention: retentionRules(parsed.value),
@@ -95,11 +93,10 @@ export function loadConfiguration(options: LoadOptions): Configuration {
 }
 
 /** Of the client's certificate. */
-function databaseKeyFiles(url: string | null, environment: Environment): string[] {
-  const named = /[?&]sslkey=([^&]+)/u.exec(url ?? '')?.[1];
-  return [named === undefined ? undefined : decodeURIComponent(named), given(environment, 'PGSSLKEY')].flatMap(
-    (file) => file ?? [],
-  );
+function databaseKeyFiles(urls: readonly (string | null | undefined)[], environment: Environment): string[] {
+  const named = urls.flatMap((url) => /[?&]sslkey=([^&]+)/u.exec(url ?? '')?.[1] ?? []);
+  const variable = given(environment, 'PGSSLKEY');
+  return [...named.map(decodeURIComponent), ...(variable === undefined ? [] : [variable])];
 }
 
 function workspacePlacesOf(
@@ -115,17 +112,6 @@ function workspacePlacesOf(
 function modelForKeys(environment: Environment): string {
   if (given(environment, 'ANTHROPIC_API_KEY') !== undefined) return ANTHROPIC_MODEL;
   return given(environment, 'OPENAI_API_KEY') === undefined ? SIMULATED_MODEL : OPENAI_MODEL;
-}
-
-function temporalOf(
-  { temporal }: ConfigurationOptions,
-  environment: Environment,
-  stack: StackAddresses,
-): Configuration['temporal'] {
-  return {
-    address: given(environment, 'TEMPORAL_ADDRESS') ?? temporal?.address ?? stack.temporalAddress ?? null,
-    namespace: given(environment, 'TEMPORAL_NAMESPACE') ?? temporal?.namespace ?? stack.temporalNamespace ?? 'default',
-  };
 }
 
 function resolveAgents(

@@ -5,13 +5,19 @@ import { ConfigurationError, invalidConfiguration } from './errors.ts';
 import { parseOptions } from './parse-options.ts';
 
 export interface NamedServers {
-  /** `DATABASE_URL`, `TEMPORAL_ADDRESS` and `TEMPORAL_NAMESPACE` as the environment or the file has them; the rest as it was. */
+  /** `DATABASE_URL`, `DATABASE_LISTEN_URL`, `TEMPORAL_ADDRESS` and `TEMPORAL_NAMESPACE` as the environment or the file has them; the rest as it was. */
   readonly environment: Environment;
   /** The file cannot be read: it may name servers that are not known therefore. */
   readonly problem: ConfigurationError | null;
 }
 
-const SERVER_VARIABLES = new Set(['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'HOLDFAST_SIMULATOR_URL']);
+const SERVER_VARIABLES = new Set([
+  'DATABASE_URL',
+  'DATABASE_LISTEN_URL',
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_NAMESPACE',
+  'HOLDFAST_SIMULATOR_URL',
+]);
 
 /**
  * The environment with the servers that `holdfast.yaml` names added, where the environment itself names none. What else is wrong in the
@@ -24,6 +30,9 @@ export function readNamedServers(environment: Environment, directory: string): N
   const address = given(environment, 'TEMPORAL_ADDRESS') ?? temporal?.address;
   const servers = definedOf({
     DATABASE_URL: given(environment, 'DATABASE_URL') ?? database?.url,
+    DATABASE_LISTEN_URL:
+      given(environment, 'DATABASE_LISTEN_URL') ??
+      (given(environment, 'DATABASE_URL') === undefined ? database?.listenUrl : undefined),
     TEMPORAL_ADDRESS: address,
     // The local stack has one namespace: the file's is of the file's server.
     TEMPORAL_NAMESPACE: given(environment, 'TEMPORAL_NAMESPACE') ?? (address && temporal?.namespace),

@@ -261,6 +261,15 @@ export const configurationOptions = z.strictObject({
           description: 'Address of Postgres, without a password. `DATABASE_URL` wins over it and may hold one.',
           defaultText: "the local stack's",
         }),
+      listenUrl: z
+        .string()
+        .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+        .optional()
+        .meta({
+          description:
+            'The same database without a pooler in between, for notifications, without a password. `DATABASE_LISTEN_URL` wins over it.',
+          defaultText: '`url`',
+        }),
     })
     .optional()
     .meta({ description: 'Where everything is stored.' }),

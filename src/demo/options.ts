@@ -16,6 +16,8 @@ export interface DemoOptions {
   readonly baseUrl: string | null;
   /** Whether the agent has the recall tools; off only to show what is lost without. */
   readonly recall: boolean;
+  /** Runs on the servers that DATABASE_URL and TEMPORAL_ADDRESS name; only for servers that are made for it. */
+  readonly namedServers: boolean;
   /** Whether summaries hold anything; off only to show what is lost without. */
   readonly summaries: boolean;
 }
@@ -79,6 +81,7 @@ function createCommand(): Command {
     )
     .addOption(new Option('--without-recall', 'take the recall tools from the agent').hideHelp())
     .addOption(new Option('--without-summaries', 'let compaction clip only, never summarize').hideHelp())
+    .addOption(new Option('--named-servers', 'run on the servers of DATABASE_URL and TEMPORAL_ADDRESS').hideHelp())
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', EXAMPLES)
     .exitOverride()
@@ -96,6 +99,7 @@ interface Flags {
   readonly baseUrl?: string;
   readonly withoutRecall?: true;
   readonly withoutSummaries?: true;
+  readonly namedServers?: true;
 }
 
 /**
@@ -129,6 +133,7 @@ export function parseOptions(args: readonly string[]): DemoOptions | null {
     json: flags.json === true,
     model: flags.model ?? null,
     baseUrl: flags.baseUrl ?? null,
+    namedServers: flags.namedServers === true,
     recall: flags.withoutRecall !== true,
     summaries: flags.withoutSummaries !== true,
   };

@@ -9,6 +9,7 @@ import type { Holdfast } from '../client/holdfast.ts';
 import type { LocalStack } from '../local/stack.ts';
 import { connectDatabase } from '../store/database/database.ts';
 import { connectClient } from '../temporal/connect.ts';
+import { temporalAt } from '../temporal/profile.ts';
 import { auditLog } from './audit.ts';
 import { checkReport } from './check-report.ts';
 import { AGENT, WORKSPACE, modelOf, requireKey } from './configuration.ts';
@@ -25,7 +26,7 @@ import type { Applied, DemoProgress } from './progress.ts';
 import { demoResult } from './result.ts';
 import type { DemoResult } from './result.ts';
 import { openDemoDisplay } from './show-progress.ts';
-import { prepareDirectory, removeDirectory, startDemoStack } from './stack.ts';
+import { demoEnvironment, prepareDirectory, removeDirectory, startDemoStack } from './stack.ts';
 import { REPORT_PATH, taskText } from './task-text.ts';
 import { plannedKills, startWorkers } from './workers.ts';
 
@@ -85,10 +86,11 @@ function headLines(job: Job, options: DemoOptions, { style }: Output): string[] 
 
 async function playDemo(demo: Demo): Promise<DemoResult | null> {
   const { options, output, stack, directory, signal } = demo;
-  const { databaseUrl, temporalAddress, temporalNamespace } = stack.connections;
+  const { databaseUrl, databaseListenUrl: listenUrl } = stack.connections;
   const client = await connect({
     databaseUrl,
-    temporal: { address: temporalAddress, namespace: temporalNamespace },
+    ...(listenUrl !== null && { listenUrl }),
+    temporal: temporalAt(stack.connections, demoEnvironment(process.env, options)),
   });
   try {
     return await runTurn(demo, client, async (result) => {
@@ -123,7 +125,12 @@ async function runTurn(
   let workers;
   try {
     workers = await startWorkers(
-      { connections: stack.connections, directory, logDirectory: stack.logDirectory },
+      {
+        connections: stack.connections,
+        environment: demoEnvironment(process.env, options),
+        directory,
+        logDirectory: stack.logDirectory,
+      },
       kills,
       {
         onStarted: (processId) =>
@@ -200,9 +207,8 @@ interface PlayedTurn {
 
 async function examine(demo: Demo, client: Holdfast, played: PlayedTurn): Promise<DemoResult> {
   const { options, job, directory, stack, startedAt } = demo;
-  const { databaseUrl, temporalAddress, temporalNamespace } = stack.connections;
-  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-demo' });
-  const temporal = await connectClient({ address: temporalAddress, namespace: temporalNamespace });
+  const database = connectDatabase({ url: stack.connections.databaseUrl, applicationName: 'holdfast-demo' });
+  const temporal = await connectClient(temporalAt(stack.connections, demoEnvironment(process.env, options)));
   try {
     const [log, history, { turn }, text] = await Promise.all([
       auditLog(database, played.conversationId, played.turnId),

@@ -18,7 +18,11 @@ const KEPT_MARK = 'kept';
 /** Servers of the user's own are not for a demo that kills and deletes. */
 const IGNORED_VARIABLES = /^(?:DATABASE_URL|TEMPORAL_.*|HOLDFAST_(?!TEMPORAL_CLI$|RUN$|COMPATIBLE_).*)$/u;
 
-export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function demoEnvironment(
+  environment: NodeJS.ProcessEnv,
+  { namedServers }: Pick<DemoOptions, 'namedServers'>,
+): NodeJS.ProcessEnv {
+  if (namedServers) return environment;
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !IGNORED_VARIABLES.test(name)));
 }
 
@@ -78,7 +82,7 @@ export async function startDemoStack(
     // Not the defaults and their neighbours, for which a stack that starts at the same time would reach too.
     isAnyPortGood: true,
     services: isSimulated ? ['postgres', 'temporal', 'simulator'] : ['postgres', 'temporal'],
-    environment: demoEnvironment(process.env),
+    environment: demoEnvironment(process.env, options),
     // What a crash of the machine would lose is thrown away at the end anyhow.
     durable: options.keep,
     signal,

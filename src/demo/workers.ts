@@ -4,7 +4,6 @@ import type { Connections } from '../local/stack-file.ts';
 import type { RunningService } from '../local/supervise.ts';
 import { startWorkerProcess } from '../local/worker-process.ts';
 import type { DemoOptions } from './options.ts';
-import { demoEnvironment } from './stack.ts';
 
 /** Where a worker is to die. */
 export interface PlannedKill {
@@ -62,7 +61,12 @@ const KILLED_STATUS = 128 + 9;
 
 /** Starts a worker, and another one each time that one dies as planned. */
 export async function startWorkers(
-  stack: { readonly connections: Connections; readonly directory: string; readonly logDirectory: string },
+  stack: {
+    readonly connections: Connections;
+    readonly environment: NodeJS.ProcessEnv;
+    readonly directory: string;
+    readonly logDirectory: string;
+  },
   kills: readonly PlannedKill[],
   events: WorkerEvents,
 ): Promise<Workers> {
@@ -72,7 +76,7 @@ export async function startWorkers(
     startWorkerProcess({
       connections: stack.connections,
       environment: {
-        ...demoEnvironment(process.env),
+        ...stack.environment,
         HOLDFAST_LOG_LEVEL: 'info',
         ...(planned === undefined ? {} : { HOLDFAST_CRASH_POINTS: `${planned.crashPoint}@${planned.arrival}` }),
       },

@@ -1,5 +1,9 @@
+import { definedOf } from '../context/policy/defined-of.ts';
 import type { ConfigurationError } from '../config/errors.ts';
+import type { Environment } from '../config/environment.ts';
 import { readNamedServers } from '../config/named-servers.ts';
+import type { NamedServers } from '../config/named-servers.ts';
+import { readTemporalProfile } from '../temporal/profile.ts';
 import { readStack, resolveConnections, stateDirectory, UNUSED_ADDRESS } from './stack-file.ts';
 import type { Connections } from './stack-file.ts';
 
@@ -20,16 +24,28 @@ export interface FoundServers extends Connections {
 }
 
 /**
+ * The environment with the servers that a profile of Temporal or `holdfast.yaml` names, where it names none itself.
+ * @throws ConfigurationError, TemporalError `temporal_profile_invalid`
+ */
+export function namedServers(environment: Environment, directory: string): NamedServers {
+  const { address, namespace } = readTemporalProfile(environment);
+  return readNamedServers(
+    { ...environment, ...definedOf({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }) },
+    directory,
+  );
+}
+
+/**
  * Postgres and Temporal: those that the environment names, else `holdfast.yaml`, else the local stack of `holdfast dev`.
  * @throws StackError `stack_not_started` when none of them names a server, `stack_file_invalid`
- * @throws ConfigurationError for a wrong address in the environment or in `holdfast.yaml`
+ * @throws ConfigurationError for a wrong address in the environment or in `holdfast.yaml`; TemporalError `temporal_profile_invalid`
  */
 export function findServers({
   environment = process.env,
   directory = process.cwd(),
   needsTemporal = true,
 }: FindServersOptions = {}): FoundServers {
-  const named = readNamedServers(environment, directory);
+  const named = namedServers(environment, directory);
   const stack = readStack(stateDirectory(environment, directory));
   const instead = needsTemporal || stack?.temporal != null ? {} : { TEMPORAL_ADDRESS: UNUSED_ADDRESS };
   try {

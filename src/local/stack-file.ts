@@ -84,6 +84,8 @@ export interface Connections {
   readonly temporalNamespace: string;
   /** With the password: for connecting, not for printing. */
   readonly databaseUrl: string;
+  /** The same database without a pooler in between; `null`: `databaseUrl` needs none. */
+  readonly databaseListenUrl: string | null;
   /** Base URL of the simulator, null when there is none. */
   readonly simulatorUrl: string | null;
 }
@@ -125,12 +127,14 @@ export function resolveConnections(environment: NodeJS.ProcessEnv, stack: Stack 
   const temporalAddress = given(environment, 'TEMPORAL_ADDRESS') ?? stack?.temporal?.address;
   if (temporalAddress === undefined) throw missing('Temporal server', 'TEMPORAL_ADDRESS');
   const localPostgres = stack?.postgres ?? null;
-  const databaseUrl = given(environment, 'DATABASE_URL') ?? (localPostgres === null ? undefined : urlOf(localPostgres));
+  const namedDatabase = given(environment, 'DATABASE_URL');
+  const databaseUrl = namedDatabase ?? (localPostgres === null ? undefined : urlOf(localPostgres));
   if (databaseUrl === undefined) throw missing('database', 'DATABASE_URL');
   return {
     temporalAddress,
     temporalNamespace: given(environment, 'TEMPORAL_NAMESPACE') ?? stack?.temporal?.namespace ?? 'default',
     databaseUrl,
+    databaseListenUrl: namedDatabase === undefined ? null : (given(environment, 'DATABASE_LISTEN_URL') ?? null),
     simulatorUrl: given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack?.simulator?.url ?? null,
   };
 }

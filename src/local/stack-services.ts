@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { connectDatabase } from '../store/database/database.ts';
 import { migrate } from '../store/database/migrate.ts';
 import { adoptNamespace } from '../store/database/temporal-namespace.ts';
-import type { TemporalAddress } from '../temporal/connect.ts';
+import type { TemporalAddress } from '../temporal/profile.ts';
 import type { PortPlan, StackPorts } from './choose-ports.ts';
 import { explainFullDisk } from './full-disk.ts';
 import { releaseDataDirectory } from './leftovers.ts';
@@ -183,7 +183,10 @@ async function prepareDatabase(databaseUrl: string, own: TemporalAddress | null)
   try {
     await migrate(sql);
     if (own === null) return;
-    const { connectClient, describeNamespace } = await import('../temporal/connect.ts');
+    const [{ connectClient }, { describeNamespace }] = await Promise.all([
+      import('../temporal/connect.ts'),
+      import('../temporal/namespace.ts'),
+    ]);
     const client = await connectClient(own);
     try {
       await adoptNamespace(sql, await describeNamespace(client));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { connectionOptions, temporalAt } from '../temporal/profile.ts';
 import { followLog } from './log-tail.ts';
 import { holdfastCommand, startProgram } from './services.ts';
 import type { Connections } from './stack-file.ts';
@@ -27,6 +28,7 @@ export function connectedEnvironment(environment: NodeJS.ProcessEnv, connections
   return {
     ...Object.fromEntries(inherited),
     DATABASE_URL: connections.databaseUrl,
+    DATABASE_LISTEN_URL: connections.databaseListenUrl ?? '',
     TEMPORAL_ADDRESS: connections.temporalAddress,
     TEMPORAL_NAMESPACE: connections.temporalNamespace,
     ...(connections.simulatorUrl === null ? {} : { HOLDFAST_SIMULATOR_URL: connections.simulatorUrl }),
@@ -54,7 +56,7 @@ const GRACE_SECONDS = 5;
 /** Starts `holdfast worker` in a process of its own and returns when it asks Temporal for work. */
 export async function startWorkerProcess(options: WorkerProcessOptions, signal?: AbortSignal): Promise<RunningService> {
   const logFile = join(options.logDirectory, 'worker.log');
-  const { temporalAddress, temporalNamespace } = options.connections;
+  const { temporalNamespace } = options.connections;
   const since = Date.now();
   const readLog = await followLog(logFile);
   const process = await startProgram({
@@ -65,7 +67,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions, signal?:
     logFile,
     stopTimeoutMilliseconds: (GRACE_SECONDS + 5) * 1000,
   });
-  const connection = Connection.lazy({ address: temporalAddress });
+  const connection = Connection.lazy(connectionOptions(temporalAt(options.connections, options.environment)));
   const taskQueue = options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE;
   const isReady = async (): Promise<boolean> =>
     isPolled(connection, temporalNamespace, taskQueue, since).catch(() => false);

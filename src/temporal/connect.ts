@@ -2,16 +2,11 @@ import { Client, Connection } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import type { TemporalNamespace } from '../turn/temporal-namespace.ts';
-import { dataConverter } from './data-converter.ts';
-
-export interface TemporalAddress {
-  /** `host:port`. */
-  readonly address: string;
-  readonly namespace: string;
-  /** Temporal Cloud or a server with API keys; turns TLS on. */
-  readonly apiKey?: string;
-}
+import type { PayloadCodec } from '@temporalio/common';
+import { dataConverterWith } from './data-converter.ts';
+import { remoteCodec, requireWorkingCodec } from './payload-codec.ts';
+import { connectionOptions } from './profile.ts';
+import type { TemporalAddress } from './profile.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Parameters<Interceptor>[1]>;
@@ -53,21 +48,24 @@ function cancelledWhenClosed(makeCall: () => Call): Call {
 /**
  * A client that rings doorbells well: a turn that is just ending refuses a signal for a moment
  * ("workflow is closing"), and the default retry would wait a second or more each time.
+ * @throws TemporalError `payload_codec_failed`
  */
-export async function connectClient(temporal: TemporalAddress): Promise<Client> {
+export async function connectClient(
+  temporal: TemporalAddress,
+  codecs: readonly PayloadCodec[] = codecsOf(temporal),
+): Promise<Client> {
+  if (codecs.length > 0) await requireWorkingCodec(codecs);
   const connection = await Connection.connect({
-    address: temporal.address,
-    ...(temporal.apiKey !== undefined && { apiKey: temporal.apiKey }),
+    ...connectionOptions(temporal),
     connectTimeout: '5 seconds',
     interceptors: [(options, nextCall) => retry(options, (tried) => cancelledWhenClosed(() => nextCall(tried)))],
   });
-  return new Client({ connection, namespace: temporal.namespace, dataConverter });
+  return new Client({ connection, namespace: temporal.namespace, dataConverter: dataConverterWith(codecs) });
 }
 
-/** The namespace of a client, as its server has it. */
-export async function describeNamespace({ workflowService, options }: Client): Promise<TemporalNamespace> {
-  const { namespaceInfo } = await workflowService.describeNamespace({ namespace: options.namespace });
-  return { name: options.namespace, id: namespaceInfo?.id ?? '' };
+/** Without codecs of its own, a client or worker uses the codec server that the profile names. */
+export function codecsOf({ codec, namespace }: TemporalAddress): readonly PayloadCodec[] {
+  return codec === undefined ? [] : [remoteCodec(codec, namespace)];
 }
 
 /** The worker's own connection. Tries for `patienceMilliseconds`, so that a worker may start before its server. */
@@ -78,10 +76,7 @@ export async function connectWorker(
   const deadline = performance.now() + patienceMilliseconds;
   for (let delay = 200; ; delay = Math.min(delay * 2, 5_000)) {
     try {
-      return await NativeConnection.connect({
-        address: temporal.address,
-        ...(temporal.apiKey !== undefined && { apiKey: temporal.apiKey }),
-      });
+      return await NativeConnection.connect(connectionOptions(temporal));
     } catch (error) {
       if (performance.now() + delay > deadline) throw error;
       await new Promise((resolve) => setTimeout(resolve, delay));

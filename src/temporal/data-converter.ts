@@ -1,7 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import type { DataConverter } from '@temporalio/common';
+import type { DataConverter, PayloadCodec } from '@temporalio/common';
 
 const guardPath = fileURLToPath(new URL('./payload-guard.cjs', import.meta.url));
 
 /** The same on the client, the worker and in the workflow bundle; see `payload-guard.cjs`. */
-export const dataConverter: DataConverter = { payloadConverterPath: guardPath, failureConverterPath: guardPath };
+export const dataConverter = {
+  payloadConverterPath: guardPath,
+  failureConverterPath: guardPath,
+} satisfies DataConverter;
+
+export function dataConverterWith(codecs: readonly PayloadCodec[]): DataConverter {
+  return { ...dataConverter, payloadCodecs: [...codecs] };
+}

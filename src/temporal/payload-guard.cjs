@@ -21,6 +21,12 @@ const STACK_TRACE_LIMIT = 2000;
 /** @param {import('@temporalio/common').Payload} payload */
 const sizeOf = (payload) => payload.data?.length ?? 0;
 
+/**
+ * Whether a payload is a turn's. An application's own workflows may hold what they like.
+ * @param {import('@temporalio/common').SerializationContext} [context] absent where the SDK does not say whose it is
+ */
+const isOfTurn = (context) => context?.workflowId === undefined || context.workflowId.startsWith('agent-turn:');
+
 class GuardedPayloadConverter extends DefaultPayloadConverter {
   /**
    * @override
@@ -29,7 +35,7 @@ class GuardedPayloadConverter extends DefaultPayloadConverter {
    */
   toPayload(value, context) {
     const payload = super.toPayload(value, context);
-    if (payload !== undefined && sizeOf(payload) > PAYLOAD_LIMIT_BYTES) {
+    if (payload !== undefined && sizeOf(payload) > PAYLOAD_LIMIT_BYTES && isOfTurn(context)) {
       throw ApplicationFailure.create({
         type: 'PayloadTooLarge',
         nonRetryable: true,
@@ -77,10 +83,11 @@ class ClippingFailureConverter extends DefaultFailureConverter {
   /**
    * @override
    * @param {unknown} error
-   * @param {import('@temporalio/common').PayloadConverter} _converter
+   * @param {import('@temporalio/common').PayloadConverter} converter
    * @param {import('@temporalio/common').SerializationContext} [context]
    */
-  errorToFailureInner(error, _converter, context) {
+  errorToFailureInner(error, converter, context) {
+    if (!isOfTurn(context)) return super.errorToFailureInner(error, converter, context);
     const failure = super.errorToFailureInner(error, clippingConverter, context);
     if (failure.message) failure.message = clip(failure.message, FAILURE_MESSAGE_LIMIT);
     if (failure.stackTrace) failure.stackTrace = clip(framesOf(failure.stackTrace), STACK_TRACE_LIMIT);

@@ -1,5 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Connection } from '@temporalio/client';
+import { TemporalError } from './errors.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../turn/search-attribute-names.ts';
 
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's API. */
@@ -11,12 +12,6 @@ const REFUSED: ReadonlySet<number> = new Set([7, 12]);
 const NOT_CREATED: ReadonlySet<number> = new Set([6, 7, 12]);
 
 type OperatorConnection = Pick<Connection, 'operatorService'>;
-
-/** The namespace lacks search attributes that every turn sets, and this process may not create them. */
-export class SearchAttributesError extends Error {
-  override readonly name = 'SearchAttributesError';
-  readonly code = 'search_attributes_missing';
-}
 
 /** What a person runs who may create them. */
 export function commandsFor(namespace: string, missing: readonly string[]): readonly string[] {
@@ -45,7 +40,7 @@ export async function missingSearchAttributes(
 /**
  * Creates what the namespace lacks: without one of them, Temporal refuses the first task of every turn, again and again.
  * @returns the names that were created; the server may take a minute to know them everywhere
- * @throws SearchAttributesError with the commands to run, where they cannot be created
+ * @throws TemporalError `search_attributes_missing` with the commands to run, where they cannot be created
  */
 export async function createSearchAttributes(
   connection: OperatorConnection,
@@ -61,8 +56,10 @@ export async function createSearchAttributes(
     const left = (await missingSearchAttributes(connection, namespace)) ?? [];
     if (left.length === 0) return [];
     const commands = commandsFor(namespace, left).map((command) => `  ${command}`);
-    throw new SearchAttributesError(
+    throw new TemporalError(
+      'search_attributes_missing',
       `The namespace "${namespace}" lacks the search attributes ${left.join(', ')} of type Keyword, and this worker cannot create them:\n${commands.join('\n')}`,
+      'Have one of these commands run, then start the worker again.',
       { cause: error },
     );
   }

@@ -1,4 +1,11 @@
+const PREFIX = 'agent-turn:';
+
 /** One workflow id per conversation: Temporal then guarantees that at most one turn of it is open. */
 export function turnWorkflowId(conversationId: string): string {
-  return `agent-turn:${conversationId}`;
+  return `${PREFIX}${conversationId}`;
+}
+
+/** Whether a workflow is a turn, and not one of the application's own. */
+export function isTurnWorkflowId(workflowId: string): boolean {
+  return workflowId.startsWith(PREFIX);
 }

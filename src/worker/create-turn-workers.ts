@@ -1,13 +1,23 @@
-import { IllegalStateError } from '@temporalio/common';
+import { ApplicationFailure, IllegalStateError } from '@temporalio/common';
+import type { PayloadCodec } from '@temporalio/common';
 import { GracefulShutdownPeriodExpiredError, Worker } from '@temporalio/worker';
-import type { NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
+import type {
+  ActivityInterceptorsFactory,
+  NativeConnection,
+  WorkerOptions,
+  WorkflowBundleOption,
+} from '@temporalio/worker';
 import type { Activities } from '../activities/create-activities.ts';
-import { dataConverter } from '../temporal/data-converter.ts';
+import { dataConverterWith } from '../temporal/data-converter.ts';
+import { failingReadably } from '../temporal/payload-codec.ts';
+import { codecFailureIn } from '../turn/codec-failure.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
 
 export interface TurnWorkerOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
+  /** Of Temporal's payloads, applied from the last to the first. Default: none. */
+  readonly codecs?: readonly PayloadCodec[];
   readonly workflowBundle: WorkflowBundleOption;
   readonly activities: Activities;
   /** Queue of workflows and database activities; default `agent-turn`. The queue of model calls and tools follows from it. */
@@ -75,14 +85,29 @@ export const TAKEOVER_OPTIONS = {
  */
 export const CACHED_WORKFLOWS = 200;
 
+const refuseCodecFailures: ActivityInterceptorsFactory = () => ({
+  inbound: {
+    async execute(input, next) {
+      for (const argument of input.args) {
+        const failure = codecFailureIn(argument);
+        if (failure !== null)
+          throw ApplicationFailure.nonRetryable(`the payload codec ${failure}`, 'payload_codec_failed');
+      }
+      return next(input);
+    },
+  },
+});
+
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
+  const { codecs = [] } = options;
   // Workflows schedule only these four on the work queue (`src/workflows/activity-options.ts`); all others on their own.
   const { summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
   const common = {
     connection: options.connection,
     namespace: options.namespace,
     identity: options.identity,
-    dataConverter,
+    dataConverter: dataConverterWith(codecs.length === 0 ? [] : [failingReadably(codecs)]),
+    interceptors: { activity: [refuseCodecFailures] },
     shutdownGraceTime: options.shutdownGraceMilliseconds,
     // An activity that waits for a database which is gone too would hold the process for ever.
     shutdownForceTime: options.shutdownGraceMilliseconds + FORCED_SHUTDOWN_MARGIN_MILLISECONDS,

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { PayloadCodec } from '@temporalio/common';
 import { withAgents } from '../config/configuration.ts';
 import type { DefinedAgent } from '../config/definitions.ts';
 import { given } from '../config/environment.ts';
@@ -8,6 +9,7 @@ import { loadConfiguration } from '../config/load-configuration.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
 import type { CompactionPolicy } from '../context/policy/policy.ts';
 import { findServers } from '../local/find-servers.ts';
+import { temporalAt } from '../temporal/profile.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
 import { BUILT_IN_TOOL_NAMES } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
@@ -40,6 +42,11 @@ export interface CreateWorkerOptions {
   readonly directory?: string;
   /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, `HOLDFAST_CONFIG`, provider keys, …). */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Encrypt what Temporal stores, which is ids and counts. Each must leave what it did not encode as it is, so that turns that began before
+   * it go on, and decode with former keys. Default: the codec server that `TEMPORAL_CODEC_ENDPOINT` or the profile names, else none.
+   */
+  readonly payloadCodecs?: readonly PayloadCodec[];
   /** Queue of workflows and database activities; that of model calls and tools follows from it. Default: `agent-turn`. */
   readonly taskQueue?: string;
   /** Model calls, summaries and tools at once. Default: 100. */
@@ -89,11 +96,9 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
   return startWorker({
     configuration,
     databaseUrl: servers.databaseUrl,
-    temporal: {
-      address: servers.temporalAddress,
-      namespace: servers.temporalNamespace,
-      ...(environment['TEMPORAL_API_KEY'] !== undefined && { apiKey: environment['TEMPORAL_API_KEY'] }),
-    },
+    databaseListenUrl: servers.databaseListenUrl,
+    temporal: temporalAt(servers, environment),
+    payloadCodecs: options.payloadCodecs,
     taskQueue: options.taskQueue ?? environment['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE,
     tools: options.tools ?? [],
     beforeCompaction: options.beforeCompaction ?? [],

@@ -2,13 +2,13 @@ import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Database } from '../store/database/database.ts';
-import { claimNamespace } from '../store/database/temporal-namespace.ts';
-import { describeNamespace } from '../temporal/connect.ts';
+import { claimNamespace, requireNamespace } from '../store/database/temporal-namespace.ts';
+import { ensureNamespace } from '../temporal/namespace.ts';
 import { createSearchAttributes } from '../temporal/search-attributes.ts';
 
 /**
  * Makes sure that the database belongs to the namespace, and that the namespace has what every turn needs.
- * @throws StoreError `namespace_differs`; SearchAttributesError
+ * @throws StoreError `namespace_differs`; TemporalError `namespace_missing`, `search_attributes_missing`
  */
 export async function prepareNamespace(
   namespace: string,
@@ -19,7 +19,9 @@ export async function prepareNamespace(
     readonly logger: Logger;
   },
 ): Promise<void> {
-  await claimNamespace(worker.database, await describeNamespace(worker.client));
+  // Before one is created that only a wrong name asks for.
+  await requireNamespace(worker.database, { name: namespace });
+  await claimNamespace(worker.database, await ensureNamespace(worker.client));
   const created = await createSearchAttributes(worker.connection, namespace);
   if (created.length > 0) worker.logger.info({ created }, 'created the search attributes that turns set');
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
@@ -21,13 +22,11 @@ import { embedderOf } from '../config/embeddings.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
-import { connectDatabase } from '../store/database/database.ts';
 import type { Database } from '../store/database/database.ts';
-import { requireCurrentSchema } from '../store/database/migrate.ts';
 import { listServedModels } from '../store/providers/model-facts.ts';
 import { cancelRequestOf } from '../temporal/cancel-request.ts';
-import { connectClient, connectWorker } from '../temporal/connect.ts';
-import type { TemporalAddress } from '../temporal/connect.ts';
+import { codecsOf, connectClient, connectWorker } from '../temporal/connect.ts';
+import type { TemporalAddress } from '../temporal/profile.ts';
 import { isWorkflowOpen, newestRunOf } from '../temporal/newest-run.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
@@ -40,15 +39,15 @@ import { createTurnWorkers } from './create-turn-workers.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
 import { prepareNamespace } from './prepare-namespace.ts';
 import { endStrayCommands } from './stray-commands.ts';
+import { checkDatabase, openPools } from './worker-database.ts';
+import type { DatabaseAddress } from './worker-database.ts';
 import { startUpkeep } from './upkeep-timer.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 
-/** Milliseconds until a connection to Postgres that does not answer is given up: as long as a database activity may take. */
-const DATABASE_SILENCE_MILLISECONDS = 30_000;
-
-export interface WorkerSetup {
-  readonly databaseUrl: string;
+export interface WorkerSetup extends DatabaseAddress {
   readonly temporal: TemporalAddress;
+  /** Of Temporal's payloads. Default: the codec server that `temporal` names, else none. */
+  readonly payloadCodecs?: readonly PayloadCodec[] | undefined;
   /** Queue of workflows and database activities. */
   readonly taskQueue: string;
   readonly configuration: Configuration;
@@ -98,25 +97,14 @@ export interface RunningWorker {
 
 /**
  * Connects to Postgres and Temporal and serves turns.
- * @throws ConfigurationError for a fallback without key or address; StoreError `database_behind`, `database_newer`, `migration_changed`,
- * `namespace_differs`; SearchAttributesError; errors of the connections.
+ * @throws ConfigurationError for a fallback without key or address; StoreError `database_pooled`, `database_behind`, `database_newer`, `migration_changed`,
+ * `namespace_differs`; TemporalError; errors of the connections.
  */
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const { logger, taskQueue } = setup;
   requireFallbacks(setup.configuration);
   const identity = `${process.pid}@${hostname()}`;
-  const database = connectDatabase({
-    url: setup.databaseUrl,
-    applicationName: 'holdfast-worker',
-    maximumConnections: 20,
-    silenceLimitMilliseconds: DATABASE_SILENCE_MILLISECONDS,
-  });
-  const liveDatabase = connectDatabase({
-    url: setup.databaseUrl,
-    applicationName: 'holdfast-live',
-    maximumConnections: 1,
-    silenceLimitMilliseconds: DATABASE_SILENCE_MILLISECONDS,
-  });
+  const { database, liveDatabase } = openPools(setup);
   const closers: (() => Promise<unknown>)[] = [
     () => database.end({ timeout: 5 }),
     () => liveDatabase.end({ timeout: 1 }),
@@ -125,15 +113,11 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     for (const closer of closers.reverse()) await closer();
   };
   try {
-    const { newer } = await requireCurrentSchema(database);
-    if (newer.length > 0)
-      logger.warn(
-        { migrations: newer },
-        'the database has migrations of a newer version, which this one can work with',
-      );
+    await checkDatabase(database, logger);
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
-    const client = await connectClient(setup.temporal);
+    const codecs = setup.payloadCodecs ?? codecsOf(setup.temporal);
+    const client = await connectClient(setup.temporal, codecs);
     closers.push(() => client.connection.close());
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
     const outlastingWork = createOutlastingWork(logger);
@@ -142,6 +126,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       liveDatabase,
       connection,
       client,
+      codecs,
       identity,
       outlastingWork,
     });
@@ -189,6 +174,7 @@ interface Connections {
   readonly liveDatabase: Database;
   readonly connection: NativeConnection;
   readonly client: Client;
+  readonly codecs: readonly PayloadCodec[];
   readonly identity: string;
   readonly outlastingWork: OutlastingWork;
 }
@@ -213,6 +199,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   const activities = setup.observer?.(make) ?? make({ database: (database) => database, reached: reach });
   return createTurnWorkers({
     connection,
+    codecs: connections.codecs,
     namespace: setup.temporal.namespace,
     workflowBundle: await loadWorkflowBundle(),
     activities,

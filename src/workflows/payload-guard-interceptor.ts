@@ -1,25 +1,45 @@
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import { codecFailureIn } from '../turn/codec-failure.ts';
+import { isTurnWorkflowId } from '../turn/workflow-id.ts';
 
 /** Bytes; the same limit as in `src/temporal/payload-guard.cjs`. */
 const PAYLOAD_LIMIT_BYTES = 8192;
 
 /**
- * Checks what a workflow or query returns while a throw still fails only that call: a converter
- * that throws during completion would fail the workflow task again and again.
+ * Checks what a turn receives and returns while a throw still fails only that call: a converter or codec that throws would fail
+ * the workflow task again and again. An application's own workflows pass.
  */
-export const interceptors: WorkflowInterceptorsFactory = () => ({
-  inbound: [
-    {
-      async execute(input, next) {
-        return checked(await next(input));
-      },
-      async handleQuery(input, next) {
-        return checked(await next(input));
-      },
-    },
-  ],
-});
+export const interceptors: WorkflowInterceptorsFactory = () =>
+  isTurnWorkflowId(workflowInfo().workflowId)
+    ? {
+        inbound: [
+          {
+            async execute(input, next) {
+              input.args.forEach(refuseCodecFailure);
+              return checked(await next(input));
+            },
+            async handleQuery(input, next) {
+              return checked(await next(input));
+            },
+          },
+        ],
+        outbound: [
+          {
+            async scheduleActivity(input, next) {
+              return refuseCodecFailure(await next(input));
+            },
+          },
+        ],
+      }
+    : {};
+
+function refuseCodecFailure<Value>(value: Value): Value {
+  const failure = codecFailureIn(value);
+  if (failure === null) return value;
+  throw ApplicationFailure.nonRetryable(`the payload codec ${failure}`, 'payload_codec_failed');
+}
 
 function checked<Value>(value: Value): Value {
   const size = defaultPayloadConverter.toPayload(value)?.data?.length ?? 0;

@@ -9,7 +9,8 @@ describe('what keeps Postgres from a request has a code, words and a next step o
     ['ECONNREFUSED', 'database_unreachable', 'does not answer', 'holdfast dev'],
     // A path of a socket that is none.
     ['ENOENT', 'database_unreachable', 'does not answer', 'address'],
-    ['57P03', 'database_unreachable', 'does not answer', 'holdfast dev'],
+    ['57P03', 'database_busy', 'is starting or shutting down', 'try again'],
+    ['08P01', 'database_refused', 'a pooler that refuses the connection', 'log'],
     ['25006', 'database_read_only', 'standby or set read-only', 'primary'],
     ['53100', 'database_disk_full', 'its disk', 'room'],
     ['58030', 'database_disk_full', 'its disk', 'log'],

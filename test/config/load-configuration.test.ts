@@ -16,8 +16,6 @@ describe('without a file', () => {
     const configuration = loadConfiguration({ directory, environment: {} });
     expect(configuration).toMatchObject({
       file: null,
-      databaseUrl: null,
-      temporal: { address: null, namespace: 'default' },
       defaultModel: 'simulator/sim-32k',
       secrets: [],
     });
@@ -79,32 +77,6 @@ describe('without a file', () => {
 });
 
 describe('what is in force', () => {
-  test('environment, then file, then local stack', async () => {
-    const stack = {
-      databaseUrl: 'postgres://stack/db',
-      temporalAddress: 'stack:7233',
-      temporalNamespace: 'of-stack',
-      simulatorUrl: null,
-    };
-    const file = 'database: { url: postgres://file/db }\ntemporal: { address: file:7233, namespace: of-file }\n';
-    const environment = {
-      DATABASE_URL: 'postgres://user:password@environment/db',
-      TEMPORAL_ADDRESS: 'environment:7233',
-    };
-    expect(await load(null, { stack })).toMatchObject({
-      databaseUrl: 'postgres://stack/db',
-      temporal: { address: 'stack:7233', namespace: 'of-stack' },
-    });
-    expect(await load(file, { stack })).toMatchObject({
-      databaseUrl: 'postgres://file/db',
-      temporal: { address: 'file:7233', namespace: 'of-file' },
-    });
-    expect(await load(file, { stack, environment })).toMatchObject({
-      databaseUrl: environment.DATABASE_URL,
-      temporal: { address: 'environment:7233', namespace: 'of-file' },
-    });
-  });
-
   test('an agent of the file stands beside default, with defaults filled in', async () => {
     const file = 'defaultModel: openai/gpt-6-sol\nagents:\n  reader:\n    rules: [Be brief.]\n    workspace: books\n';
     const configuration = await load(file);

@@ -13,6 +13,7 @@ describe('parseOptions', () => {
       json: false,
       model: null,
       baseUrl: null,
+      namedServers: false,
       recall: true,
       summaries: true,
     });

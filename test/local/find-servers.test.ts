@@ -34,6 +34,7 @@ afterAll(async () => Promise.all(made.map(async (folder) => rm(folder, { recursi
 
 const LOCAL = {
   databaseUrl: 'postgresql://holdfast:secret@127.0.0.1:7432/holdfast?options=-c%20role%3Dholdfast_app',
+  databaseListenUrl: null,
   temporalAddress: '127.0.0.1:7233',
   temporalNamespace: 'default',
   simulatorUrl: 'http://127.0.0.1:8787',
@@ -56,6 +57,20 @@ test('the environment wins over holdfast.yaml, and that over the local stack; bo
     databaseUrl: 'postgres://environment/db',
     temporalAddress: 'environment:7233',
   });
+});
+
+test('a direct connection belongs to the database that is named beside it', async () => {
+  await writeFile(
+    join(project, 'holdfast.yaml'),
+    'database: { url: "postgres://file/db", listenUrl: "postgres://direct/db" }\n',
+  );
+  const find = (environment: Record<string, string>) =>
+    findServers({ environment, directory: below }).databaseListenUrl;
+  expect(find({})).toBe('postgres://direct/db');
+  expect(find({ DATABASE_LISTEN_URL: 'postgres://other/db' })).toBe('postgres://other/db');
+  expect(find(ENVIRONMENT)).toBe(null);
+  await rm(join(project, 'holdfast.yaml'));
+  expect(find({ DATABASE_LISTEN_URL: 'postgres://other/db' })).toBe(null);
 });
 
 test('what is wrong in holdfast.yaml beside its servers does not matter', async () => {

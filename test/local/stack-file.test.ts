@@ -68,6 +68,7 @@ describe('the connections of a command', () => {
       temporalAddress: '127.0.0.1:7233',
       temporalNamespace: 'default',
       databaseUrl: 'postgresql://holdfast:pa55@127.0.0.1:7432/holdfast?options=-c%20role%3Dholdfast_app',
+      databaseListenUrl: null,
       simulatorUrl: 'http://127.0.0.1:8787',
     });
     expect(JSON.stringify(stack)).not.toContain('pa55');
@@ -78,12 +79,14 @@ describe('the connections of a command', () => {
       TEMPORAL_ADDRESS: 'temporal.example:7233',
       TEMPORAL_NAMESPACE: 'production',
       DATABASE_URL: 'postgresql://elsewhere/db',
+      DATABASE_LISTEN_URL: 'postgresql://direct/db',
       HOLDFAST_SIMULATOR_URL: 'http://simulator.example',
     };
     const expected = {
       temporalAddress: 'temporal.example:7233',
       temporalNamespace: 'production',
       databaseUrl: 'postgresql://elsewhere/db',
+      databaseListenUrl: 'postgresql://direct/db',
       simulatorUrl: 'http://simulator.example',
     };
     expect(resolveConnections(environment, stack)).toEqual(expected);

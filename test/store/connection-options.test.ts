@@ -74,6 +74,14 @@ test('what the address does not say comes from the PG variables, which the addre
   });
 });
 
+test('settings of `options` are sent after connecting, and the rest in the startup packet', () => {
+  const options = encodeURIComponent('-c role=holdfast_app --work-mem=4MB -cstatement_timeout=5s endpoint=ep-cool\\ 1');
+  expect(read(`postgres://localhost/app?options=${options}`)).toMatchObject({
+    settings: { role: 'holdfast_app', work_mem: '4MB', statement_timeout: '5s' },
+    startupOptions: 'endpoint=ep-cool 1',
+  });
+});
+
 test.each([
   ['prefer', 'prefer'],
   ['allow', 'prefer'],

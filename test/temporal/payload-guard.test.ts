@@ -22,6 +22,14 @@ test('a payload at the limit passes, one over it fails without retry and without
   );
 });
 
+test("an application's own workflows may hold what they like", () => {
+  const owner = (workflowId: string) => ({ type: 'workflow', namespace: 'default', workflowId }) as const;
+  expect(guard.payloadConverter.toPayload(big, owner('invoice:7'))).toBeDefined();
+  expect(() => guard.payloadConverter.toPayload(big, owner('agent-turn:7'))).toThrow('over the limit');
+  const failure = guard.failureConverter.errorToFailure(new Error(big), defaultPayloadConverter, owner('invoice:7'));
+  expect(failure.message).toBe(big);
+});
+
 test('an oversized detail of a failure is replaced, never thrown: it would take the worker down', () => {
   const failure = ApplicationFailure.create({ type: 'T', message: 'short', details: [big] });
   const converted = guard.failureConverter.errorToFailure(failure, defaultPayloadConverter);

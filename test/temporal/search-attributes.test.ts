@@ -1,10 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import {
-  SearchAttributesError,
-  createSearchAttributes,
-  missingSearchAttributes,
-} from '../../src/temporal/search-attributes.ts';
+import { createSearchAttributes, missingSearchAttributes } from '../../src/temporal/search-attributes.ts';
 
 const KEYWORD = 2;
 
@@ -23,7 +19,7 @@ test.each([7, 6])('what a worker cannot create (%i) is named, with the commands 
   const connection = refusing({ HoldfastConversation: KEYWORD, HoldfastAgent: KEYWORD, HoldfastModel: 1 }, code);
   expect(await missingSearchAttributes(connection, 'mail')).toEqual(['HoldfastModel', 'HoldfastTurnState']);
   const refusal = await createSearchAttributes(connection, 'mail').catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(SearchAttributesError);
+  expect(refusal).toMatchObject({ code: 'search_attributes_missing' });
   expect((refusal as Error).message).toContain(
     'temporal operator search-attribute create --namespace mail --name HoldfastModel --type Keyword --name HoldfastTurnState --type Keyword',
   );

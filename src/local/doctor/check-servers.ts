@@ -1,8 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
-import postgres from 'postgres';
 import { findTemporalCli } from '../../../scripts/setup/temporal-cli.mjs';
 import { DEFAULT_PORTS } from '../choose-ports.ts';
 import { freePort, isPortFree } from '../ports.ts';
@@ -10,6 +8,14 @@ import { startPostgres } from '../postgres.ts';
 import { isStackRunning, rememberedPorts } from '../stack.ts';
 import type { Stack } from '../stack-file.ts';
 import { startTemporalServer } from '../temporal-server.ts';
+import { readConnectionOptions } from '../../store/database/connection-options.ts';
+import { connectDatabase } from '../../store/database/database.ts';
+import { StoreError } from '../../store/database/errors.ts';
+import { refuseUndeclaredPooler, requireNotifications } from '../../store/database/pooler.ts';
+import { connectClient } from '../../temporal/connect.ts';
+import { TemporalError } from '../../temporal/errors.ts';
+import { temporalAt } from '../../temporal/profile.ts';
+import type { TemporalAddress } from '../../temporal/profile.ts';
 import { commandsFor, missingSearchAttributes } from '../../temporal/search-attributes.ts';
 import { broken, ok, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -42,11 +48,23 @@ export function judgeClock(differenceMilliseconds: number): Finding {
     : ok(check, 'the database and this machine agree');
 }
 
-/** Asks a server for its version and its time; the time is compared with the middle of the round trip. */
-async function askPostgres(url: string): Promise<{ version: string; differenceMilliseconds: number }> {
-  const sql = postgres(url, { max: 1, fetch_types: false, connect_timeout: 5, onnotice: () => undefined });
+/**
+ * Asks a server for its version and its time; the time is compared with the middle of the round trip.
+ * @param listenUrl also asks whether notifications arrive
+ */
+async function askPostgres(
+  url: string,
+  listenUrl?: string | null,
+): Promise<{ version: string; differenceMilliseconds: number }> {
+  const sql = connectDatabase({
+    url,
+    listenUrl: listenUrl ?? null,
+    applicationName: 'holdfast-doctor',
+    maximumConnections: 2,
+  });
   try {
-    await sql`select 1`;
+    await refuseUndeclaredPooler(sql);
+    if (listenUrl !== undefined) await requireNotifications(sql);
     const before = Date.now();
     const [row] = await sql<{ version: string; now: number }[]>`
       select current_setting('server_version') as version, (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
@@ -73,9 +91,14 @@ export async function checkPostgres(options: ServerCheckOptions, databaseUrl: st
   const check = 'Postgres';
   try {
     if (databaseUrl !== null) {
-      const { version, differenceMilliseconds } = await askPostgres(databaseUrl);
-      const { hostname, port } = new URL(databaseUrl);
-      return [ok(check, `${version} answers on ${hostname}:${port || '5432'}`), judgeClock(differenceMilliseconds)];
+      const listenUrl = options.environment['DATABASE_LISTEN_URL'] || null;
+      const { version, differenceMilliseconds } = await askPostgres(databaseUrl, listenUrl);
+      const { host, port, pooled } = readConnectionOptions(databaseUrl);
+      const servers = host.map((name, index) => `${name}:${port[index] ?? port[0]}`).join(',');
+      return [
+        ok(check, `${version} answers on ${servers}${pooled ? ' through a pooler' : ''}, and notifications arrive`),
+        judgeClock(differenceMilliseconds),
+      ];
     }
     return await withTemporaryDirectory(async (directory) => {
       const server = await startPostgres({
@@ -96,40 +119,63 @@ export async function checkPostgres(options: ServerCheckOptions, databaseUrl: st
     const fix = own
       ? 'npx holdfast dev, and read .holdfast/logs/postgres.log'
       : 'correct DATABASE_URL, or unset it to use the embedded Postgres';
-    return [broken(check, messageOf(error), fix)];
+    return [broken(check, messageOf(error), error instanceof StoreError ? 'see docs/database.md' : fix)];
   }
 }
 
-/** @returns search attributes that the namespace lacks; `null`: its server does not tell */
-async function askTemporal(address: string, namespace: string): Promise<string[] | null> {
-  const connection = await Connection.connect({ address, connectTimeout: '5s' });
+const SECONDS_AN_HOUR = 3_600;
+
+interface TemporalFound {
+  readonly retentionHours: number;
+  /** Search attributes that the namespace lacks; `null`: its server does not tell. */
+  readonly missing: readonly string[] | null;
+}
+
+/** With the key, certificates and codec that a client and a worker use. */
+async function askTemporal(temporal: TemporalAddress): Promise<TemporalFound> {
+  const { connection } = await connectClient(temporal);
+  const { namespace } = temporal;
   try {
     return await connection.withDeadline(Date.now() + 5000, async () => {
-      await connection.workflowService.describeNamespace({ namespace });
-      return missingSearchAttributes(connection, namespace);
+      const { config } = await connection.workflowService.describeNamespace({ namespace });
+      const retention = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+      return {
+        retentionHours: retention / SECONDS_AN_HOUR,
+        missing: await missingSearchAttributes(connection, namespace),
+      };
     });
   } finally {
     await connection.close();
   }
 }
 
+function judgeTemporal(temporal: TemporalAddress, { retentionHours, missing }: TemporalFound): Finding {
+  const { address, namespace, codec } = temporal;
+  const isSecure = temporal.tls !== undefined && temporal.tls !== false;
+  const how = `${isSecure ? ' with TLS' : ''}${temporal.apiKey === undefined ? '' : ' and an API key'}`;
+  if (missing !== null && missing.length > 0)
+    return warning(
+      'Temporal',
+      `${address} answers; namespace ${namespace} lacks the search attributes ${missing.join(', ')}`,
+      `start a worker that may create them, or: ${commandsFor(namespace, missing).join(', or: ')}`,
+    );
+  const coded = codec === undefined ? '' : `, the codec server ${codec.endpoint} works`;
+  return ok(
+    'Temporal',
+    `${address} answers${how}, namespace ${namespace} exists and keeps closed turns for ${retentionHours} h${coded}`,
+  );
+}
+
 /** The Temporal server that commands would use, or, when none runs, a trial start of the development server. */
 export async function checkTemporal(
   options: ServerCheckOptions,
-  address: string | null,
-  namespace: string,
+  address: Parameters<typeof temporalAt>[0] | null,
 ): Promise<Finding> {
   const check = 'Temporal';
   try {
     if (address !== null) {
-      const missing = (await askTemporal(address, namespace)) ?? [];
-      if (missing.length > 0)
-        return warning(
-          check,
-          `${address} answers; namespace ${namespace} lacks the search attributes ${missing.join(', ')}`,
-          `start a worker that may create them, or: ${commandsFor(namespace, missing).join(', or: ')}`,
-        );
-      return ok(check, `${address} answers, namespace ${namespace} exists`);
+      const temporal = temporalAt(address, options.environment);
+      return judgeTemporal(temporal, await askTemporal(temporal));
     }
     const found = findTemporalCli(options.environment);
     if (found === null) return broken(check, 'there is no Temporal CLI to start', 'npm run setup');
@@ -149,7 +195,11 @@ export async function checkTemporal(
     const fix = own
       ? 'npx holdfast dev, and read .holdfast/logs/temporal.log'
       : 'correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset them';
-    return broken(check, `${address ?? 'the development server'}: ${messageOf(error)}`, fix);
+    return broken(
+      check,
+      `${address?.temporalAddress ?? 'the development server'}: ${messageOf(error)}`,
+      error instanceof TemporalError ? error.advice : fix,
+    );
   }
 }
 

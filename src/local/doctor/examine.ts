@@ -65,7 +65,9 @@ export async function examine({ environment, directory, providers, only }: Exami
     disk: async () => [await checkDisk(existsSync(directory) ? directory : home)],
     ports: async () => [await checkPorts(servers), ...stackFindings],
     postgres: () => checkPostgres(servers, databaseUrl),
-    temporal: async () => [await checkTemporal(servers, temporalAddress, namespace)],
+    temporal: async () => [
+      await checkTemporal(servers, temporalAddress === null ? null : { temporalAddress, temporalNamespace: namespace }),
+    ],
     'model-key': () => checkModelKeys(providers ?? providersOfEnvironment(environment)),
   };
   const chosen = CHECK_NAMES.filter((name) => only === undefined || only.includes(name));

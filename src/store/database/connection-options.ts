@@ -20,8 +20,10 @@ export interface ConnectionOptions {
   readonly keep_alive: number;
   readonly target_session_attrs?: TargetSession;
   readonly applicationName: string | null;
-  /** As libpq sends it: `-c name=value`. */
-  readonly serverOptions: string | null;
+  /** Of `options`: what `-c name=value` sets. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The rest of `options`, such as Neon's `endpoint=…`, which must be in the startup packet. */
+  readonly startupOptions: string | null;
   /** Behind a pooler that gives each transaction another connection: nothing may be prepared or set for the session. */
   readonly pooled: boolean;
   /** Sentences that name what was left out. */
@@ -123,10 +125,28 @@ export function readConnectionOptions(url: string, environment: Environment = pr
     keep_alive: wholeNumber('keepalives_idle', read('keepalives_idle') ?? '0', 0, 86_400) || DEFAULT_KEEP_ALIVE_SECONDS,
     ...(target !== 'any' && { target_session_attrs: target }),
     applicationName: read('application_name') ?? read('fallback_application_name') ?? null,
-    serverOptions: read('options') ?? null,
+    ...readServerOptions(read('options') ?? ''),
     pooled: oneOf('pgbouncer', read('pgbouncer') ?? 'false', ['true', 'false']) === 'true',
     warnings,
   };
+}
+
+const OPTION = /(?:\\.|[^\s\\])+/gu;
+const SETTING = /^(?:-c|--)(?<name>[\w.-]+)=(?<value>.*)$/su;
+
+/** A pooler refuses `options` in the startup packet, so settings are sent after connecting. */
+function readServerOptions(text: string): Pick<ConnectionOptions, 'settings' | 'startupOptions'> {
+  const words = (text.match(OPTION) ?? []).map((word) => word.replaceAll(/\\(.)/gsu, '$1'));
+  const joined = words.flatMap((word, index) =>
+    words[index - 1] === '-c' ? [] : `${word}${word === '-c' ? (words[index + 1] ?? '') : ''}`,
+  );
+  const settings: Record<string, string> = {};
+  const rest = joined.filter((word) => {
+    const { name, value = '' } = SETTING.exec(word)?.groups ?? {};
+    if (name !== undefined) settings[name.replaceAll('-', '_')] = value;
+    return name === undefined;
+  });
+  return { settings, startupOptions: rest.length === 0 ? null : rest.join(' ') };
 }
 
 function isParameter(name: string): name is Parameter {

@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { teachArrays } from './array-types.ts';
 import { readConnectionOptions } from './connection-options.ts';
+import { StoreError } from './errors.ts';
 
 /** A pool of connections, as every function of the store takes it first. */
 export type Database = postgres.Sql;
@@ -17,6 +18,8 @@ export type Fragment = postgres.Fragment;
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database`, with libpq's parameters; `PG*` variables give what it leaves out. */
   readonly url: string;
+  /** The same database without a pooler in between, for notifications. Default: `url`. */
+  readonly listenUrl?: string | null;
   /** Shown in `pg_stat_activity`. Default: `holdfast`. */
   readonly applicationName?: string;
   /** Size of the pool. Default: 10. */
@@ -31,24 +34,40 @@ export interface DatabaseOptions {
 /**
  * Finds names in the schema of Holdfast and in those of the extensions that it calls. Nowhere else: a function that somebody created in
  * `public` may fit a call better than Postgres' own, and would run with the rights of the caller.
- * @param span until the end of the transaction, or of the connection
  */
-export function setSearchPath(span: 'transaction' | 'connection'): string {
-  return `
-    set ${span === 'transaction' ? 'local' : 'session'} search_path = pg_catalog;
-    select set_config('search_path', concat_ws(', ', 'holdfast', (
-      select string_agg(distinct quote_ident(n.nspname), ', ') from pg_extension e join pg_namespace n on n.oid = e.extnamespace
-      where e.extname in ('pg_trgm', 'vector') and n.nspname <> 'holdfast')), ${span === 'transaction'})`;
-}
+const SEARCH_PATH = `pg_catalog.concat_ws(', ', 'holdfast', (
+    select pg_catalog.string_agg(distinct pg_catalog.quote_ident(n.nspname), ', ') from pg_catalog.pg_extension e
+    join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+    where e.extname in ('pg_trgm', 'vector') and n.nspname <> 'holdfast'))`;
 
 /**
  * Time limits that the server keeps for each connection. A worker that is frozen inside a transaction (SIGSTOP, a paused machine) holds
  * the lock on its conversation; the server ends the transaction after 5 s, below the 8 s that a takeover may last.
  */
-const CONNECTION_SETTINGS = `
-  ${setSearchPath('connection')};
-  set idle_in_transaction_session_timeout = 5000;
-  set lock_timeout = 15000`;
+const TIME_LIMITS = { idle_in_transaction_session_timeout: '5000', lock_timeout: '15000' };
+
+/** One statement. @param span until the end of the transaction, or of the connection */
+export function setSearchPath(span: Span): string {
+  return `select ${setting('search_path', SEARCH_PATH, span)}`;
+}
+
+type Span = 'transaction' | 'connection';
+
+function setting(name: string, value: string, span: Span): string {
+  return `pg_catalog.set_config(${literal(name)}, ${value}, ${span === 'transaction'})`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** What the address sets, then what Holdfast needs. */
+function setAll(settings: Readonly<Record<string, string>>, span: Span): string {
+  const values = Object.entries({ ...settings, ...TIME_LIMITS }).map(([name, value]) =>
+    setting(name, literal(value), span),
+  );
+  return `select ${[...values, setting('search_path', SEARCH_PATH, span)].join(', ')}`;
+}
 
 /** Seconds, at most: a second after the server is back, every connection may be. */
 const LONGEST_PAUSE = 1;
@@ -76,7 +95,36 @@ function warnOnce(message: string): void {
  * @throws StoreError `database_url_invalid`
  */
 export function connectDatabase(options: DatabaseOptions): Database {
-  const { warnings, pooled, applicationName, serverOptions, ...address } = readConnectionOptions(options.url);
+  const { listenUrl, ...own } = options;
+  const sql = openPool(own);
+  if (listenUrl == null) {
+    if (isPooled(sql)) sql.listen = async () => Promise.reject(listenUrlMissing());
+    return sql;
+  }
+  const direct = openPool({ ...own, url: listenUrl, maximumConnections: 1 });
+  const end = sql.end.bind(sql);
+  return Object.assign(sql, {
+    listen: direct.listen.bind(direct),
+    end: async (how?: { readonly timeout?: number }) => void (await Promise.all([end(how), direct.end(how)])),
+  });
+}
+
+/** Whether its address says that it leads to a pooler in transaction mode. */
+function isPooled({ options }: Database): boolean {
+  return options.transaction_settings !== undefined;
+}
+
+function listenUrlMissing(): StoreError {
+  return new StoreError(
+    'database_pooled',
+    'a pooler in transaction mode passes no notifications on: name a direct connection to the same database in DATABASE_LISTEN_URL, `database.listenUrl` or `listenUrl`',
+  );
+}
+
+function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
+  const { warnings, pooled, applicationName, settings, startupOptions, ...address } = readConnectionOptions(
+    options.url,
+  );
   warnings.forEach(warnOnce);
   const sql = postgres({
     ...address,
@@ -89,10 +137,12 @@ export function connectDatabase(options: DatabaseOptions): Database {
     ...(options.silenceLimitMilliseconds !== undefined && {
       silence_timeout: options.silenceLimitMilliseconds / 1_000,
     }),
-    ...(!pooled && { settings: CONNECTION_SETTINGS }),
+    ...(pooled
+      ? { transaction_settings: setAll(settings, 'transaction') }
+      : { settings: setAll(settings, 'connection') }),
     connection: {
       application_name: applicationName ?? options.applicationName ?? 'holdfast',
-      ...(serverOptions !== null && { options: serverOptions }),
+      ...(startupOptions !== null && { options: startupOptions }),
     },
   });
   teachArrays(sql);

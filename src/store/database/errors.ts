@@ -65,6 +65,8 @@ export type StoreErrorCode =
   | 'content_incomplete'
   /** The address of the database cannot be read, or a parameter of it is unknown, of no valid value or not supported. Not retryable. */
   | 'database_url_invalid'
+  /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
+  | 'database_pooled'
   /** A newer version of Holdfast migrated the database to what this one cannot work with, or cannot go on from. */
   | 'database_newer'
   /** The tables of a version before the first release lie in the schema `public`. */
@@ -129,7 +131,12 @@ export function toStoreError(error: unknown): unknown {
 
 /** How Postgres fails in a way that passes. */
 export type Outage =
+  /** Nothing answers. */
   | 'unreachable'
+  /** It answers that it is starting or shutting down, or has ended the connection. */
+  | 'restarting'
+  /** A pooler answers that it cannot serve the connection; its message says why. */
+  | 'pooler'
   /** All connections that it allows are in use. */
   | 'connections_used_up'
   /** A standby, or set so by an administrator. */
@@ -141,17 +148,19 @@ export type Outage =
 
 /**
  * Node's and postgres.js's codes for no connection, and the SQLSTATEs that pass by themselves or when an administrator acts:
- * 08 connection, 40 serialization and deadlock, 53 resources (connections, disk, memory), 57P shutdown and start,
- * 25006 read-only, 25P03 a transaction that was idle for too long, 55P03 a lock that did not come, 58030 disk.
+ * 08 connection (PgBouncer sends 08P01 for all that it refuses), 40 serialization and deadlock, 53 resources (connections, disk, memory),
+ * 57P shutdown and start, 25006 read-only, 25P03 a transaction that was idle for too long, 55P03 a lock that did not come, 58030 disk.
  */
 const OUTAGES: readonly (readonly [Outage, RegExp])[] = [
   ['connections_used_up', /^53300$/u],
   ['read_only', /^(?:25006|TARGET_SESSION_ATTRS)$/u],
+  ['restarting', /^57P\w{2}$/u],
+  ['pooler', /^08\w{3}$/u],
   ['disk', /^(?:53100|58030)$/u],
   ['busy', /^(?:40\w{3}|53\w{3}|25P03|55P03)$/u],
   [
     'unreachable',
-    /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|CONNECTION_\w+|08\w{3}|57P\w{2})$/u,
+    /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|CONNECTION_\w+)$/u,
   ],
 ];
 

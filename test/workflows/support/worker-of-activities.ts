@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { Activities } from '../../../src/activities/create-activities.ts';
@@ -16,13 +17,23 @@ export interface WorkerOfActivities {
   stop(): Promise<void>;
 }
 
-export async function startWorkerOfActivities(address: string, activities: Activities): Promise<WorkerOfActivities> {
+interface Codecs {
+  readonly worker: readonly PayloadCodec[];
+  readonly client: readonly PayloadCodec[];
+}
+
+export async function startWorkerOfActivities(
+  address: string,
+  activities: Activities,
+  codecs: Codecs = { worker: [], client: [] },
+): Promise<WorkerOfActivities> {
   installTestRuntime(pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' }));
   const taskQueue = `agent-turn-${randomUUID()}`;
-  const temporal = await connectClient({ address, namespace: 'default' });
+  const temporal = await connectClient({ address, namespace: 'default' }, codecs.client);
   const connection = await NativeConnection.connect({ address });
   const workers = await createTurnWorkers({
     connection,
+    codecs: codecs.worker,
     namespace: 'default',
     workflowBundle: await loadWorkflowBundle(),
     activities,

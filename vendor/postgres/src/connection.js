@@ -25,6 +25,9 @@ const Sync = b().S().end()
 // After an error of these severities the server closes the connection.
 const fatal = new Set(['FATAL', 'PANIC'])
 
+// ParseComplete, BindComplete, DataRow and CommandComplete.
+const preambleReplies = new Set([49, 50, 68, 67])
+
 const retryRoutines = new Set([
   'FetchPreparedStatement',
   'RevalidateCachedQuery',
@@ -79,6 +82,11 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       , lifeTimer = timer(end, options.max_lifetime)
       , connectTimer = timer(connectTimedOut, options.connect_timeout)
       , silenceTimer = timer(silent, options.silence_timeout)
+
+  // In the same implicit transaction as the statement behind it: no Sync stands between them.
+  const preamble = options.transaction_settings
+    ? Buffer.concat([Parse(options.transaction_settings, []), Bind([], []), b().E().str(b.N).i32(0).end()])
+    : null
 
   let socket = null
     , cancelMessage
@@ -179,6 +187,8 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
         : (query = q, query.active = true)
 
       build(q)
+      q.preamble = preamble !== null && !q.options.simple && !connection.reserved
+      q.preamble && write(preamble)
       return write(toBuffer(q))
         && !q.describeFirst
         && !q.cursorFn
@@ -524,6 +534,11 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
 
   /* Handlers */
   function handle(xs, x = xs[0]) {
+    if (query && query.preamble && preambleReplies.has(x)) {
+      x === 67 && (query.preamble = false)
+      return
+    }
+
     (
       x === 68 ? DataRow :                   // D
       x === 100 ? CopyData :                 // d

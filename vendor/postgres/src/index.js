@@ -243,8 +243,8 @@ function Postgres(a, b) {
     }
   }
 
-  async function begin(options, fn) {
-    !fn && (fn = options, options = '')
+  async function begin(kind, fn) {
+    !fn && (fn = kind, kind = '')
     const queries = Queue()
     let savepoints = 0
       , connection
@@ -255,7 +255,8 @@ function Postgres(a, b) {
     const whenGone = new Promise((_, reject) => rejectGone = reject)
     whenGone.catch(() => { /* the race below reports it */ })
     try {
-      await sql.unsafe('begin ' + options.replace(/[^a-z ]/ig, ''), [], { onexecute }).execute()
+      const settings = options.transaction_settings ? ';' + options.transaction_settings : ''
+      await sql.unsafe('begin ' + kind.replace(/[^a-z ]/ig, '') + settings, [], { onexecute }).execute()
     } catch (error) {
       if (connection && !gone) {
         connection.reserved = connection.onclose = null
@@ -534,6 +535,7 @@ function parseOptions(a, b) {
     onparameter     : o.onparameter,
     socket          : o.socket,
     settings        : o.settings,
+    transaction_settings: o.transaction_settings,
     silence_timeout : o.silence_timeout,
     transform       : parseTransform(o.transform || { undefined: undefined }),
     parameters      : {},

@@ -126,6 +126,8 @@ interface BaseOptions<T extends Record<string, postgres.PostgresType>> {
   sslnegotiation: 'direct' | null;
   /** SQL that each new connection runs before its first query */
   settings: string;
+  /** The same, for a pooler in transaction mode: runs in each transaction, and with each statement outside of one */
+  transaction_settings: string;
   /** Seconds without an answer after which a connection that was asked something is given up */
   silence_timeout: number | undefined;
 }

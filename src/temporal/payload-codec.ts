@@ -1,0 +1,123 @@
+import { METADATA_ENCODING_KEY } from '@temporalio/common';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { z } from 'zod';
+import { CODEC_FAILURE } from '../turn/codec-failure.ts';
+import { TemporalError } from './errors.ts';
+
+/** A key service that is away for a moment fails no turn. Less than the 5 s that a workflow task may take. */
+const TRIES = 5;
+const PAUSE_MILLISECONDS = 500;
+const MESSAGE_LIMIT = 200;
+
+/**
+ * The codecs of a worker as one. Where they fail, the payload says so instead: an exception would fail the workflow's task, which Temporal
+ * repeats for ever.
+ * @param codecs applied from the last to the first, as by Temporal
+ */
+export function failingReadably(codecs: readonly PayloadCodec[]): PayloadCodec {
+  return {
+    encode: (payloads, context) =>
+      attempt('encode', payloads, () =>
+        codecs.reduceRight(async (done, codec) => codec.encode(await done, context), Promise.resolve(payloads)),
+      ),
+    decode: (payloads, context) =>
+      attempt('decode', payloads, () =>
+        codecs.reduce(async (done, codec) => codec.decode(await done, context), Promise.resolve(payloads)),
+      ),
+  };
+}
+
+async function attempt(
+  what: 'encode' | 'decode',
+  payloads: readonly Payload[],
+  work: () => Promise<Payload[]>,
+): Promise<Payload[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === TRIES) return payloads.map(() => failurePayload(`cannot ${what}: ${messageOf(error)}`));
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
+    }
+  }
+}
+
+function failurePayload(what: string): Payload {
+  return {
+    metadata: { [METADATA_ENCODING_KEY]: Buffer.from('json/plain') },
+    data: Buffer.from(JSON.stringify({ [CODEC_FAILURE]: what })),
+  };
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_LIMIT);
+}
+
+/** For the start of a worker or client. @throws TemporalError `payload_codec_failed` */
+export async function requireWorkingCodec(codecs: readonly PayloadCodec[]): Promise<void> {
+  const probe = JSON.stringify({ holdfast: 'probe' });
+  const payload = { metadata: { [METADATA_ENCODING_KEY]: Buffer.from('json/plain') }, data: Buffer.from(probe) };
+  const advice = 'Correct the codec, its keys or TEMPORAL_CODEC_ENDPOINT.';
+  let decoded: Payload[];
+  try {
+    const encoded = await codecs.reduceRight(
+      async (done, codec) => codec.encode(await done),
+      Promise.resolve([payload] as Payload[]),
+    );
+    decoded = await codecs.reduce(async (done, codec) => codec.decode(await done), Promise.resolve(encoded));
+  } catch (error) {
+    throw new TemporalError('payload_codec_failed', `The payload codec fails: ${messageOf(error)}`, advice, {
+      cause: error,
+    });
+  }
+  if (Buffer.from(decoded[0]?.data ?? []).toString() === probe) return;
+  throw new TemporalError('payload_codec_failed', 'The payload codec does not decode what it encoded.', advice);
+}
+
+const jsonPayload = z.object({
+  metadata: z.record(z.string(), z.string()).default({}),
+  data: z.string().default(''),
+});
+const codecAnswer = z.object({ payloads: z.array(jsonPayload) });
+
+/** Milliseconds for an answer of a codec server. */
+const ANSWER_MILLISECONDS = 2_000;
+
+/** A server that encodes and decodes by Temporal's protocol: `POST {endpoint}/encode` and `/decode`, as Temporal's web page asks it. */
+export function remoteCodec(
+  { endpoint, authorization }: { readonly endpoint: string; readonly authorization?: string },
+  namespace: string,
+): PayloadCodec {
+  const base = endpoint.replaceAll('{namespace}', encodeURIComponent(namespace)).replace(/\/$/u, '');
+  const ask = async (what: 'encode' | 'decode', payloads: readonly Payload[]): Promise<Payload[]> => {
+    const response = await fetch(`${base}/${what}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-namespace': namespace,
+        ...(authorization !== undefined && { authorization }),
+      },
+      body: JSON.stringify({ payloads: payloads.map(toJson) }),
+      signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
+    });
+    if (!response.ok) throw new Error(`the codec server answers ${response.status}`);
+    return codecAnswer.parse(await response.json()).payloads.map(fromJson);
+  };
+  return { encode: (payloads) => ask('encode', payloads), decode: (payloads) => ask('decode', payloads) };
+}
+
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+function toJson({ metadata, data }: Payload): z.input<typeof jsonPayload> {
+  return {
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [key, toBase64(value)])),
+    ...(data != null && { data: toBase64(data) }),
+  };
+}
+
+function fromJson({ metadata, data }: z.output<typeof jsonPayload>): Payload {
+  return {
+    metadata: Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, Buffer.from(value, 'base64')])),
+    data: Buffer.from(data, 'base64'),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import { connectDatabase } from '../store/database/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { requireCurrentSchema } from '../store/database/migrate.ts';
+import { refuseUndeclaredPooler, requireNotifications } from '../store/database/pooler.ts';
+
+/** Milliseconds until a connection to Postgres that does not answer is given up: as long as a database activity may take. */
+const DATABASE_SILENCE_MILLISECONDS = 30_000;
+
+export interface DatabaseAddress {
+  readonly databaseUrl: string;
+  /** The same database without a pooler in between. Default: `databaseUrl`. */
+  readonly databaseListenUrl?: string | null;
+}
+
+/** One pool for all, and a connection of its own for live text. */
+export function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
+  const silenceLimitMilliseconds = DATABASE_SILENCE_MILLISECONDS;
+  return {
+    database: connectDatabase({
+      url,
+      listenUrl,
+      applicationName: 'holdfast-worker',
+      maximumConnections: 20,
+      silenceLimitMilliseconds,
+    }),
+    liveDatabase: connectDatabase({
+      url,
+      applicationName: 'holdfast-live',
+      maximumConnections: 1,
+      silenceLimitMilliseconds,
+    }),
+  };
+}
+
+/** @throws StoreError `database_pooled`, `database_behind`, `database_newer`, `migration_changed` */
+export async function checkDatabase(database: Database, logger: Logger): Promise<void> {
+  await refuseUndeclaredPooler(database);
+  await requireNotifications(database);
+  const { newer } = await requireCurrentSchema(database);
+  if (newer.length > 0)
+    logger.warn({ migrations: newer }, 'the database has migrations of a newer version, which this one can work with');
+}
