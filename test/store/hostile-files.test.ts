@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ConversationFileReader } from '../../src/store/transfer/read-file.ts';
+import { readConversationFile } from '../../src/store/transfer/read-file.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { insertEntry } from '../../src/store/log/entry-writer.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -199,7 +199,7 @@ it('a line that is longer than any that Holdfast writes is refused before it is 
   async function* lines(): AsyncGenerator<string> {
     yield 'x'.repeat(101);
   }
-  const refusal = new ConversationFileReader(lines(), 100).readHeader();
+  const refusal = readConversationFile(lines(), 100);
   await expect(refusal).rejects.toMatchObject({
     code: 'conversation_file_invalid',
     message: expect.stringContaining('101 characters'),

@@ -5,14 +5,13 @@ import { isId } from '../database/ids.ts';
 import { requireOwnSchema } from '../database/migrate.ts';
 import { transaction } from '../database/transaction.ts';
 import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION, EXPORTED_TABLES } from './format.ts';
-import type { ConversationFileEnd, ConversationFileHeader } from './format.ts';
 
 /** Rows fetched at a time; one may hold a piece of 256 KB. */
 const FETCHED_AT_ONCE = 100;
 
 /**
  * Writes a conversation as lines of JSON: a header, what was said with originals, summaries and all branches, and their
- * number and checksum. One snapshot, however long it takes.
+ * number and the SHA-256 of all lines before, each with a line feed. One snapshot, however long it takes.
  *
  * @param write awaited line by line; a line has no line break of its own
  * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open or a message waits, which would be
@@ -30,17 +29,14 @@ export async function exportConversation(
     await open`set local idle_in_transaction_session_timeout = 0`;
     await requireOwnSchema(open);
     await requireIdle(open, conversationId);
-    const header: ConversationFileHeader = {
-      format: CONVERSATION_FORMAT,
-      version: CONVERSATION_FORMAT_VERSION,
-      conversationId,
-    };
     const checksum = createHash('sha256');
     const writeLine = async (line: string): Promise<void> => {
       checksum.update(`${line}\n`);
       await write(line);
     };
-    await writeLine(JSON.stringify(header));
+    await writeLine(
+      JSON.stringify({ format: CONVERSATION_FORMAT, version: CONVERSATION_FORMAT_VERSION, conversationId }),
+    );
     let rows = 0;
     for (const { name, query } of EXPORTED_TABLES) {
       // A query with a parameter cannot be declared as a cursor; the id was checked to be one.
@@ -53,8 +49,8 @@ export async function exportConversation(
       }
       await open`close export_rows`;
     }
-    const end: ConversationFileEnd = { rows, sha256: checksum.digest('hex') };
-    await write(JSON.stringify(end));
+    // Without a last line nobody could tell a file that was cut off between two lines from a whole one.
+    await write(JSON.stringify({ rows, sha256: checksum.digest('hex') }));
   });
 }
 

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
@@ -7,6 +6,7 @@ import type { OriginalReference } from '../log/entries.ts';
 import { insertEntry } from '../log/entry-writer.ts';
 import { markImported } from './import-conversation.ts';
 import type { MemoryScope } from '../memory/memories.ts';
+import { termsOf } from '../memory/memory-terms.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { ConversationSettings } from '../messages/messages.ts';
 import { LogRecorder, RecordingError, snapshotElsewhere } from '../log/record-log.ts';
@@ -15,7 +15,7 @@ import { recountTotals } from '../attempts/usage.ts';
 import { invalid } from './read-file.ts';
 import type { FileRow } from './read-file.ts';
 import { RowWriter } from './row-writer.ts';
-import { FILE_ROWS, isFileTable } from './rows.ts';
+import { FILE_ROWS, isFileTable, rowOf } from './rows.ts';
 import type { RowOf } from './rows.ts';
 
 /** What a conversation of a file is to be here: of who imports it, and nothing of the file. */
@@ -226,10 +226,12 @@ export class FileImporter {
     const scopeName = this.request.memoryScopes[row.scope];
     if (scopeName === null) return;
     const { text } = await redactSecrets(row.text);
-    // A memory that the user stated again is another conversation's by now, and stays what he said last.
     const { tenant = DEFAULT_TENANT } = this.request;
-    const memory = { ...row, text, tenant, scope_name: scopeName, origin: 'tool', ...this.ofConversation };
-    await this.rows.insert('memories', memory, 'on conflict (id) do nothing');
+    // No term has a comma, a quotation mark or a brace.
+    const terms = `{${termsOf({ ...row, tenant, scopeName, text }).join(',')}}`;
+    const here = { text, terms, tenant, scope_name: scopeName, origin: 'tool', ...this.ofConversation };
+    // A memory that the user stated again is another conversation's by now, and stays what he said last.
+    await this.rows.insert('memories', { ...row, ...here }, 'on conflict (id) do nothing');
   }
 
   private async tellCompaction(row: RowOf<'compactions'>): Promise<void> {
@@ -282,18 +284,4 @@ function measured(content: Parameters<typeof measureContent>[0]): ReturnType<typ
 function present<Value>(value: Value | null): Value {
   if (value === null) throw new RecordingError('an entry lacks what one of its kind has');
   return value;
-}
-
-function rowOf<Schema extends z.ZodType>(schema: Schema, { table, row, line }: FileRow): z.output<Schema> {
-  const parsed = schema.safeParse(row);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const [column] = issue?.path ?? [];
-  if (issue?.code === 'unrecognized_keys' && column === undefined) {
-    throw invalid(line, `${table} has no column ${JSON.stringify(issue.keys[0] ?? '')}`);
-  }
-  throw invalid(
-    line,
-    `${[table, ...(column === undefined ? [] : [String(column)])].join('.')} is not what Holdfast writes there`,
-  );
 }

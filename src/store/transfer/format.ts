@@ -1,26 +1,5 @@
-/** The first line of a file. */
-export interface ConversationFileHeader {
-  readonly format: typeof CONVERSATION_FORMAT;
-  readonly version: typeof CONVERSATION_FORMAT_VERSION;
-  readonly conversationId: string;
-}
-
 export const CONVERSATION_FORMAT = 'holdfast-conversation';
 export const CONVERSATION_FORMAT_VERSION = 1;
-
-/** The last line: without it nobody could tell a file that was cut off between two lines from a whole one. */
-export interface ConversationFileEnd {
-  /** Lines between the header and this one. */
-  readonly rows: number;
-  /** SHA-256 of all lines before, each with a line feed at its end, in UTF-8; hexadecimal. */
-  readonly sha256: string;
-}
-
-/** Each line between the first and the last. */
-export interface ConversationFileRow {
-  readonly table: string;
-  readonly row: unknown;
-}
 
 interface ExportedTable {
   readonly name: string;

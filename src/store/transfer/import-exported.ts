@@ -6,7 +6,7 @@ import { RecordingError } from '../log/record-log.ts';
 import { writeEvents } from '../database/transaction.ts';
 import { FileImporter } from './file-importer.ts';
 import type { ImportedFile, ImportExportedRequest } from './file-importer.ts';
-import { ConversationFileReader, invalid } from './read-file.ts';
+import { invalid, readConversationFile } from './read-file.ts';
 
 /**
  * Stores what `exportConversation` wrote, whole or not at all: its entries pass the fences that those of a turn pass; references are
@@ -15,8 +15,7 @@ import { ConversationFileReader, invalid } from './read-file.ts';
  * @throws StoreError `conversation_file_invalid` with the line; `conversation_exists`, of a file that is whole
  */
 export async function importExportedConversation(sql: Database, request: ImportExportedRequest): Promise<ImportedFile> {
-  const file = new ConversationFileReader(request.lines);
-  const { conversationId } = await file.readHeader();
+  const { conversationId, rows } = await readConversationFile(request.lines);
   return writeEvents(sql, conversationId, async (source) => {
     const open = source.sql;
     await open`set constraints all deferred`;
@@ -26,11 +25,13 @@ export async function importExportedConversation(sql: Database, request: ImportE
     const [existing] = await open`select from conversations where id = ${conversationId}`;
     const importer = new FileImporter(source, conversationId, request);
     if (existing === undefined) await importer.begin();
-    for await (const row of file.rows()) {
+    let line = 1;
+    for await (const row of rows) {
+      ({ line } = row);
       // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
-      if (existing === undefined) await asFaultOfFile(row.line, () => importer.add(row));
+      if (existing === undefined) await asFaultOfFile(line, () => importer.add(row));
     }
-    if (existing === undefined) return asFaultOfFile(file.line, () => importer.finish());
+    if (existing === undefined) return asFaultOfFile(line, () => importer.finish());
     throw new StoreError(
       'conversation_exists',
       `conversation ${conversationId} is in this database already; the file is whole, and nothing was changed`,

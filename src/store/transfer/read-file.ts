@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto';
+import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './format.ts';
-import type { ConversationFileHeader, ConversationFileRow } from './format.ts';
 
 /** Characters: the longest entry, an output of 64 MB beside its pieces, is far from it, and a string of Node too. */
 const LONGEST_LINE = 256 * 1024 * 1024;
 
-export interface FileRow extends ConversationFileRow {
+/** A line between the first and the last. */
+export interface FileRow {
+  readonly table: string;
+  readonly row: Readonly<Record<string, unknown>>;
   /** Number of its line. */
   readonly line: number;
+}
+
+export interface ConversationFile {
+  readonly conversationId: string;
+  /** All of a file is known to be whole only when they have ended. */
+  readonly rows: AsyncIterable<FileRow>;
 }
 
 /** Whether a file begins as `exportConversation` begins one. */
@@ -24,104 +32,75 @@ export function invalid(line: number, problem: string): StoreError {
 }
 
 /**
- * Reads a file from its first to its last line, and tells of each what does not depend on a database: that it is a row, that
- * none is missing, and that nothing was changed. All of that is known only when `rows` has ended.
+ * Reads the first line of a file; its rows are read as they are asked for. Tells of each line what does not depend on a database:
+ * that it is a row, that none is missing, and that nothing was changed.
+ * @param longest characters of a line
+ * @throws StoreError `conversation_file_invalid`, as the rows do
  */
-export class ConversationFileReader {
-  private readonly lines: AsyncIterator<string>;
-  private readonly longest: number;
-  private readonly checksum = createHash('sha256');
-  private rowCount = 0;
-  private number = 0;
-
-  /** @param longest characters of a line */
-  constructor(lines: AsyncIterable<string>, longest = LONGEST_LINE) {
-    this.lines = lines[Symbol.asyncIterator]();
-    this.longest = longest;
-  }
-
-  /** Number of the line that was read last. */
-  get line(): number {
-    return this.number;
-  }
-
-  /** @throws StoreError `conversation_file_invalid` */
-  async readHeader(): Promise<ConversationFileHeader> {
-    try {
-      const line = await this.nextLine();
-      if (line === null) throw invalid(1, 'the file is empty');
-      const header = headerOf(line);
-      this.checksum.update(`${line}\n`);
-      return header;
-    } catch (error) {
-      await this.lines.return?.();
-      throw error;
-    }
-  }
-
-  /** Every row, and then, when it is not whole, the error. @throws StoreError `conversation_file_invalid` */
-  async *rows(): AsyncGenerator<FileRow> {
-    try {
-      for (let text = await this.nextLine(); text !== null; text = await this.nextLine()) {
-        const parsed = parseObject(text);
-        if (parsed === null) throw invalid(this.number, 'it is no JSON object; the file may have been cut off');
-        if (typeof parsed['rows'] === 'number') return await this.checkEnd(parsed);
-        this.checksum.update(`${text}\n`);
-        this.rowCount += 1;
-        yield { ...rowOf(parsed, this.number), line: this.number };
-      }
-      throw invalid(this.number, 'its end is missing; the file was cut off');
-    } finally {
-      await this.lines.return?.();
-    }
-  }
-
-  private async checkEnd({ rows, sha256 }: Readonly<Record<string, unknown>>): Promise<void> {
-    const line = this.number;
-    if (rows !== this.rowCount) {
-      throw invalid(line, `it has ${this.rowCount} rows, of ${String(rows)} that were written`);
-    }
-    if (sha256 !== this.checksum.digest('hex')) {
-      throw invalid(
-        line,
-        'the SHA-256 of the lines before is not the one that was written: a line was changed or moved',
-      );
-    }
-    if ((await this.nextLine()) !== null) throw invalid(this.number, 'something stands after its end');
-  }
-
-  /** The next line that holds something. Another program may have written its ends in another way. */
-  private async nextLine(): Promise<string | null> {
-    for (;;) {
-      const { done, value } = await this.lines.next();
-      if (done === true) return null;
-      this.number += 1;
-      if (value.length > this.longest) {
-        throw invalid(this.number, `it has ${value.length} characters, more than ${this.longest}`);
-      }
-      const line = value.replace(/\r$/u, '').replace(/^\uFEFF/u, '');
-      if (line.trim() !== '') return line;
-    }
+export async function readConversationFile(
+  lines: AsyncIterable<string>,
+  longest = LONGEST_LINE,
+): Promise<ConversationFile> {
+  const numbered = numberedLines(lines, longest);
+  const { value: first } = await numbered.next();
+  try {
+    if (first === undefined) throw invalid(1, 'the file is empty');
+    return { conversationId: conversationOf(first.text), rows: rowsBehind(first.text, numbered) };
+  } catch (error) {
+    await numbered.return(undefined);
+    throw error;
   }
 }
 
-function headerOf(line: string): ConversationFileHeader {
-  const header = parseObject(line);
-  if (header === null || header['format'] !== CONVERSATION_FORMAT) {
-    throw invalid(1, 'it does not begin as `holdfast export` begins a file');
+interface NumberedLine {
+  readonly text: string;
+  readonly number: number;
+}
+
+/** The lines that hold something. Another program may have written their ends in another way. */
+async function* numberedLines(lines: AsyncIterable<string>, longest: number): AsyncGenerator<NumberedLine> {
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    if (line.length > longest) throw invalid(number, `it has ${line.length} characters, more than ${longest}`);
+    const text = line.replace(/\r$/u, '').replace(/^\uFEFF/u, '');
+    if (text.trim() !== '') yield { text, number };
   }
-  const { version, conversationId } = header;
+}
+
+async function* rowsBehind(header: string, lines: AsyncIterable<NumberedLine>): AsyncGenerator<FileRow> {
+  const checksum = createHash('sha256').update(`${header}\n`);
+  let [rowCount, last, isWhole] = [0, 1, false];
+  for await (const { text, number } of lines) {
+    if (isWhole) throw invalid(number, 'something stands after its end');
+    last = number;
+    const parsed = parseObject(text);
+    if (parsed === null) throw invalid(number, 'it is no JSON object; the file may have been cut off');
+    const { rows, sha256, table, row } = parsed;
+    if (typeof rows === 'number') {
+      if (rows !== rowCount) throw invalid(number, `it has ${rowCount} rows, of ${rows} that were written`);
+      if (sha256 !== checksum.digest('hex')) throw invalid(number, OTHER_CHECKSUM);
+      isWhole = true;
+      continue;
+    }
+    if (typeof table !== 'string' || !isRecord(row)) throw invalid(number, 'it is no row of a table');
+    checksum.update(`${text}\n`);
+    rowCount += 1;
+    yield { table, row, line: number };
+  }
+  if (!isWhole) throw invalid(last, 'its end is missing; the file was cut off');
+}
+
+const OTHER_CHECKSUM = 'the SHA-256 of the lines before is not the one that was written: a line was changed or moved';
+
+function conversationOf(header: string): string {
+  const { format, version, conversationId } = parseObject(header) ?? {};
+  if (format !== CONVERSATION_FORMAT) throw invalid(1, 'it does not begin as `holdfast export` begins a file');
   if (version !== CONVERSATION_FORMAT_VERSION) {
     throw invalid(1, `version ${JSON.stringify(version)} of the format is not known here: update Holdfast`);
   }
   if (typeof conversationId !== 'string' || !isId(conversationId)) throw invalid(1, 'it names no conversation');
-  return { format: CONVERSATION_FORMAT, version: CONVERSATION_FORMAT_VERSION, conversationId };
-}
-
-function rowOf(parsed: Readonly<Record<string, unknown>>, line: number): ConversationFileRow {
-  const { table, row } = parsed;
-  if (typeof table !== 'string' || !isRecord(row)) throw invalid(line, 'it is no row of a table');
-  return { table, row };
+  return conversationId;
 }
 
 function parseObject(line: string): Record<string, unknown> | null {

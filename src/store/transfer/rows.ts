@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { ContentPart } from '../../context/log/content.ts';
 import { isId } from '../database/ids.ts';
+import { invalid } from './read-file.ts';
+import type { FileRow } from './read-file.ts';
 
 /** What turns of ten thousand years would not come to; far from where Postgres's integers end. */
 const HIGHEST_COUNT = 1_000_000_000;
@@ -171,4 +173,19 @@ export type RowOf<Table extends FileTable> = z.output<(typeof FILE_ROWS)[Table]>
 
 export function isFileTable(table: string): table is FileTable {
   return Object.hasOwn(FILE_ROWS, table);
+}
+
+/** @throws StoreError `conversation_file_invalid` */
+export function rowOf<Schema extends z.ZodType>(schema: Schema, { table, row, line }: FileRow): z.output<Schema> {
+  const parsed = schema.safeParse(row);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const [column] = issue?.path ?? [];
+  if (issue?.code === 'unrecognized_keys' && column === undefined) {
+    throw invalid(line, `${table} has no column ${JSON.stringify(issue.keys[0] ?? '')}`);
+  }
+  throw invalid(
+    line,
+    `${[table, ...(column === undefined ? [] : [String(column)])].join('.')} is not what Holdfast writes there`,
+  );
 }
