@@ -15,6 +15,7 @@ export const BENCHMARK_NAMES = [
   'worker-memory',
   'recall',
   'dialogues',
+  'search-features',
   'memory-search',
   'memory',
   'load',
@@ -24,6 +25,7 @@ export const BENCHMARK_NAMES = [
 const SEARCH_BENCHMARKS = [
   'recall',
   'dialogues',
+  'search-features',
   'memory-search',
   'memory',
 ] as const satisfies readonly BenchmarkName[];
@@ -61,6 +63,7 @@ Examples:
   $ npm run bench -- --check --json
   $ npm run bench -- recall --recall-data <folder>
   $ npm run bench -- dialogues                 (how often search finds the turn that answers)
+  $ npm run bench -- search-features           (typos, phrases, identifiers, paths, languages without spaces)
   $ npm run bench -- memory-search --entries 100000,1000000   (half an hour: a million entries are indexed first)
   $ npm run bench -- memory-search --entries 1000 --entries-each 20   (50 conversations of an agent)
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
@@ -126,7 +129,7 @@ function createCommand(): Command {
     .addArgument(
       new Argument(
         '[names...]',
-        'what to measure; default: everything but recall, dialogues, memory-search, memory and load',
+        'what to measure; default: everything but recall, dialogues, search-features, memory-search, memory and load',
       ).choices(BENCHMARK_NAMES),
     )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))

@@ -7,6 +7,7 @@ import { measureHistory } from './benchmarks/history.ts';
 import { measureLiveText } from './benchmarks/live-text.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
 import { measureRecall } from './benchmarks/recall.ts';
+import { measureSearchFeatures } from './benchmarks/search-features.ts';
 import { measureMemory } from './benchmarks/memory.ts';
 import { measureWorkerMemory } from './benchmarks/worker-memory.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
@@ -74,6 +75,10 @@ async function searchFigures(
     events.onBegin('dialogues');
     figures.push(...(await measureDialogues(database, seed)));
   }
+  if (names.includes('search-features')) {
+    events.onBegin('search-features');
+    figures.push(...(await measureSearchFeatures(database)));
+  }
   if (names.includes('memory-search')) {
     events.onBegin('memory-search');
     for (const size of entries) figures.push(...(await measureMemorySearch(database, size, entriesEach)));
@@ -87,7 +92,10 @@ async function searchFigures(
 }
 
 async function measure(
-  name: Exclude<BenchmarkName, 'worker-memory' | 'recall' | 'dialogues' | 'memory-search' | 'memory' | 'load'>,
+  name: Exclude<
+    BenchmarkName,
+    'worker-memory' | 'recall' | 'dialogues' | 'search-features' | 'memory-search' | 'memory' | 'load'
+  >,
   stack: BenchStack,
   rounds: number,
 ): Promise<Figure[]> {

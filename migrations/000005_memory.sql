@@ -14,7 +14,7 @@ create table memories (
   superseded_by uuid,
   expires_at timestamptz,
   created_at timestamptz not null default holdfast_now(),
-  terms text[],
+  terms text[] not null,
   foreign key (superseded_by) references memories (id) on delete cascade deferrable,
   check ((source_id is null) or (conversation_id is not null)),
   check (superseded_by is distinct from id)
@@ -28,8 +28,6 @@ create index memories_in_force on memories (tenant, scope, scope_name, created_a
 create index memories_preferred on memories (tenant, scope, scope_name, created_at desc)
   where ((superseded_by is null) and (kind = 'preference'));
 create index memories_superseded on memories (superseded_by) where superseded_by is not null;
-create index memories_without_terms on memories (tenant, scope, scope_name)
-  where ((terms is null) and (superseded_by is null));
 comment on table memories is 'Statements that outlive a conversation; forgetting one deletes its row.';
 comment on column memories.id is 'UUID chosen by the writer: the same id twice is one memory.';
 comment on column memories.tenant is 'Whose conversations share it.';
@@ -44,7 +42,7 @@ comment on column memories.confidence is 'From 0 to 1.';
 comment on column memories.superseded_by is 'The newer memory in its place, with which it is forgotten.';
 comment on column memories.expires_at is 'When it ceases to be in force; null for never.';
 comment on column memories.created_at is 'When it was remembered.';
-comment on column memories.terms is 'What it is found by (src/store/memory/memory-terms.ts); null until it is indexed.';
+comment on column memories.terms is 'What it is found by (src/store/memory/memory-terms.ts).';
 
 create table passages (
   id bigint generated always as identity primary key,
@@ -106,8 +104,7 @@ create table search_progress (
   through_sequence integer not null default 0,
   through_compaction integer not null default 0,
   passages integer not null default 0,
-  talk_passages integer not null default 0,
-  embedded jsonb not null default '{}'
+  talk_passages integer not null default 0
 );
 comment on table search_progress is 'How far a conversation is indexed; apart, so that indexing never locks a step.';
 comment on column search_progress.conversation_id is 'The conversation.';
@@ -115,7 +112,6 @@ comment on column search_progress.through_sequence is 'Entries up to this sequen
 comment on column search_progress.through_compaction is 'Compactions up to this number are indexed.';
 comment on column search_progress.passages is 'Passages that are indexed.';
 comment on column search_progress.talk_passages is 'The next passages.place.';
-comment on column search_progress.embedded is 'By model, as in embeddings: passages that it embedded or passed over.';
 
 create function forget_passages(conversation uuid) returns void language plpgsql as $$
 begin

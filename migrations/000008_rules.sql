@@ -366,7 +366,7 @@ begin
   grant insert, update, delete on memories, standing_decisions, passages, search_progress, term_frequencies,
     provider_calls, provider_pauses, model_facts to holdfast_app;
   if to_regclass('embeddings') is not null then
-    grant insert, update, delete on embeddings to holdfast_app;
+    grant insert, update, delete on embeddings, embedding_models, unembedded to holdfast_app;
   end if;
 end $$;
 comment on function grant_rights is

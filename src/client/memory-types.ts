@@ -80,7 +80,6 @@ export interface ReindexProgress {
   readonly of: number;
   /** Of this one, as in `Reindexed`. */
   readonly passages: number;
-  readonly skipped: number;
 }
 
 export interface Reindexed {
@@ -88,8 +87,6 @@ export interface Reindexed {
   readonly conversations: number;
   /** Passages that were written, also those of a conversation that is half done. */
   readonly passages: number;
-  /** Entries, and times that summaries were such, that Postgres takes no index of: no search finds them. */
-  readonly skipped: number;
   /** Vectors that were made. */
   readonly embedded: number;
   /** Whether the signal stopped it before all was done. */

@@ -2,6 +2,7 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { modelFacts, type ListedLimits, type ModelFacts, type ModelOverride } from '../models/catalogue/catalogue.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
 import { nearestName } from '../tools/runtime/nearest-name.ts';
+import type { EmbeddingModel } from '../models/embedder.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import type { AgentDefinition, DefinedAgent } from './definitions.ts';
 import { ConfigurationError, type ConfigurationProblem } from './errors.ts';
@@ -24,7 +25,7 @@ export interface Configuration {
   /** Days for which a window that an error named is believed. */
   readonly forgetWindowsAfterDays: number;
   /** What vectors are made with; `null`: search goes by words alone. */
-  readonly embeddings: { readonly model: string; readonly dimensions: number } | null;
+  readonly embeddings: EmbeddingModel | null;
   /** Absolute paths that file tools keep away from: the file, files with keys, and the state folder that the environment names. */
   readonly protectedPaths: readonly string[];
   /** Names of variables of the worker's environment that commands get besides those that all get. */

@@ -16,5 +16,5 @@ export function embedderOf(configuration: Configuration): EmbeddingClient | null
       `embeddings.model names the provider ${name}, which speaks Anthropic's protocol: that has no embeddings. Name one whose protocol is chat or responses.`,
     );
   }
-  return createEmbeddingClient(provider, { model, dimensions: configuration.embeddings.dimensions });
+  return createEmbeddingClient(provider, { ...configuration.embeddings, model });
 }

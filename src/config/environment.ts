@@ -127,6 +127,11 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'Python with the packages that `npm run test:llama` needs.',
     'one that it makes in `.holdfast/llama`',
   ),
+  variable(
+    'HOLDFAST_EMBEDDINGS_PYTHON',
+    'Python with the packages that `npm run test:embeddings` needs.',
+    'one that it makes in `.holdfast/embeddings`',
+  ),
   variable('HOLDFAST_CACHE', 'Folder of binaries that set-up fetches.', "the user's cache folder"),
 ];
 

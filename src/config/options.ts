@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { COMMAND_VARIABLES } from '../tools/process/child-environment.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
+import { embeddingOptions, modelName } from './model-options.ts';
 import { keyOptions, variableName } from './key-options.ts';
 import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';
 import { providerLimits, turnLimits } from './limit-options.ts';
@@ -14,9 +15,6 @@ export const FORGET_AFTER_DAYS = 30;
 
 const positive = z.number().int().positive();
 const price = z.number().nonnegative().nullable().optional();
-
-const MODEL_NAME = /^[^/\s]+\/\S+$/;
-const modelName = z.string().regex(MODEL_NAME, 'must be provider/model, like simulator/sim-32k');
 
 const ADDRESS = /^[^\s:/]+:\d{1,5}$/;
 
@@ -222,24 +220,11 @@ export const configurationOptions = z.strictObject({
     })
     .optional()
     .meta({ description: 'Context windows and caps that errors of servers named.' }),
-  embeddings: z
-    .strictObject({
-      model: modelName.meta({
-        description:
-          "As `provider/model`, of a provider whose protocol is `chat` or `responses`: it is asked at `/embeddings` beside the provider's other addresses.",
-      }),
-      dimensions: z.number().int().min(1).max(2_000).meta({
-        unit: 'numbers',
-        description:
-          'Numbers of a vector of this model. `holdfast migrate --embeddings <dimensions>` makes their table; vectors of another model stand beside them.',
-      }),
-    })
-    .optional()
-    .meta({
-      description:
-        'Search by meaning beside search by words, where Postgres has pgvector. Upkeep sends the text of every passage to this model, and each search its query.',
-      defaultText: 'search by words alone',
-    }),
+  embeddings: embeddingOptions.optional().meta({
+    description:
+      'Search by meaning beside search by words, where Postgres has pgvector. Upkeep sends the text of every passage to this model, and each search its query.',
+    defaultText: 'search by words alone',
+  }),
   commandVariables: z
     .array(variableName)
     .optional()

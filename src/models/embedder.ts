@@ -5,26 +5,39 @@ import type { ProviderDefinition } from './provider.ts';
 export interface EmbeddingClient {
   readonly model: string;
   readonly dimensions: number;
-  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>;
+  /** @param purpose decides which prefix goes before each text. Default: `passage` */
+  embed(
+    texts: readonly string[],
+    signal: AbortSignal,
+    purpose?: 'passage' | 'query',
+  ): Promise<readonly (readonly number[])[]>;
 }
 
-/**
- * @param model as the provider names it
- * @param dimensions numbers of a vector; a model that gives another number is refused at its first answer
- */
+export interface EmbeddingModel {
+  /** As the provider names it. */
+  readonly model: string;
+  /** Numbers of a vector; a model that gives another number is refused at its first answer. */
+  readonly dimensions: number;
+  /** What the model was trained to have before each text. Default: nothing. */
+  readonly passagePrefix?: string | undefined;
+  readonly queryPrefix?: string | undefined;
+}
+
 export function createEmbeddingClient(
   provider: ProviderDefinition,
-  { model, dimensions }: { readonly model: string; readonly dimensions: number },
+  { model, dimensions, passagePrefix = '', queryPrefix = '' }: EmbeddingModel,
 ): EmbeddingClient {
   const sdkOf = openAISdkOf(provider);
   return {
-    model: `${provider.name}/${model}`,
+    // Vectors of texts with another prefix cannot be compared.
+    model: `${provider.name}/${model}${passagePrefix === '' ? '' : ` ${passagePrefix.trim()}`}`,
     dimensions,
-    async embed(texts, signal) {
+    async embed(texts, signal, purpose = 'passage') {
+      const prefix = purpose === 'query' ? queryPrefix : passagePrefix;
       const sdk = await sdkOf();
       const { data } = await sdk.embeddings.create(
         // Servers of one's own mostly give the model's own size and know no `dimensions`.
-        { model, input: [...texts], encoding_format: 'float' },
+        { model, input: texts.map((text) => `${prefix}${text}`), encoding_format: 'float' },
         { signal },
       );
       const vectors = data.toSorted((one, other) => one.index - other.index).map(({ embedding }) => embedding);

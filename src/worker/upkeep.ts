@@ -7,7 +7,6 @@ import { isOutage } from '../store/database/errors.ts';
 import { deleteExpiredMemories } from '../store/memory/expired-memories.ts';
 import { applyRetention, deleteOldTimelines, takeUpRetention } from '../store/upkeep/retention.ts';
 import type { RetentionRule } from '../store/upkeep/retention.ts';
-import { addMissingTerms } from '../store/memory/missing-terms.ts';
 import { indexConversation } from '../store/memory/recall-search.ts';
 import type { TextEmbedder } from '../store/search/embedder.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
@@ -154,17 +153,8 @@ async function workOnEach<Of extends { readonly conversationId: string }>(
  */
 export async function indexFallenBehind(dependencies: UpkeepDependencies, signal: AbortSignal): Promise<void> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(INDEXING_MILLISECONDS)]);
-  await takeMemoriesApart(dependencies, ending);
   await indexWords(dependencies, ending);
   await embedPassages(dependencies, ending);
-}
-
-/** Memories that were written by hand or imported, so that a turn finds them. */
-async function takeMemoriesApart({ database }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
-  while (!ending.aborted) {
-    const { isAll } = await addMissingTerms(database, null);
-    if (isAll) return;
-  }
 }
 
 /** One conversation that cannot be indexed keeps no other waiting, nor what upkeep does next. */
@@ -176,9 +166,7 @@ async function indexWords({ database, logger }: UpkeepDependencies, ending: Abor
     for (const { conversationId } of behind.filter((each) => !failed.has(each.conversationId))) {
       if (ending.aborted) return;
       try {
-        const { skipped } = await indexConversation(database, conversationId, { signal: ending });
-        if (skipped > 0)
-          logger.warn({ conversationId, skipped }, 'texts that Postgres takes no index of are not searched');
+        await indexConversation(database, conversationId, { signal: ending });
       } catch (error) {
         failed.add(conversationId);
         logger.warn(

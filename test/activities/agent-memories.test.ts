@@ -7,6 +7,7 @@ import { measureText } from '../../src/context/log/measure.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { lockMemories } from '../../src/store/memory/memories.ts';
+import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -22,7 +23,6 @@ import {
 import { waitUntil } from '../support/wait-until.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
-import { indexOnce } from '../support/index-once.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -116,41 +116,30 @@ describe('what is remembered already', () => {
   });
 });
 
+async function insertFacts(user: string, texts: readonly string[]): Promise<void> {
+  const terms = texts.map((text) => termsOf({ scope: 'user', scopeName: user, kind: 'fact', text }).join(' '));
+  await sql`
+    insert into memories (id, scope, scope_name, kind, text, terms, origin)
+    select gen_random_uuid(), 'user', ${user}, 'fact', to_json(t.text), string_to_array(t.terms, ' '), 'user'
+    from unnest(${[...texts]}::text[], ${terms}::text[]) as t (text, terms)`;
+}
+
 describe('a memory that is older than a thousand others', () => {
   const HERON = 'The purple heron of Utrecht eats eels.';
   const HABIT = 'Commits are small, with a test in each.';
 
-  /** As memories stand that an older version wrote, or a hand: nobody has taken them apart. */
   async function rememberThousands(user: string): Promise<void> {
-    await sql`
-      insert into memories (id, scope, scope_name, kind, text, origin)
-      select gen_random_uuid(), 'user', ${user}, 'fact', to_json('The wall number ' || n || ' of the house is green.'), 'user'
-      from generate_series(1, 1100) n`;
+    await insertFacts(
+      user,
+      Array.from({ length: 1_100 }, (_, n) => `The wall number ${n + 1} of the house is green.`),
+    );
   }
-
-  const upkeep = (): Promise<void> => indexOnce(sql, null);
-
-  it('waits for upkeep when thousands were written by hand: a turn that begins takes few of them apart', async () => {
-    const { user } = await rememberer();
-    await rememberThousands(user);
-    const untaken = async (): Promise<number> => {
-      const rows = await sql`select from memories where scope_name = ${user} and terms is null`;
-      return rows.length;
-    };
-    const { conversationId } = await startTurn(sql, 'And the heron?');
-    const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
-    await relevantMemories(sql, { conversationId, snapshot, goal: 'heron' });
-    expect(await untaken()).toBe(600);
-    await upkeep();
-    expect(await untaken()).toBe(0);
-  });
 
   it('is shown when the goal has its words, and a preference whatever the goal', async () => {
     const { user, remember } = await rememberer();
     await remember(HERON);
     await remember(HABIT, { kind: 'preference' });
     await rememberThousands(user);
-    await upkeep();
     const { conversationId } = await startTurn(sql, 'And the heron?');
     const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
     const noteFor = async (goal: string): Promise<string> =>
@@ -191,10 +180,10 @@ describe('a memory that is older than a thousand others', () => {
 
 it('memories take a twentieth of the window at most, whatever is configured', async () => {
   const { user } = await rememberer();
-  await sql`
-    insert into memories (id, scope, scope_name, kind, text, origin)
-    select gen_random_uuid(), 'user', ${user}, 'fact', to_json('The heron number ' || n || ' eats ' || repeat('eels and ', 30)), 'user'
-    from generate_series(1, 100) n`;
+  await insertFacts(
+    user,
+    Array.from({ length: 100 }, (_, n) => `The heron number ${n + 1} eats ${'eels and '.repeat(30)}`),
+  );
   const { conversationId } = await startTurn(sql, 'And the heron?');
   const tokensWith = async (tokens: number): Promise<number> => {
     const snapshot = { ...SNAPSHOT, memory: { user, tokens } };

@@ -3,7 +3,7 @@ import type { Database } from '../../src/store/database/database.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { takeMessages } from '../../src/store/messages/inbox.ts';
 import { indexConversation } from '../../src/store/memory/recall-search.ts';
-import { reindexConversation } from '../../src/store/search/reindex.ts';
+import { reindexConversation } from '../../src/store/search/index-conversation.ts';
 import { end } from './support/branch-builders.ts';
 import { rowsOf } from './support/conversation-files.ts';
 import { waitForWaiters } from './support/lock-waits.ts';

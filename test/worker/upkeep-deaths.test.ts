@@ -36,7 +36,7 @@ async function rememberByHand(expiresAt?: Date): Promise<void> {
   });
 }
 
-/** Everything that upkeep is for: a message that nobody rang for, a lost turn, a memory and texts without index, what has expired. */
+/** Everything that upkeep is for: a message that nobody rang for, a lost turn, texts without index, what has expired. */
 async function leaveWork() {
   const { sql } = store;
   const unrung = newId();
@@ -45,7 +45,6 @@ async function leaveWork() {
   await send(sql, { conversationId: lost.conversationId });
   await rememberByHand();
   await rememberByHand(new Date(Date.now() - 2 * 86_400_000));
-  await sql`update memories set terms = null`;
   const expired = await startTurn(sql);
   await endedAs(sql, expired);
   await sql`
@@ -80,7 +79,6 @@ test('upkeep that dies behind whichever of its writes loses nothing: the next lo
     const rung = [...(await look(database)), ...(await look(clock.sql)), ...(await look(clock.sql))];
     expect(new Set(rung)).toEqual(new Set([unrung, lost.conversationId]));
     expect((await getTurn(sql, lost.turnId)).outcome).toBe('interrupted');
-    expect(await sql`select from memories where terms is null`).toHaveLength(0);
     expect(await sql`select from memories where expires_at < now()`).toHaveLength(0);
     expect(await sql`select from passages where conversation_id = ${lost.conversationId}`).not.toHaveLength(0);
     expect(await sql`select from conversations where id = ${expired.conversationId}`).toHaveLength(0);

@@ -13,7 +13,6 @@ import type { MemoryScope, StoredMemory } from '../../store/memory/memories.ts';
 import { isOfAnotherUser, readMemoryUser } from '../../store/memory/memory-users.ts';
 import type { MemoryUser } from '../../store/memory/memory-users.ts';
 import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../../store/log/notes.ts';
-import { addMissingTerms } from '../../store/memory/missing-terms.ts';
 import { readSummaryText } from '../../store/compactions/compactions.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
 import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
@@ -65,8 +64,6 @@ export async function relevantMemories(
   if (snapshot.memory === undefined) return null;
   const scopes = scopesOf(snapshot);
   const user = await readMemoryUser(sql, conversationId, snapshot.memory.user);
-  // One page: a turn that begins does not wait for all that was imported. Upkeep takes the rest apart.
-  await addMissingTerms(sql, scopes);
   const stated = await chooseMemories(sql, { ...CONSIDERED, scopes, goal });
   const summaries = await chooseMemories(sql, { ...CONSIDERED_SUMMARIES, scopes, goal });
   const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
@@ -194,8 +191,6 @@ async function remember(
   const own = scopes.find((each) => each.scope === scope);
   if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
   const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
-  // Not in the transaction: of what was imported there may be many pages.
-  while (!(await addMissingTerms(database, [own])).isAll);
   const { origin, entryId } = await findOrigin(database, { text, conversationId, scopes });
   const memory = {
     ...own,

@@ -1,5 +1,5 @@
 import { readableEntryText } from '../../store/log/entry-text.ts';
-import { splitPassages } from '../../store/search/passages.ts';
+import { splitPassages } from '../../store/search/passage-writer.ts';
 import { rarity } from '../../store/search/score.ts';
 import { foldAccents, wordsOf } from '../../store/search/words.ts';
 import type { LabSession } from '../session/lab-session.ts';

@@ -1,6 +1,6 @@
 import { headOf } from '../../context/plan/clip.ts';
 import { readableEntryText } from '../../store/log/entry-text.ts';
-import { splitPassages } from '../../store/search/passages.ts';
+import { splitPassages } from '../../store/search/passage-writer.ts';
 import { SeededRandom } from '../generated/random.ts';
 import type { LabSession } from '../session/lab-session.ts';
 

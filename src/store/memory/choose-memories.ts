@@ -112,7 +112,7 @@ function newestWithTerms(sql: Queries, condition: Fragment, limit: number) {
 
 /**
  * Remembers a statement: one that is in force in the same words is stated again, by `renewMemory`, and any other is written. Of
- * two that state the same at once, the second states again. What another user said stays his, and is written anew. Imported memories of the scope are taken apart before.
+ * two that state the same at once, the second states again. What another user said stays his, and is written anew.
  * @returns the memory's own id, which is not the given one when it was remembered before
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
  */
@@ -138,8 +138,7 @@ async function findMemoryOfText(
   const terms = [false, true].map((isSummary) => wholeTextTerm({ ...own, isSummary }, text));
   const rows = await sql<{ id: string; text: string }[]>`
     select m.id, m.text from memories m
-    -- Without terms: those that another is taking apart at this moment.
-    where (m.terms && ${terms}::text[] or m.terms is null) and ${memoryIsOfScopes(sql, [own])} and ${memoryIsInForce(sql)}
+    where m.terms && ${terms}::text[] and ${memoryIsOfScopes(sql, [own])} and ${memoryIsInForce(sql)}
       ${statedFor === undefined ? sql`` : sql`and not ${memoryIsOfAnotherUser(sql, statedFor)}`}
     order by m.created_at desc, m.id desc`;
   return rows.find((memory) => memory.text === text)?.id ?? null;

@@ -1,3 +1,4 @@
+import type { PartlySearched } from '../../tools/tool.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { Database } from '../database/database.ts';
 import { StoreError, isLockConflict, isOutage } from '../database/errors.ts';
@@ -6,13 +7,14 @@ import { arrange } from '../search/arrange.ts';
 import { findCandidates } from '../search/candidates.ts';
 import type { MeaningSearch } from '../search/embedder.ts';
 import { fillByMeaning } from '../search/find-by-meaning.ts';
-import type { FoundPassage } from '../search/found-passage.ts';
 import { indexConversation } from '../search/index-conversation.ts';
 import type { AgentOfTenant } from '../search/passage-terms.ts';
+import { INDEXED_CHARACTERS } from '../search/passage-writer.ts';
 import { phrasesOf } from '../search/phrases.ts';
 import { presentPassages } from '../search/present.ts';
+import type { FoundPassage } from '../search/present.ts';
 import { readQuery } from '../search/query.ts';
-import { rankPassages } from '../search/rank.ts';
+import { rankPassages, WITHOUT_WORDS } from '../search/rank.ts';
 import type { RankedPassage, RankedQuery } from '../search/rank.ts';
 import { readByIds, readPlaces } from '../search/read-passages.ts';
 import { openScope } from '../search/scope.ts';
@@ -21,7 +23,7 @@ import { scorePlaces, weightsOf } from '../search/score.ts';
 import { plainText } from '../log/stored-text.ts';
 
 export { indexConversation } from '../search/index-conversation.ts';
-export type { FoundPassage } from '../search/found-passage.ts';
+export type { FoundPassage } from '../search/present.ts';
 
 export interface MemoryQuery extends SearchFilter {
   /**
@@ -79,19 +81,11 @@ export async function searchMemory(
     findByWords(sql, scope, { text, phrases, terms: [] }, { ...query, askedAt, limit }),
   ]);
   const shown = byWords.filter(({ sourceId, offset }) => sourceId !== query.exceptEntryId || offset > 0);
-  const ranked = meaning === null ? shown : await fillByMeaning(sql, scope, { text, query, meaning, limit }, shown);
-  const first = named.map((passage) =>
-    Object.assign({}, passage, {
-      score: 0,
-      match: 'id' as const,
-      matched: [],
-      isSaidByAsked: false,
-      asks: false,
-      alsoIn: [],
-    }),
-  );
+  const arranged = arrange(shown);
+  const found = meaning === null ? arranged : await fillByMeaning(sql, scope, { ...query, text }, meaning, arranged);
   const ids = new Set(named.map(({ id }) => id));
-  const rest = arrange(ranked).filter(({ id }) => !ids.has(id));
+  const first = named.map((passage) => Object.assign({ match: 'id' as const, alsoIn: [] }, WITHOUT_WORDS, passage));
+  const rest = found.filter(({ id }) => !ids.has(id));
   return presentPassages(sql, scope, [...first, ...rest].slice(0, limit), phrases);
 }
 
@@ -179,4 +173,20 @@ function askedAtOf({ askedAt }: MemoryQuery): Date {
     'invalid_search',
     `askedAt is no time: ${JSON.stringify(askedAt)}; give it as 2026-03-05T10:00:00Z`,
   );
+}
+
+/** Named to an agent: one that reads more at a time knows them all. */
+const MOST_NAMED = 3;
+
+/** The results whose end no search finds, newest first: only the beginning of a long one is indexed. */
+export async function searchedInPart(sql: Database, conversationId: string): Promise<readonly PartlySearched[]> {
+  // Apart: a conversation without such a result, as nearly all are, must not have its entries gone through.
+  const long = await sql<{ id: string }[]>`
+    select id from contents where conversation_id = ${conversationId} and characters > ${INDEXED_CHARACTERS}`;
+  if (long.length === 0) return [];
+  const rows = await sql<{ entryId: string; characters: number }[]>`
+    select e.id as "entryId", l.characters::int as characters from contents l
+    join entries e on e.conversation_id = ${conversationId} and e.original_id = l.id
+    where l.id = any(${long.map(({ id }) => id)}::uuid[]) order by e.sequence desc limit ${MOST_NAMED}`;
+  return rows.map((row) => Object.assign(row, { searched: INDEXED_CHARACTERS }));
 }

@@ -1,7 +1,7 @@
 import { plain } from './phrases.ts';
 import { bestFirst, isSummary } from './rank.ts';
 import type { RankedPassage } from './rank.ts';
-import { beginningOf, statementOf } from './statement.ts';
+import { beginningOf, statementOf } from './passage-text.ts';
 
 /** Passages of one entry that go before all else: ten of one file would hide it. */
 const MOST_OF_ONE_ENTRY = 3;
@@ -31,7 +31,7 @@ export interface ArrangedPassage extends RankedPassage {
 
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often while there is another. */
 export function arrange(ranked: readonly RankedPassage[]): ArrangedPassage[] {
-  return fewOfEach(foldNearDuplicates(newerFirst(foldCopies(ranked).map((passage) => new Compared(passage)))));
+  return fewOfEach(foldNearDuplicates(newerFirst(foldCopies(ranked))));
 }
 
 /**
@@ -73,79 +73,51 @@ function isNewer(one: RankedPassage, other: RankedPassage): boolean {
   );
 }
 
-/** A passage with its words, made when they are first needed. */
-class Compared {
-  readonly passage: ArrangedPassage;
-  #said: ReadonlySet<string> | null = null;
-  #words: readonly string[] | null = null;
-  #shingles: ReadonlySet<string> | null = null;
-
-  constructor(passage: ArrangedPassage) {
-    this.passage = passage;
-  }
-
-  /** Beginnings of the words of the sentence that has most of the query, without the names in the query. */
-  get said(): ReadonlySet<string> {
-    if (this.#said !== null) return this.#said;
-    const { matched, text } = this.passage;
-    const names = new Set(matched.filter(({ isName }) => isName).flatMap(({ terms }) => terms.map(beginningOf)));
-    this.#said = new Set([...statementOf(text, matched).words].filter((word) => !names.has(word)));
-    return this.#said;
-  }
-
-  /** Words as they are written. */
-  get words(): readonly string[] {
-    this.#words ??= this.passage.text.match(WORD) ?? [];
-    return this.#words;
-  }
-
-  get shingles(): ReadonlySet<string> {
-    const { words } = this;
-    this.#shingles ??= new Set(
-      Array.from({ length: Math.max(1, words.length - SHINGLE_WORDS + 1) }, (_, at) =>
-        words
-          .slice(at, at + SHINGLE_WORDS)
-          .join(' ')
-          .toLowerCase(),
-      ),
-    );
-    return this.#shingles;
-  }
-}
-
 /**
  * What was changed later is still found, but below the change: of two passages that say nearly the same with other details, both
  * answering the query about as well, the newer one goes first. What was said on a branch that was left counts as older.
  */
-function newerFirst(ranked: readonly Compared[]): Compared[] {
-  const arranged: Compared[] = [];
-  for (const each of ranked.slice(0, COMPARED)) {
-    const place = arranged.findIndex((above) => isPreferred(each.passage, above.passage) && updates(each, above));
-    arranged.splice(place < 0 ? arranged.length : place, 0, each);
+function newerFirst(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
+  const arranged: ArrangedPassage[] = [];
+  const said = new Map<ArrangedPassage, ReadonlySet<string>>();
+  const saidIn = (passage: ArrangedPassage): ReadonlySet<string> => {
+    const words = said.get(passage) ?? wordsSaid(passage);
+    said.set(passage, words);
+    return words;
+  };
+  for (const newer of ranked.slice(0, COMPARED)) {
+    const place = arranged.findIndex((older) => {
+      const share = isPreferred(newer, older) ? sharedWordsToUpdate(newer, older) : null;
+      return share !== null && sharedPart(saidIn(newer), saidIn(older)) >= share;
+    });
+    arranged.splice(place < 0 ? arranged.length : place, 0, newer);
   }
   return [...arranged, ...ranked.slice(COMPARED)];
 }
 
-function updates(newer: Compared, older: Compared): boolean {
-  const [one, other] = [newer.passage, older.passage];
-  if (one.user !== other.user || (isSummary(one) && !isSummary(other))) return false;
-  if (other.match === 'phrase' && one.match !== 'phrase') return false;
+/** Beginnings of the words of the sentence that has most of the query, without the names in the query. */
+function wordsSaid({ matched, text }: RankedPassage): ReadonlySet<string> {
+  const names = new Set(matched.filter(({ isName }) => isName).flatMap(({ terms }) => terms.map(beginningOf)));
+  return new Set([...statementOf(text, matched).words].filter((word) => !names.has(word)));
+}
+
+/** Part of its words that the newer one must share with the older one to update it; `null`: it does not, whatever it shares. */
+function sharedWordsToUpdate(newer: RankedPassage, older: RankedPassage): number | null {
+  if (newer.user !== older.user || (isSummary(newer) && !isSummary(older))) return null;
+  if (older.match === 'phrase' && newer.match !== 'phrase') return null;
   // What another replies to it, or asks of it, is no news of it.
-  if ((other.isSaidByAsked && !one.isSaidByAsked) || (one.asks && !other.asks)) return false;
-  if (one.score < SAME_SCORE * other.score) return false;
-  const own = new Set(one.matched.map(({ word }) => word));
+  if ((older.isSaidByAsked && !newer.isSaidByAsked) || (newer.asks && !older.asks)) return null;
+  if (newer.score < SAME_SCORE * older.score) return null;
+  const own = new Set(newer.matched.map(({ word }) => word));
   let [asked, answered] = [0, 0];
-  for (const { word, weight, isName } of other.matched) {
+  for (const { word, weight, isName } of older.matched) {
     asked += weight;
     if (own.has(word)) answered += weight;
     // What another file says is no news of the one that is asked for.
-    else if (isName || other.path?.toLowerCase().includes(word) === true) return false;
+    else if (isName || older.path?.toLowerCase().includes(word) === true) return null;
   }
-  if (answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
-  return (
-    sharedPart(newer.said, older.said) >=
-    (asked > 0 && answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS)
-  );
+  if (answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return null;
+  return asked > 0 && answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS;
 }
 
 /** Part of the smaller one that both have. */
@@ -156,38 +128,49 @@ function sharedPart(one: ReadonlySet<string>, other: ReadonlySet<string>): numbe
   return less.size === 0 ? 0 : common / less.size;
 }
 
-/** Of passages that say the same in nearly the same words the preferred one stays, at the place of the best: eight would hide all else. */
-function foldNearDuplicates(ranked: readonly Compared[]): Compared[] {
-  const kept: Compared[] = [];
-  for (const [at, each] of ranked.entries()) {
-    const same = at < COMPARED ? kept.findIndex((other) => saySame(each, other)) : -1;
-    const before = kept[same];
-    if (before === undefined) kept.push(each);
-    else if (isPreferred(each.passage, before.passage)) kept[same] = each;
+/** Of passages that say the same in nearly the same words the preferred one stays, at the place of the best: twelve would hide all else. */
+function foldNearDuplicates(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
+  const kept: { passage: ArrangedPassage; readonly shingles: ReadonlySet<string> }[] = [];
+  for (const passage of ranked.slice(0, COMPARED)) {
+    const shingles = shinglesOf(passage.text);
+    const same = kept.find(
+      (other) => isComparable(passage, other.passage) && sharedPart(shingles, other.shingles) >= DUPLICATE_SHINGLES,
+    );
+    if (same === undefined || tells(passage, same.passage)) kept.push({ passage, shingles });
+    else if (isPreferred(passage, same.passage)) same.passage = passage;
   }
-  return kept;
+  return [...kept.map(({ passage }) => passage), ...ranked.slice(COMPARED)];
 }
 
-function saySame(one: Compared, other: Compared): boolean {
-  const [a, b] = [one.passage, other.passage];
-  if (a.conversationId !== b.conversationId || a.kind !== b.kind || a.matched.length !== b.matched.length) return false;
-  const [less, more] = [one.words.length, other.words.length].toSorted((x, y) => x - y);
-  if ((less ?? 0) < DUPLICATE_SHINGLES * (more ?? 0)) return false;
-  const part = sharedPart(one.shingles, other.shingles);
-  return part >= DUPLICATE_SHINGLES && !tells(one, other) && !tells(other, one);
+function shinglesOf(text: string): ReadonlySet<string> {
+  const words = text.toLowerCase().match(WORD) ?? [];
+  const count = Math.max(1, words.length - SHINGLE_WORDS + 1);
+  return new Set(Array.from({ length: count }, (_, at) => words.slice(at, at + SHINGLE_WORDS).join(' ')));
 }
 
-/** Whether one has a number or a name that the other has not. */
-function tells(one: Compared, other: Compared): boolean {
-  const known = new Set(other.words);
-  return one.words.some((word) => TELLING.test(word) && !known.has(word));
+/** A shorter text would share all of its shingles with any that quotes it. */
+function isComparable(one: ArrangedPassage, other: ArrangedPassage): boolean {
+  const [less, more] = [one.text.length, other.text.length].toSorted((a, b) => a - b);
+  return (
+    one.conversationId === other.conversationId &&
+    one.kind === other.kind &&
+    one.matched.length === other.matched.length &&
+    (less ?? 0) >= DUPLICATE_SHINGLES * (more ?? 0)
+  );
+}
+
+/** Whether one of them has a number or a name that the other has not. */
+function tells(one: ArrangedPassage, other: ArrangedPassage): boolean {
+  const [words, others] = [one.text.match(WORD) ?? [], other.text.match(WORD) ?? []];
+  const isNew = (known: readonly string[]) => (word: string) => TELLING.test(word) && !known.includes(word);
+  return words.some(isNew(others)) || others.some(isNew(words));
 }
 
 /** A few of each entry; its others come behind all that has anything of the query itself. */
-function fewOfEach(ranked: readonly Compared[]): ArrangedPassage[] {
+function fewOfEach(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
   const counts = new Map<string, number>();
   const [few, others]: [ArrangedPassage[], ArrangedPassage[]] = [[], []];
-  for (const { passage } of ranked) {
+  for (const passage of ranked) {
     const count = (counts.get(passage.sourceId) ?? 0) + 1;
     counts.set(passage.sourceId, count);
     if (count <= MOST_OF_ONE_ENTRY) few.push(passage);

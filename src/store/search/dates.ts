@@ -1,30 +1,27 @@
 /**
  * Dates that a text names, as terms of the index: `@2026-03-05` a day, `@2026-03` a month, `@2026` a year. Relative ones ("last
- * Tuesday", "two weeks ago") count from when the text was written. English, numbers, and the commonest words of German, Chinese,
- * Japanese and Korean; days are those of UTC.
+ * Tuesday", "two weeks ago") count from when the text was written. English and numbers; days are those of UTC.
  */
 const DAY_MILLISECONDS = 86_400_000;
-const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
-const GERMAN_WEEKDAYS = 'sonntag montag dienstag mittwoch donnerstag freitag samstag'.split(' ');
 const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
-const MONTH = `(?<month>${'january february march april may june july august september october november december'
-  .split(' ')
-  .map((name) => (name.length > 4 ? `${name.slice(0, 3)}(?:${name.slice(3)})?` : name))
-  .join('|')})`;
+const MONTH_NAMES = MONTHS.map((name) => (name.length > 4 ? `${name.slice(0, 3)}(?:${name.slice(3)})?` : name));
+const MONTH = `(?<month>${MONTH_NAMES.join('|')})`;
 const DAY = String.raw`(?<day>\d{1,2})(?:st|nd|rd|th)?`;
 const YEAR = String.raw`(?<year>(?:19|20)\d{2})`;
-/** Cheaper than the patterns below over a text without any date. They all read a text in small letters, which is faster. */
-const MAYBE_DATED =
-  /\d|day|night|week|month|year|tomorrow|tag\b|gestern|heute|morgen|woche|monat|jahr|[天日昨周週月年]|어제|오늘|내일|지난|작년/;
+/** Cheaper than the patterns below, which read a text in small letters. */
+const MAYBE_DATED = /\d|day|night|morning|week|month|year|tomorrow/;
 const MAYBE_MONTH = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 
 const WITH_DIGITS: readonly RegExp[] = [
-  /(?<![\d-])(?<year>(?:19|20)\d{2})[-/](?<number>\d{1,2})(?:[-/](?<day>\d{1,2}))?(?!\d)/g,
-  /\b(?:in|since|until|by|during|of|from|before|after|around|early|late) (?<year>(?:19|20)\d{2})\b(?![-./]\d)/g,
-  /(?:(?<year>(?:19|20)\d{2})[年년] ?)?(?<number>\d{1,2})[月월](?: ?(?<day>\d{1,2})[日号일])?/g,
-  /(?<year>(?:19|20)\d{2})[年년](?! ?\d)/g,
+  new RegExp(String.raw`(?<![\d-])${YEAR}[-/](?<number>\d{1,2})(?:[-/](?<day>\d{1,2}))?(?!\d)`, 'g'),
+  new RegExp(
+    String.raw`\b(?:in|since|until|by|during|of|from|before|after|around|early|late) ${YEAR}\b(?![-./]\d)`,
+    'g',
+  ),
+  new RegExp(String.raw`${YEAR}[年년](?: ?(?<number>\d{1,2})[月월](?: ?(?<day>\d{1,2})[日号일])?)?`, 'g'),
 ];
 const WITH_MONTH: readonly RegExp[] = [
   new RegExp(String.raw`\b${DAY}\.?(?: of)? ${MONTH}\b\.?(?:,? ${YEAR})?`, 'g'),
@@ -37,35 +34,29 @@ const MONTH_ALONE = new RegExp(
   'g',
 );
 
-/** Which of the two is the day depends on the country: both are taken. */
-const NUMBERED = /(?<![\d/.])(?<one>\d{1,2})(?<sign>[/.])(?<other>\d{1,2})\k<sign>(?<year>(?:19|20)\d{2})(?![\d/])/g;
-
 const NEAR_DAYS: readonly (readonly [RegExp, number])[] = [
-  [/\bday before yesterday\b|\bvorgestern\b|前天|一昨日|그저께/u, -2],
-  [/(?<!day before )\byesterday\b|\blast night\b|(?<!vor)gestern\b|昨[天日晚夜]|어제/u, -1],
-  [/\btoday\b|\btonight\b|\bthis morning\b|\bheute\b|今[天日]|오늘/u, 0],
-  [/(?<!day after )\btomorrow\b|明[天日]|내일/u, 1],
-  [/\bday after tomorrow\b|\bübermorgen\b|后天|明後日|모레/u, 2],
+  [/\bday before yesterday\b/, -2],
+  [/(?<!day before )\byesterday\b|\blast night\b/, -1],
+  [/\btoday\b|\btonight\b|\bthis morning\b/, 0],
+  [/(?<!day after )\btomorrow\b/, 1],
+  [/\bday after tomorrow\b/, 2],
 ];
 const NEAR_UNIT =
   /\b(?<which>last|this past|this|next|past|over the|during the|at the) (?<unit>weekend|week|month|year)\b(?! of \d)/g;
-const OTHER_UNITS: readonly (readonly [RegExp, string, number])[] = [
-  [/\b(?:letzte|vorige)[nr]? woche\b|上(?:个|個)?(?:周|週|星期)|先週|지난 ?주/u, 'week', -1],
-  [/\b(?:letzte|vorige)[nrm]? monat\b|上(?:个|個)?月|先月|지난 ?달/u, 'month', -1],
-  [/\b(?:letzte|vorige)[ns]? jahr\b|去年|昨年|작년|지난해/u, 'year', -1],
-];
 const AGO = new RegExp(
   String.raw`\b(?<amount>\d{1,3}|an?|(?:a )?couple(?: of)?|(?:a )?few|${NUMBERS.slice(1).join('|')}) (?<unit>day|weekend|week|month|year)s? (?<where>ago|back|earlier|from now)\b`,
   'g',
 );
 const WEEKDAY = new RegExp(
-  String.raw`\b(?:(?<which>last|this past|this|next|on|by|letzte[nrs]?|nächste[nrs]?|am|bis) )?(?<day>${[...WEEKDAYS, ...GERMAN_WEEKDAYS].join('|')})\b(?! (?:morning|afternoon|evening|night)s)(?<week>,? (?:of )?last week\b)?`,
+  String.raw`\b(?:(?<which>last|this past|this|next|on|by) )?(?<day>${WEEKDAYS.join('|')})\b(?! (?:morning|afternoon|evening|night)s)`,
   'g',
 );
 
 /** Terms of the time at which something was said. */
-export function timeTermsOf(at: Date): string[] {
-  return dayTerms(at);
+export function timeTermsOf(date: Date): string[] {
+  if (Number.isNaN(date.getTime())) return [];
+  const day = date.toISOString().slice(0, 10);
+  return [`@${day}`, ...monthTerms(date.getUTCFullYear(), date.getUTCMonth())];
 }
 
 /** Terms of the dates that a text names. */
@@ -73,21 +64,27 @@ export function dateTermsOf(text: string, writtenAt: Date): string[] {
   const lower = text.toLowerCase();
   const hasMonth = MAYBE_MONTH.test(lower);
   if (!hasMonth && !MAYBE_DATED.test(lower)) return [];
+  const dates = [...WITH_DIGITS, ...(hasMonth ? WITH_MONTH : [])].flatMap((pattern) =>
+    Array.from(lower.matchAll(pattern)),
+  );
+  const months = hasMonth ? [...lower.matchAll(MONTH_ALONE)] : [];
   const terms = [
-    ...[...WITH_DIGITS, ...(hasMonth ? WITH_MONTH : [])].flatMap((pattern) =>
-      Array.from(lower.matchAll(pattern), ({ groups }) => calendarTerms(groups, writtenAt)),
+    ...[...dates, ...months.filter(({ index }) => /\p{Lu}/u.test(text.charAt(index)))].map(({ groups = {} }) =>
+      calendarTerms(groups, writtenAt),
     ),
-    ...(hasMonth ? Array.from(lower.matchAll(MONTH_ALONE)) : []).flatMap(({ groups, index }) =>
-      /\p{Lu}/u.test(text.charAt(index)) ? [calendarTerms(groups, writtenAt)] : [],
-    ),
-    ...Array.from(lower.matchAll(NUMBERED), ({ groups }) =>
-      [groups?.['one'], groups?.['other']].flatMap((day, index, both) =>
-        calendarTerms({ year: groups?.['year'], number: both[1 - index], day }, writtenAt),
-      ),
-    ),
-    ...NEAR_DAYS.flatMap(([pattern, days]) => (pattern.test(lower) ? [dayTerms(addDays(writtenAt, days))] : [])),
-    ...weekdaysIn(lower, writtenAt),
-    ...unitsIn(lower, writtenAt),
+    ...NEAR_DAYS.flatMap(([pattern, days]) => (pattern.test(lower) ? [timeTermsOf(addDays(writtenAt, days))] : [])),
+    ...Array.from(lower.matchAll(WEEKDAY), ({ groups = {} }) => weekdayTerms(groups, writtenAt)),
+    ...Array.from(lower.matchAll(NEAR_UNIT), ({ groups = {} }) => {
+      const { which = '', unit = '' } = groups;
+      const isNear = which === 'this' || (which.endsWith('the') && daysSinceMonday(writtenAt) >= 5);
+      return unitTerms(writtenAt, unit, which === 'next' ? 1 : isNear ? 0 : -1);
+    }),
+    ...Array.from(lower.matchAll(AGO), ({ groups = {} }) => {
+      const direction = groups['where'] === 'from now' ? 1 : -1;
+      return amountsOf(groups['amount'] ?? '').flatMap((amount) =>
+        unitTerms(writtenAt, groups['unit'] ?? '', direction * amount),
+      );
+    }),
   ];
   return [...new Set(terms.flat())];
 }
@@ -95,12 +92,6 @@ export function dateTermsOf(text: string, writtenAt: Date): string[] {
 /** Years that a query names: there a number alone may be one. */
 export function yearTermsOf(query: string): string[] {
   return Array.from(query.matchAll(/(?<![\d./-])(?:19|20)\d{2}(?![\d./-])/gu), ([year]) => `@${year}`);
-}
-
-function dayTerms(date: Date): string[] {
-  if (Number.isNaN(date.getTime())) return [];
-  const day = date.toISOString().slice(0, 10);
-  return [`@${day}`, ...monthTerms(date.getUTCFullYear(), date.getUTCMonth())];
 }
 
 /** @param month counted from 0 and on into the years around */
@@ -113,17 +104,16 @@ function addDays(date: Date, days: number): Date {
   return new Date(date.getTime() + days * DAY_MILLISECONDS);
 }
 
-type Groups = Readonly<Record<string, string | undefined>> | undefined;
+type Groups = Readonly<Record<string, string | undefined>>;
 
-function calendarTerms(groups: Groups, writtenAt: Date): string[] {
-  const { year, month, number, day } = groups ?? {};
+function calendarTerms({ year, month, number, day }: Groups, writtenAt: Date): string[] {
   if (month === undefined && number === undefined) return [`@${year ?? ''}`];
-  const index = number === undefined ? MONTHS.indexOf((month ?? '').slice(0, 3)) : Number(number) - 1;
+  const isNamed = (name: string): boolean => name.startsWith((month ?? '').slice(0, 3));
+  const index = number === undefined ? MONTHS.findIndex(isNamed) : Number(number) - 1;
   if (index < 0 || index > 11) return [];
   const known = year === undefined ? nearestYear(index, writtenAt) : Number(year);
-  if (day === undefined) return monthTerms(known, index);
-  const date = new Date(Date.UTC(known, index, Number(day)));
-  return date.getUTCMonth() === index ? dayTerms(date) : monthTerms(known, index);
+  const date = new Date(Date.UTC(known, index, Number(day ?? 1)));
+  return day !== undefined && date.getUTCMonth() === index ? timeTermsOf(date) : monthTerms(known, index);
 }
 
 /** Without a year the nearest month of that name is meant. */
@@ -133,57 +123,25 @@ function nearestYear(month: number, writtenAt: Date): number {
 }
 
 /** Of all days of that name the nearest before; "on Friday" may be the one after as well. */
-function weekdaysIn(text: string, writtenAt: Date): string[][] {
-  return Array.from(text.matchAll(WEEKDAY), ({ groups }) => {
-    const name = groups?.['day'] ?? '';
-    const weekday = Math.max(WEEKDAYS.indexOf(name), GERMAN_WEEKDAYS.indexOf(name));
-    const back = (writtenAt.getUTCDay() - weekday + 7) % 7;
-    const [before, after] = [addDays(writtenAt, -back), addDays(writtenAt, 7 - back)];
-    if (groups?.['week'] !== undefined)
-      return dayTerms(addDays(writtenAt, -mondayOffset(writtenAt) - 7 + ((weekday + 6) % 7)));
-    const which = groups?.['which'] ?? '';
-    if (/^(?:last|this past|letzt)/u.test(which)) return dayTerms(back === 0 ? addDays(before, -7) : before);
-    if (which.startsWith('n')) return dayTerms(after);
-    return which === '' || back === 0 ? dayTerms(before) : [...dayTerms(before), ...dayTerms(after)];
-  });
+function weekdayTerms({ day = '', which = '' }: Groups, writtenAt: Date): string[] {
+  const back = (writtenAt.getUTCDay() - WEEKDAYS.indexOf(day) + 7) % 7;
+  const [before, after] = [addDays(writtenAt, -back), addDays(writtenAt, 7 - back)];
+  if (which.endsWith('last') || which.endsWith('past')) return timeTermsOf(back === 0 ? addDays(before, -7) : before);
+  if (which === 'next') return timeTermsOf(after);
+  return which === '' || back === 0 ? timeTermsOf(before) : [...timeTermsOf(before), ...timeTermsOf(after)];
 }
 
-function unitsIn(text: string, writtenAt: Date): string[][] {
-  return [
-    ...Array.from(text.matchAll(NEAR_UNIT), ({ groups }) => {
-      const which = groups?.['which'] ?? '';
-      const unit = groups?.['unit'] ?? '';
-      const isNear = which === 'this' || (which.endsWith('the') && mondayOffset(writtenAt) >= 5);
-      return unitTerms(writtenAt, unit, which === 'next' ? 1 : isNear ? 0 : -1);
-    }),
-    ...OTHER_UNITS.flatMap(([pattern, unit, steps]) => (pattern.test(text) ? [unitTerms(writtenAt, unit, steps)] : [])),
-    ...Array.from(text.matchAll(AGO), ({ groups }) => {
-      const direction = groups?.['where'] === 'from now' ? 1 : -1;
-      const amounts = amountsOf(groups?.['amount'] ?? '');
-      return amounts.flatMap((amount) => unitTerms(writtenAt, groups?.['unit'] ?? '', direction * amount));
-    }),
-  ];
-}
-
-/** Days since Monday. */
-function mondayOffset(date: Date): number {
+function daysSinceMonday(date: Date): number {
   return (date.getUTCDay() + 6) % 7;
 }
 
 function unitTerms(at: Date, unit: string, steps: number): string[] {
-  const monday = addDays(at, 7 * steps - mondayOffset(at));
-  switch (unit) {
-    case 'day':
-      return dayTerms(addDays(at, steps));
-    case 'weekend':
-      return [5, 6].flatMap((day) => dayTerms(addDays(monday, day)));
-    case 'week':
-      return Array.from({ length: 7 }, (_, day) => dayTerms(addDays(monday, day))).flat();
-    case 'month':
-      return monthTerms(at.getUTCFullYear(), at.getUTCMonth() + steps);
-    default:
-      return [`@${at.getUTCFullYear() + steps}`];
-  }
+  const monday = addDays(at, 7 * steps - daysSinceMonday(at));
+  const days = unit === 'weekend' ? [5, 6] : unit === 'week' ? [0, 1, 2, 3, 4, 5, 6] : [];
+  if (days.length > 0) return days.flatMap((day) => timeTermsOf(addDays(monday, day)));
+  if (unit === 'day') return timeTermsOf(addDays(at, steps));
+  if (unit === 'month') return monthTerms(at.getUTCFullYear(), at.getUTCMonth() + steps);
+  return [`@${at.getUTCFullYear() + steps}`];
 }
 
 /** Each number that may be meant. */

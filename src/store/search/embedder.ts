@@ -1,3 +1,5 @@
+import type { Queries } from '../database/database.ts';
+
 /** Turns texts into vectors, texts of like meaning into vectors of like direction. */
 export interface TextEmbedder {
   /** With the dimensions, what tells vectors apart that cannot be compared: other ones are made anew. */
@@ -7,8 +9,13 @@ export interface TextEmbedder {
   /**
    * One vector for each text, in order. Rejects when the server fails; with an error whose `status` is 400, 413 or 422 when it does not
    * take one of the texts, which is then looked for and passed over.
+   * @param purpose many models are trained with a prefix for each. Default: `passage`
    */
-  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>;
+  embed(
+    texts: readonly string[],
+    signal: AbortSignal,
+    purpose?: 'passage' | 'query',
+  ): Promise<readonly (readonly number[])[]>;
 }
 
 /** Search by meaning beside search by words. */
@@ -21,4 +28,15 @@ export interface MeaningSearch {
 /** A vector as pgvector reads it. */
 export function vectorText(vector: readonly number[]): string {
   return `[${vector.join(',')}]`;
+}
+
+/** Names vectors that can be compared with each other: those of one model in one number of dimensions. */
+export function modelKey({ model, dimensions }: TextEmbedder): string {
+  return `${model}:${dimensions}`;
+}
+
+/** Whether the optional migration of vectors was applied. */
+export async function hasVectors(sql: Queries): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`select to_regclass('holdfast.embeddings') is not null as found`;
+  return row?.found === true;
 }

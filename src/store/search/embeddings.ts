@@ -1,83 +1,87 @@
 import type { Database } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
-import { vectorText } from './embedder.ts';
+import { hasVectors, modelKey, vectorText } from './embedder.ts';
 import type { TextEmbedder } from './embedder.ts';
-import { hasVectors, modelKey } from './vector-table.ts';
 
-/** Texts of one request: endpoints take at least so many, and a crash repeats no more. */
-const TEXTS_PER_REQUEST = 64;
-const CONVERSATIONS_AT_ONCE = 20;
-/** After so many conversations that failed it is the server, not a text that it does not take. */
+/** Passages of one request, most of them with two texts: endpoints take at least so many, and a crash repeats no more. */
+const PASSAGES_PER_REQUEST = 32;
+/** After so many conversations that failed the server is at fault, not a text. */
 const MOST_FAILED = 3;
-
-/** What an endpoint answers that does not take a text: it is not as it should be, or too long. */
+/** Statuses of an endpoint that does not take a text: it is not as it should be, or too long. */
 const TEXT_REFUSED: ReadonlySet<unknown> = new Set([400, 413, 422]);
-/** Taken by any model that works at all: by it shows whether the server refuses a text or everything. */
+/** Any model that works takes it: it tells a refused text from a server that refuses everything. */
 const HARMLESS_TEXT = 'hello';
 
 /**
- * Gives vectors to passages that have none, of the conversations that are behind; off the step path, in batches, each kept
- * when the next one fails. A conversation that fails is left to the next time, and keeps none of the others from theirs.
- * A text that the model does not take is passed over for good, and keeps no other from its vector. Vectors of other models stay.
- * Returns how many were made: none in a database without the optional migration of vectors.
+ * Gives vectors to passages that have none, conversation by conversation, each batch kept when the next one fails. A conversation
+ * that fails is left to the next call. A text that the model does not take is passed over for good. Vectors of other models stay.
  * @param signal stops it, with what is made until then
- * @throws what the first of those that failed failed with, once the others are done; at the third at once
+ * @returns how many vectors were made; 0 in a database without the optional migration of vectors
+ * @throws the first failure, once the other conversations are done; at the third at once
  */
 export async function embedBehind(sql: Database, embedder: TextEmbedder, signal: AbortSignal): Promise<number> {
   if (!(await hasVectors(sql))) return 0;
   const model = modelKey(embedder);
+  await registerModel(sql, model);
+  const failures = new Map<string, unknown>();
   let made = 0;
-  const failures: { readonly id: string; readonly error: unknown }[] = [];
-  for (;;) {
-    const failedBefore = failures.length;
-    const behind = await sql<{ id: string }[]>`
-      select s.id from (
-        select conversation_id as id, passages - coalesce((embedded ->> ${model})::int, 0) as missing from search_progress) s
-      where s.missing > 0 and s.id <> all(${failures.map(({ id }) => id)}::uuid[])
-      order by s.missing desc limit ${CONVERSATIONS_AT_ONCE}`;
-    let progress = 0;
-    for (const { id } of behind) {
-      try {
-        for (let isDone = false; !isDone && !signal.aborted;) {
-          const batch = await embedBatch(sql, embedder, id, signal);
-          isDone = batch.done === 0;
-          progress += batch.done;
-          made += batch.made;
-        }
-      } catch (error) {
-        failures.push({ id, error });
-        if (signal.aborted) return made;
-        if (failures.length >= MOST_FAILED) throw error;
-      }
+  while (!signal.aborted) {
+    const [next] = await sql<{ id: string }[]>`
+      select conversation_id as id from unembedded
+      where model = ${model} and conversation_id <> all(${[...failures.keys()]}::uuid[]) limit 1`;
+    if (next === undefined) break;
+    try {
+      made += await embedBatch(sql, embedder, next.id, signal);
+    } catch (error) {
+      if (signal.aborted) return made;
+      failures.set(next.id, error);
+      if (failures.size >= MOST_FAILED) throw error;
     }
-    if (signal.aborted || behind.length < CONVERSATIONS_AT_ONCE || (progress === 0 && failures.length === failedBefore))
-      break;
   }
-  const [first] = failures;
-  if (first !== undefined) throw first.error;
+  for (const error of failures.values()) throw error;
   return made;
+}
+
+/** A model that the database does not know has to embed every conversation. */
+async function registerModel(sql: Database, model: string): Promise<void> {
+  const known = await sql`select from embedding_models where model = ${model}`;
+  if (known.length > 0) return;
+  await transaction(sql, async (open) => {
+    // A batch that is being indexed does not see the model yet.
+    await open`lock table search_progress in share row exclusive mode`;
+    await open`insert into embedding_models (model) values (${model}) on conflict do nothing`;
+    await open`
+      insert into unembedded (model, conversation_id)
+      select ${model}, conversation_id from search_progress where passages > 0 on conflict do nothing`;
+  });
+}
+
+/** Returns how many vectors were made. */
+async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, signal: AbortSignal): Promise<number> {
+  const model = modelKey(embedder);
+  const isMissing = sql`
+    p.conversation_id = ${id} and not exists (
+      select from embeddings e where e.passage_id = p.id and e.model = ${model})`;
+  const passages = await sql<Passage[]>`
+    select p.id, p.text, b.text as before from passages p
+    left join passages b on b.conversation_id = p.conversation_id and b.place = p.place - 1
+    where ${isMissing} order by p.created_at desc, p.id desc limit ${PASSAGES_PER_REQUEST}`;
+  if (passages.length > 0) return embedPassages(sql, embedder, { conversationId: id, passages, signal });
+  await transaction(sql, async (open) => {
+    // Whoever indexes has it locked, and marks the conversation again.
+    await open`select from search_progress where conversation_id = ${id} for no key update`;
+    await open`
+      delete from unembedded where model = ${model} and conversation_id = ${id}
+        and not exists (select from passages p where ${isMissing})`;
+  });
+  return 0;
 }
 
 interface Passage {
   readonly id: string;
   readonly text: string;
-}
-
-/** Returns how many passages are done; 0 when none is left. */
-async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, signal: AbortSignal): Promise<Batch> {
-  const passages = await sql<Passage[]>`
-    select p.id, p.text from passages p
-    where p.conversation_id = ${id} and not exists (
-      select from embeddings e where e.passage_id = p.id and e.model = ${modelKey(embedder)})
-    order by p.created_at desc, p.id desc limit ${TEXTS_PER_REQUEST}`;
-  if (passages.length === 0) return { done: 0, made: 0 };
-  return embedPassages(sql, embedder, { conversationId: id, passages, signal });
-}
-
-interface Batch {
-  readonly done: number;
-  /** Of them, those that have a vector. */
-  readonly made: number;
+  /** What was said before it in the talk; `null`: it stands alone. */
+  readonly before: string | null;
 }
 
 interface PassagesToEmbed {
@@ -86,26 +90,37 @@ interface PassagesToEmbed {
   readonly signal: AbortSignal;
 }
 
-/** What is refused is asked for by halves, until the text that is not taken stands alone. */
-async function embedPassages(sql: Database, embedder: TextEmbedder, wanted: PassagesToEmbed): Promise<Batch> {
+/** Halves what is refused until the text that is not taken stands alone. */
+async function embedPassages(sql: Database, embedder: TextEmbedder, wanted: PassagesToEmbed): Promise<number> {
   const { passages, signal } = wanted;
   try {
-    const texts = passages.map(({ text }) => text);
-    const vectors = (await embedder.embed(texts, signal)).map(vectorText);
-    const done = await storeVectors(sql, embedder, wanted, vectors);
-    return { done, made: done };
+    const texts = passages.flatMap(textsOf);
+    const vectors = await embedder.embed(texts, signal);
+    let used = 0;
+    const sums = passages.map((passage) => sumOf(vectors.slice(used, (used += textsOf(passage).length))));
+    return await storeVectors(sql, embedder, wanted, sums.map(vectorText));
   } catch (error) {
     if (signal.aborted || !isTextRefused(error)) throw error;
     if (passages.length === 1) {
-      // A server that takes nothing fails here: what is the server's fault passes no text over.
+      // A server that takes nothing fails here: no text is passed over for the server's fault.
       await embedder.embed([HARMLESS_TEXT], signal);
-      return { done: await storeVectors(sql, embedder, wanted, [null]), made: 0 };
+      await storeVectors(sql, embedder, wanted, [null]);
+      return 0;
     }
   }
   const middle = Math.ceil(passages.length / 2);
   const first = await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(0, middle) });
-  const second = await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(middle) });
-  return { done: first.done + second.done, made: first.made + second.made };
+  return first + (await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(middle) }));
+}
+
+/** "In Porto" means little without what was asked: a turn counts by itself and behind the one before. */
+function textsOf({ text, before }: Passage): readonly string[] {
+  return before === null ? [text] : [text, `${before}\n${text}`];
+}
+
+function sumOf(vectors: readonly (readonly number[])[]): readonly number[] {
+  const [first = [], ...others] = vectors;
+  return first.map((value, at) => others.reduce((sum, other) => sum + (other[at] ?? 0), value));
 }
 
 function isTextRefused(error: unknown): boolean {
@@ -121,21 +136,16 @@ async function storeVectors(
 ): Promise<number> {
   const ids = passages.map(({ id }) => id);
   return transaction(sql, async (open) => {
-    const model = modelKey(embedder);
     // Before the passages, as `forget_passages` locks them.
     await open`select from search_progress where conversation_id = ${conversationId} for no key update`;
     // Passages that were deleted meanwhile get none; nobody deletes those that do until this is committed.
     const { count } = await open`
       insert into embeddings (passage_id, model, conversation_id, embedding)
-      select p.id, ${model}, p.conversation_id, v.embedding::vector
+      select p.id, ${modelKey(embedder)}, p.conversation_id, v.embedding::vector
       from unnest(${ids}::bigint[], ${[...vectors]}::text[]) as v (id, embedding)
       join (select id, conversation_id from passages where id = any(${ids}::bigint[]) for key share) p
         on p.id = v.id
       on conflict do nothing`;
-    await open`
-      update search_progress
-      set embedded = embedded || jsonb_build_object(${model}::text, coalesce((embedded ->> ${model})::int, 0) + ${count}::int)
-      where conversation_id = ${conversationId}`;
     return count;
   });
 }

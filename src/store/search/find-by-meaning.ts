@@ -1,14 +1,15 @@
 import type { Database, Transaction } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
-import { vectorText } from './embedder.ts';
+import { arrange } from './arrange.ts';
+import type { ArrangedPassage } from './arrange.ts';
+import { hasVectors, modelKey, vectorText } from './embedder.ts';
 import type { MeaningSearch, TextEmbedder } from './embedder.ts';
-import { bestFirst } from './rank.ts';
-import type { RankedPassage } from './rank.ts';
+import { plain } from './phrases.ts';
+import { WITHOUT_WORDS } from './rank.ts';
 import { passageColumns } from './read-passages.ts';
 import type { ReadPassage } from './read-passages.ts';
 import { isWanted } from './scope.ts';
 import type { SearchedScope, SearchFilter } from './scope.ts';
-import { modelKey, requireVectors } from './vector-table.ts';
 
 /** Passages of nearest meaning that are looked at. */
 const NEAREST = 50;
@@ -17,33 +18,37 @@ const ALL_COMPARED = 5_000;
 /** Vectors that pgvector's index examines (hnsw.ef_search): before 0.8 all at once, and 1,000 is the most. */
 const EXAMINED = 100;
 const MOST_EXAMINED = 1_000;
-/** How little the first rank outweighs the next, and what meaning counts of words. */
-const RANK_CONSTANT = 10;
-const MEANING_WEIGHT = 0.6;
+/** Passages that words put first stay there, so that a weak model cannot harm: meaning fills what is behind. */
+const FIRST_BY_WORDS = 7;
 /** Milliseconds after which a search goes by words alone. */
 const PATIENCE_MILLISECONDS = 2_000;
 
-interface MeaningQuery {
+const NO_VECTORS = 'this database has no table for vectors: `npx holdfast migrate --embeddings <dimensions>` makes it';
+
+interface MeaningQuery extends SearchFilter {
   readonly text: string;
-  readonly query: SearchFilter;
-  readonly meaning: MeaningSearch;
-  readonly limit: number;
+  readonly exceptEntryId?: string;
 }
 
 /** What words found, with passages of like meaning. Words alone where the query has no vector; `onFailure` is told why. */
 export async function fillByMeaning(
   sql: Database,
   scope: SearchedScope,
-  { text, query, meaning: { embedder, onFailure } }: MeaningQuery,
-  byWords: readonly RankedPassage[],
-): Promise<readonly RankedPassage[]> {
+  { text, exceptEntryId, ...filter }: MeaningQuery,
+  { embedder, onFailure }: MeaningSearch,
+  byWords: readonly ArrangedPassage[],
+): Promise<readonly ArrangedPassage[]> {
   try {
     // Before the model is asked: what is not there cannot be searched.
-    await requireVectors(sql);
-    const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS));
+    if (!(await hasVectors(sql))) throw new Error(NO_VECTORS);
+    const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS), 'query');
     if (vector === undefined) return byWords;
-    const found = await transaction(sql, (open) => nearest(open, scope, query, { embedder, text: vectorText(vector) }));
-    return fuse(byWords, found);
+    const query = { embedder, text: vectorText(vector) };
+    const near = await transaction(sql, (open) => nearest(open, scope, filter, query));
+    return fill(
+      byWords,
+      near.filter(({ sourceId, offset }) => sourceId !== exceptEntryId || offset > 0),
+    );
   } catch (error) {
     onFailure?.(error);
     return byWords;
@@ -93,28 +98,18 @@ async function nearest(
     order by f.distance`;
 }
 
-/**
- * Both rankings as one by weighted reciprocal ranks (Cormack, Clarke, Büttcher 2009). The weight lets the nearest few by meaning alone
- * in behind the best by words, and none of them before these.
- */
-function fuse(byWords: readonly RankedPassage[], byMeaning: readonly NearPassage[]): readonly RankedPassage[] {
-  const fused = new Map<string, RankedPassage>();
-  for (const [rank, passage] of byWords.entries()) {
-    fused.set(passage.id, { ...passage, score: 1 / (RANK_CONSTANT + rank) });
-  }
-  for (const [rank, passage] of byMeaning.entries()) {
-    const score = MEANING_WEIGHT / (RANK_CONSTANT + rank);
-    const known = fused.get(passage.id);
-    const alone = {
-      match: 'meaning',
-      matched: [],
-      isSaidByAsked: false,
-      asks: false,
-    } as const;
-    fused.set(
-      passage.id,
-      known === undefined ? { ...passage, ...alone, score } : { ...known, score: known.score + score },
-    );
-  }
-  return [...fused.values()].toSorted(bestFirst);
+function fill(byWords: readonly ArrangedPassage[], near: readonly NearPassage[]): readonly ArrangedPassage[] {
+  const known = new Map(byWords.map((passage) => [passage.id, passage]));
+  const isFirst = ({ match }: ArrangedPassage, rank: number): boolean => rank < FIRST_BY_WORDS || match === 'phrase';
+  const first = byWords.filter(isFirst);
+  const isListed = new Set(first.map(({ text }) => plain(text)));
+  const byMeaning = near
+    .filter(({ text }) => !isListed.has(plain(text)))
+    .map((passage) => {
+      const alone = Object.assign({ match: 'meaning' as const }, WITHOUT_WORDS, passage);
+      return Object.assign({}, known.get(passage.id) ?? alone, { score: 1 - passage.distance });
+    });
+  const second = arrange(byMeaning).map((passage) => known.get(passage.id) ?? passage);
+  for (const { text } of second) isListed.add(plain(text));
+  return [...first, ...second, ...byWords.filter(({ text }) => !isListed.has(plain(text)))];
 }

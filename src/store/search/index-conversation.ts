@@ -1,8 +1,7 @@
-import postgres from 'postgres';
 import type { ContentPart } from '../../context/log/content.ts';
 import type { EntryKind } from '../../context/log/entry.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
-import type { Database, Transaction } from '../database/database.ts';
+import type { Database, Queries, Transaction } from '../database/database.ts';
 import { entryPieces, entryText, originalText } from '../log/entry-text.ts';
 import { StoreError } from '../database/errors.ts';
 import { plainText } from '../log/stored-text.ts';
@@ -17,20 +16,8 @@ const BATCH_CHARACTERS = 2_000_000;
 /** Characters of a path that are kept, its end. The model may write anything there. */
 const LONGEST_PATH = 500;
 
-/** What one transaction takes up. */
-interface Portion {
-  readonly entries: number;
-  readonly summaries: boolean;
-}
-
-const BATCH: Portion = { entries: BATCH_ENTRIES, summaries: true };
-const ONE_ENTRY: Portion = { entries: 1, summaries: false };
-const ALL_SUMMARIES: Portion = { entries: 0, summaries: true };
-
 export interface IndexedCount {
   readonly passages: number;
-  /** Entries, and times that summaries were such, of which Postgres takes no index: no search finds them. */
-  readonly skipped: number;
   /** `false` when it stopped before the newest entry. */
   readonly isWhole: boolean;
 }
@@ -47,58 +34,13 @@ export async function indexConversation(
   conversationId: string,
   options: { readonly signal?: AbortSignal; readonly mostBatches?: number } = {},
 ): Promise<IndexedCount> {
-  let [passages, skipped] = [0, 0];
+  let passages = 0;
   for (let batches = 1; ; batches += 1) {
-    const batch = await indexNext(sql, conversationId);
+    const batch = await transaction(sql, (open) => indexBatch(open, conversationId));
     passages += batch.passages;
-    skipped += batch.skipped;
     const isStopped = options.signal?.aborted === true || batches === options.mostBatches;
-    if (!batch.more || isStopped) return { passages, skipped, isWhole: !batch.more };
+    if (batch.isWhole || isStopped) return { passages, isWhole: batch.isWhole };
   }
-}
-
-interface IndexedBatch extends Omit<IndexedCount, 'isWhole'> {
-  readonly more: boolean;
-}
-
-/** Entry by entry where Postgres refuses a batch: one text that it cannot index must not keep all others out. */
-async function indexNext(sql: Database, conversationId: string): Promise<IndexedBatch> {
-  const whole = await tryBatch(sql, conversationId, BATCH);
-  if (whole !== null) return whole;
-  let [passages, skipped] = [0, 0];
-  const take = async (portion: Portion): Promise<boolean> => {
-    const one = await tryBatch(sql, conversationId, portion);
-    if (one === null) await transaction(sql, (open) => passOver(open, conversationId, portion));
-    passages += one?.passages ?? 0;
-    skipped += one === null ? 1 : 0;
-    return one?.more ?? true;
-  };
-  let taken = 0;
-  while (taken < BATCH_ENTRIES && (await take(ONE_ENTRY))) taken += 1;
-  await take(ALL_SUMMARIES);
-  return { passages, skipped, more: taken === BATCH_ENTRIES };
-}
-
-/** `null`: Postgres refuses something of it for good, by SQLSTATE classes 22 (data exception) and 54 (program limit exceeded). */
-async function tryBatch(sql: Database, conversationId: string, portion: Portion): Promise<IndexedBatch | null> {
-  try {
-    return await transaction(sql, (open) => indexBatch(open, conversationId, portion));
-  } catch (error) {
-    if (error instanceof postgres.PostgresError && /^(?:22|54)/u.test(error.code)) return null;
-    throw error;
-  }
-}
-
-async function passOver(open: Transaction, conversationId: string, { summaries }: Portion): Promise<void> {
-  await (summaries
-    ? open`
-        update search_progress p set through_compaction = c.compactions from conversations c
-        where p.conversation_id = ${conversationId} and c.id = p.conversation_id`
-    : open`
-        update search_progress p set through_sequence = e.sequence from entries e
-        where p.conversation_id = ${conversationId} and e.conversation_id = p.conversation_id
-          and e.sequence = (select min(n.sequence) from entries n
-            where n.conversation_id = p.conversation_id and n.sequence > p.through_sequence)`);
 }
 
 interface Progress extends IndexedConversation {
@@ -120,7 +62,7 @@ export async function lockAgainstDeletion(open: Transaction, conversationId: str
   );
 }
 
-async function indexBatch(open: Transaction, conversationId: string, portion: Portion): Promise<IndexedBatch> {
+async function indexBatch(open: Transaction, conversationId: string): Promise<IndexedCount> {
   await lockAgainstDeletion(open, conversationId);
   await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
   const [progress] = await open<Progress[]>`
@@ -128,10 +70,10 @@ async function indexBatch(open: Transaction, conversationId: string, portion: Po
     from search_progress p join conversations c on c.id = p.conversation_id
     where p.conversation_id = ${conversationId} for update of p`;
   // Whoever builds the index anew took the row away while it was waited for: the next batch makes one.
-  if (progress === undefined) return { passages: 0, skipped: 0, more: true };
+  if (progress === undefined) return { passages: 0, isWhole: false };
   const writer = new PassageWriter(open, progress);
-  const entries = await indexEntries(open, writer, progress, portion.entries);
-  const compaction = portion.summaries ? await indexSummaries(open, writer, progress) : progress.through_compaction;
+  const entries = await indexEntries(open, writer, progress);
+  const compaction = await indexSummaries(open, writer, progress);
   const { passages, talkPassages } = await writer.finish();
   await open`
     update search_progress set through_sequence = ${entries.through}, through_compaction = ${compaction},
@@ -144,7 +86,7 @@ async function indexBatch(open: Transaction, conversationId: string, portion: Po
       where c.id = ${conversationId} and c.is_unindexed
         and c.last_sequence <= ${entries.through} and c.compactions <= ${compaction}
       for no key update skip locked)`;
-  return { passages, skipped: 0, more: entries.more };
+  return { passages, isWhole: entries.isWhole };
 }
 
 interface EntryRow {
@@ -163,16 +105,15 @@ async function indexEntries(
   open: Transaction,
   writer: PassageWriter,
   { id: conversationId, through_sequence: after }: Progress,
-  most: number,
-): Promise<{ through: number; more: boolean }> {
+): Promise<{ through: number; isWhole: boolean }> {
   const rows = await open<EntryRow[]>`
     select e.id, e.kind, e.sequence, e.tool_name, e.content, e.original_id, e.created_at, c.arguments from entries e
     left join tool_calls c on e.kind = 'tool_result'
       and c.conversation_id = e.conversation_id and c.turn_id = e.turn_id and c.call_number = e.call_number and c.call_index = e.call_index
-    where e.conversation_id = ${conversationId} and e.sequence > ${after} order by e.sequence limit ${most}`;
+    where e.conversation_id = ${conversationId} and e.sequence > ${after} order by e.sequence limit ${BATCH_ENTRIES}`;
   let characters = 0;
   for (const row of rows) {
-    if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, more: true };
+    if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, isWhole: false };
     if (row.kind === 'compaction' || isRecall(row.tool_name)) continue;
     const texts =
       row.original_id === null
@@ -180,7 +121,7 @@ async function indexEntries(
         : [originalText(open, row.original_id)];
     characters += await writer.add(sourceOf(row, row.kind), texts);
   }
-  return { through: rows.at(-1)?.sequence ?? after, more: rows.length === most };
+  return { through: rows.at(-1)?.sequence ?? after, isWhole: rows.length < BATCH_ENTRIES };
 }
 
 function sourceOf(row: EntryRow, kind: Exclude<EntryKind, 'compaction'>): Source {
@@ -236,4 +177,36 @@ async function indexSummaries(
     if (summary !== null) await writer.add({ ...shared, sourceId, createdAt }, [[summary]]);
   }
   return rows.at(-1)?.number ?? after;
+}
+
+/**
+ * Builds the index of a conversation anew from its log. A search meanwhile finds the part that is done.
+ * @param options.signal stops it after the batch that is under way; upkeep or the next search finishes it
+ * @throws StoreError `conversation_not_found`
+ */
+export async function reindexConversation(
+  sql: Database,
+  conversationId: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<IndexedCount> {
+  // By itself first, because a step would wait for it until the old index is gone.
+  await markUnindexed(sql, conversationId);
+  await transaction(sql, async (open) => {
+    await lockAgainstDeletion(open, conversationId);
+    // Whoever indexes now finishes before.
+    await open`select from search_progress where conversation_id = ${conversationId} for update`;
+    await markUnindexed(open, conversationId);
+    await open`select forget_passages(${conversationId})`;
+  });
+  return indexConversation(sql, conversationId, options);
+}
+
+async function markUnindexed(sql: Queries, conversationId: string): Promise<void> {
+  await sql`update conversations set is_unindexed = true where id = ${conversationId} and not is_unindexed`;
+}
+
+/** All conversations, those that were active last first. */
+export async function listIndexable(sql: Database): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`select id from conversations order by active_at desc, id desc`;
+  return rows.map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
+import type { RecallKind } from '../../tools/tool.ts';
 import { createHash } from 'node:crypto';
 import { dateTermsOf, timeTermsOf } from './dates.ts';
-import type { PassageKind } from './found-passage.ts';
 import type { Language, Stem } from './stems.ts';
 import type { Word } from './words.ts';
 
@@ -27,7 +27,7 @@ export function languageMark(language: Language): string {
   return `@l${language}`;
 }
 
-export function kindMark(kind: PassageKind): string {
+export function kindMark(kind: RecallKind): string {
   return `@k${kind}`;
 }
 

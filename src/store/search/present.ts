@@ -1,17 +1,27 @@
 import { inOneSpelling, placesOf, spellingOf } from '../../context/log/one-spelling.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { Neighbour } from '../../tools/tool.ts';
+import type { Neighbour, RecallKind, RecallPassage } from '../../tools/tool.ts';
 import { wholeCharacters } from '../../tools/files/whole-characters.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { isoTime } from '../log/stored-text.ts';
 import type { ArrangedPassage } from './arrange.ts';
-import type { FoundPassage } from './found-passage.ts';
 import type { Phrases } from './phrases.ts';
 import { passageColumns } from './read-passages.ts';
 import type { ReadPassage } from './read-passages.ts';
 import type { SearchedScope } from './scope.ts';
 import { stemsOf } from './stems.ts';
 import { foldAccents, wordsOf } from './words.ts';
+
+/** `entryId` is the compaction's id for a passage of a summary. */
+export interface FoundPassage extends RecallPassage {
+  readonly conversationId: string;
+  readonly kind: RecallKind;
+  /** Of the entry; `null` for a summary. */
+  readonly sequence: number | null;
+  readonly score: number;
+  /** Other conversations in which the same text was found; absent: none. */
+  readonly alsoIn?: readonly string[];
+}
 
 /** Characters of a neighbour that are shown: of a question its end, of an answer its beginning. */
 const LONGEST_SHOWN = 300;
@@ -102,7 +112,9 @@ async function readNeighbours(sql: Queries, passages: readonly ArrangedPassage[]
   const indexes = asked.map(({ of }) => of);
   const rows = await sql<Beside[]>`
     select a.of, ${passageColumns(sql)},
-      exists (select from entries e where e.id = p.source_id and e.tool_call_count > 0) as calls
+      -- Not "exists": Postgres would read all entries once for it.
+      coalesce((select e.tool_call_count > 0 from entries e
+        where e.conversation_id = p.conversation_id and e.sequence = p.sequence), false) as calls
     from unnest(${indexes}::int[], ${indexes.map((of) => passages[of]?.conversationId ?? '')}::uuid[],
       ${asked.map(({ place }) => place)}::int[], ${indexes.map((of) => Number(passages[of]?.isQuestion === true))}::int[])
       as a (of, conversation_id, place, asks)

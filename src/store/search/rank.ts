@@ -1,10 +1,10 @@
-import type { FoundPassage } from './found-passage.ts';
-import { headingOf } from './heading.ts';
+import type { RecallPassage } from '../../tools/tool.ts';
+import { headingOf } from './passage-text.ts';
 import { hasPhrases } from './phrases.ts';
 import type { Phrases } from './phrases.ts';
 import type { QueryTerm } from './query.ts';
 import type { ReadPassage } from './read-passages.ts';
-import { statementOf } from './statement.ts';
+import { statementOf } from './passage-text.ts';
 import type { ScoredPlace } from './score.ts';
 
 /** What asks for the same is not its answer, however many words it shares. */
@@ -22,7 +22,7 @@ const IS_QUESTION = /[?？؟]\s*$/u;
 /** A passage with what speaks for it. */
 export interface RankedPassage extends ReadPassage {
   readonly score: number;
-  readonly match: FoundPassage['match'];
+  readonly match: RecallPassage['match'];
   /** Terms of the query that it has itself. */
   readonly matched: readonly WeightedTerm[];
   /** Said by somebody whom the query names. */
@@ -30,6 +30,9 @@ export interface RankedPassage extends ReadPassage {
   /** The sentence of it that has most of the query asks something. */
   readonly asks: boolean;
 }
+
+/** Of a passage that was not found by words. */
+export const WITHOUT_WORDS = { score: 0, matched: [], isSaidByAsked: false, asks: false } as const;
 
 export interface WeightedTerm extends QueryTerm {
   readonly weight: number;

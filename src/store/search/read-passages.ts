@@ -1,5 +1,5 @@
+import type { RecallKind } from '../../tools/tool.ts';
 import type { Fragment, Queries } from '../database/database.ts';
-import type { PassageKind } from './found-passage.ts';
 import { isWanted } from './scope.ts';
 import type { SearchedScope, SearchFilter } from './scope.ts';
 import type { ScoredPlace } from './score.ts';
@@ -10,7 +10,7 @@ export interface ReadPassage {
   readonly conversationId: string;
   /** Of the entry, or of the compaction. */
   readonly sourceId: string;
-  readonly kind: PassageKind;
+  readonly kind: RecallKind;
   readonly sequence: number | null;
   readonly toolName: string | null;
   readonly path: string | null;

@@ -1,12 +1,12 @@
+import type { RecallKind } from '../../tools/tool.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { agentMark, conversationMark, languageMark } from './passage-terms.ts';
 import type { AgentOfTenant } from './passage-terms.ts';
 import { FALLBACK_LANGUAGE, LANGUAGES } from './stems.ts';
 import type { Language } from './stems.ts';
-import type { PassageKind } from './found-passage.ts';
 
 export interface SearchFilter {
-  readonly kinds?: readonly PassageKind[];
+  readonly kinds?: readonly RecallKind[];
   /** ISO time: only what was said at or after: on the day that the heading of its message names, else when it was written. */
   readonly after?: string;
   /** ISO time: only what was said before. */

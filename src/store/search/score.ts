@@ -19,8 +19,6 @@ const NEIGHBOURS_OF_QUESTION: typeof NEIGHBOURS = [
   [-1, 0.2],
   [-2, 0.1],
 ];
-/** Places that a conversation may have. */
-const PLACES = 2 ** 24;
 
 interface PlaceLimits {
   readonly count: number;
@@ -56,6 +54,14 @@ export function weightsOf(
   });
 }
 
+interface Slot {
+  readonly conversationId: string;
+  readonly place: number | null;
+  candidate: Candidate | null;
+  /** Term by term, the greatest of what it counts there. */
+  readonly values: number[];
+}
+
 /** The best passages by BM25, each term counting where it stands or, in part, where it stands beside the passage in the talk. */
 export function scorePlaces(
   candidates: readonly Candidate[],
@@ -63,9 +69,35 @@ export function scorePlaces(
   { count, mostAlike }: PlaceLimits,
 ): readonly ScoredPlace[] {
   const averageWords = candidates.reduce((sum, { words }) => sum + words, 0) / Math.max(1, candidates.length);
-  const board = new ScoreBoard(weights, candidates.length);
-  for (const candidate of candidates) board.add(candidate, lengthFactor(candidate.words, averageWords));
-  return board.best({ count, mostAlike });
+  const slots: Slot[] = [];
+  const talks = new Map<string, Map<number, Slot>>();
+  const slotAt = (conversationId: string, place: number | null): Slot => {
+    const talk = talks.get(conversationId) ?? new Map<number, Slot>();
+    const known = place === null ? undefined : talk.get(place);
+    if (known !== undefined) return known;
+    const slot = { conversationId, place, candidate: null, values: weights.map(() => 0) };
+    slots.push(slot);
+    if (place !== null) talks.set(conversationId, talk.set(place, slot));
+    return slot;
+  };
+  for (const candidate of candidates) {
+    const { conversationId, place, mask } = candidate;
+    const value = lengthFactor(candidate.words, averageWords);
+    const own = slotAt(conversationId, place);
+    own.candidate = candidate;
+    raise(own, mask, value);
+    if (place === null) continue;
+    for (const [distance, share] of candidate.isQuestion ? NEIGHBOURS_OF_QUESTION : NEIGHBOURS) {
+      if (place + distance >= 0) raise(slotAt(conversationId, place + distance), mask, share * value);
+    }
+  }
+  const scored = slots.map(({ values, candidate, conversationId, place }) => ({
+    score: weights.reduce((sum, weight, bit) => sum + weight * (values[bit] ?? 0), 0),
+    candidate,
+    conversationId,
+    place,
+  }));
+  return fewAlike(scored.toSorted(byScore), mostAlike).slice(0, count);
 }
 
 function lengthFactor(words: number, averageWords: number): number {
@@ -73,85 +105,21 @@ function lengthFactor(words: number, averageWords: number): number {
   return (SATURATION + 1) / (1 + SATURATION * length);
 }
 
-interface Slot {
-  readonly conversationId: string;
-  readonly place: number | null;
-  candidate: Candidate | null;
-  /** Where its values begin. */
-  readonly at: number;
+function raise({ values }: Slot, mask: number, value: number): void {
+  for (let bit = 0; bit < values.length; bit += 1) {
+    if ((mask & (1 << bit)) !== 0 && value > (values[bit] ?? 0)) values[bit] = value;
+  }
 }
 
-class ScoreBoard {
-  readonly #weights: readonly number[];
-  readonly #slots = new Map<number, Slot>();
-  /** Slot by slot and term by term, the greatest of what it counts there. */
-  readonly #values: Float64Array;
-  #used = 0;
-  readonly #conversations = new Map<string, number>();
-  readonly #apart: Slot[] = [];
-
-  constructor(weights: readonly number[], candidates: number) {
-    this.#weights = weights;
-    this.#values = new Float64Array(candidates * (1 + NEIGHBOURS.length) * weights.length);
-  }
-
-  add(candidate: Candidate, value: number): void {
-    const { place, mask, isQuestion } = candidate;
-    const own = this.#slot(candidate, 0);
-    own.candidate = candidate;
-    this.#raise(own, mask, value);
-    if (place === null) return;
-    for (const [distance, share] of isQuestion ? NEIGHBOURS_OF_QUESTION : NEIGHBOURS) {
-      if (place + distance >= 0) this.#raise(this.#slot(candidate, distance), mask, share * value);
-    }
-  }
-
-  best({ count, mostAlike }: PlaceLimits): readonly ScoredPlace[] {
-    const scored = [...this.#slots.values(), ...this.#apart]
-      .map(({ at, candidate, conversationId, place }) => ({
-        score: this.#weights.reduce((sum, weight, bit) => sum + weight * (this.#values[at + bit] ?? 0), 0),
-        candidate,
-        conversationId,
-        place,
-      }))
-      .toSorted(byScore);
-    const alike = new Map<string, number>();
-    const isOneOfFew = ({ candidate }: ScoredPlace): boolean => {
-      if (candidate === null) return true;
-      const outline = `${candidate.mask} ${candidate.words}`;
-      const before = alike.get(outline) ?? 0;
-      alike.set(outline, before + 1);
-      return before < mostAlike;
-    };
-    return scored.filter(isOneOfFew).slice(0, count);
-  }
-
-  #slot({ conversationId, place }: Candidate, distance: number): Slot {
-    if (place === null) {
-      const slot = this.#newSlot(conversationId, null);
-      this.#apart.push(slot);
-      return slot;
-    }
-    const number = this.#conversations.get(conversationId) ?? this.#conversations.size;
-    this.#conversations.set(conversationId, number);
-    const key = number * PLACES + place + distance;
-    const slot = this.#slots.get(key) ?? this.#newSlot(conversationId, place + distance);
-    this.#slots.set(key, slot);
-    return slot;
-  }
-
-  #newSlot(conversationId: string, place: number | null): Slot {
-    const at = this.#used;
-    this.#used += this.#weights.length;
-    return { conversationId, place, candidate: null, at };
-  }
-
-  #raise({ at }: Slot, mask: number, value: number): void {
-    const values = this.#values;
-    for (let bit = 0; bit < this.#weights.length; bit += 1) {
-      if ((mask & (1 << bit)) !== 0 && value > (values[at + bit] ?? 0)) values[at + bit] = value;
-    }
-  }
+function fewAlike(scored: readonly ScoredPlace[], mostAlike: number): readonly ScoredPlace[] {
+  const alike = new Map<string, number>();
+  return scored.filter(({ candidate }) => {
+    if (candidate === null) return true;
+    const outline = `${candidate.mask} ${candidate.words}`;
+    const before = alike.get(outline) ?? 0;
+    alike.set(outline, before + 1);
+    return before < mostAlike;
+  });
 }
 
 /** Of equals the newest. */

@@ -15,10 +15,8 @@ export interface Word {
   readonly position: number;
 }
 
-/** Characters of a word; longer runs (base64, hashes) count by as many. */
+/** Code units of a word, of three bytes at most: Postgres takes no lexeme of more than 2,046 bytes. */
 const LONGEST_WORD = 64;
-/** … and bytes of it: one character (U+FDFA) may stand for 18, and Postgres takes no lexeme of more than 2,046, accents apart. */
-const LONGEST_WORD_BYTES = 256;
 
 /** Emoji are words too; of a sequence (a family, a tone of skin) each part is one. */
 const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Regional_Indicator}{2})$/u;
@@ -83,19 +81,10 @@ export function wordsOf(text: string): Word[] {
   return words;
 }
 
-/** As it stands in the index: one spelling of each character, in lower case, and no longer than Postgres takes. */
+/** As it stands in the index: one spelling of each character, in lower case. One character (U+FDFA) may stand for 18. */
 function indexedForm(written: string): string {
   const form = wholeCharacters(written.slice(0, LONGEST_WORD)).normalize('NFKC').toLowerCase();
-  // A code unit takes three bytes at most.
-  if (3 * form.length <= LONGEST_WORD_BYTES) return form;
-  let bytes = 0;
-  let kept = '';
-  for (const character of form) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > LONGEST_WORD_BYTES) break;
-    kept += character;
-  }
-  return kept;
+  return wholeCharacters(form.slice(0, LONGEST_WORD));
 }
 
 function composed(text: string): string {

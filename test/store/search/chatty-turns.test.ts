@@ -3,7 +3,7 @@ import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { LoadedKind } from '../../../bench/memory/load-entries.ts';
-import { statementOf } from '../../../src/store/search/statement.ts';
+import { statementOf } from '../../../src/store/search/passage-text.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;

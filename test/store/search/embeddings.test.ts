@@ -6,11 +6,11 @@ import type { Database } from '../../../src/store/database/database.ts';
 import { deleteConversation } from '../../../src/store/conversations/delete-conversation.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { findUnindexedConversations } from '../../../src/store/upkeep/upkeep.ts';
-import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
 import { conversationMark } from '../../../src/store/search/passage-terms.ts';
-import { reindexConversation } from '../../../src/store/search/reindex.ts';
-import { modelKey } from '../../../src/store/search/vector-table.ts';
+import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
+import { modelKey } from '../../../src/store/search/embedder.ts';
+import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
 import { endTurn } from '../../../src/store/turns/end-turn.ts';
 import { killedBehindWrite } from '../../support/record-writes.ts';
 import { indexOnce } from '../../support/index-once.ts';
@@ -35,7 +35,8 @@ beforeAll(async () => {
   embedder = {
     ...client,
     async embed(texts, signal) {
-      asked.push(...texts);
+      // Each passage by itself; a second text has the one before it.
+      asked.push(...texts.filter((text) => !text.includes('\n')));
       // "bassoon" and "instrument" mean the same to a real model.
       return client.embed(
         texts.map((text) => text.replaceAll('bassoon', 'bassoon instrument music')),
@@ -56,8 +57,7 @@ const upkeep = (on: TextEmbedder | null, log?: (line: string) => void, database 
 async function caughtUp(): Promise<void> {
   for (;;) {
     await upkeep(embedder);
-    const behind = await sql`
-      select from search_progress where passages > coalesce((embedded ->> ${modelKey(embedder)})::int, 0)`;
+    const behind = await sql`select from unembedded where model = ${modelKey(embedder)}`;
     if (behind.length + (await findUnindexedConversations(sql, { limit: 1 })).length === 0) return;
   }
 }
@@ -181,9 +181,6 @@ describe('search by meaning', () => {
 
   it('killed behind any of its writes, upkeep does the rest the next time: nothing is lost, and no passage embedded twice', async () => {
     const { conversationId } = await conversationOf(sql, ...Array.from({ length: 130 }, (_, index) => `line ${index}`));
-    await sql`
-      insert into memories (id, scope, scope_name, kind, text, origin)
-      values (gen_random_uuid(), 'agent', 'nobody', 'fact', '"Pump 7 opens at 4 bar."', 'user')`;
     asked = [];
     const lastWrites: string[] = [];
     for (let isDone = false; !isDone;) {
@@ -193,14 +190,12 @@ describe('search by meaning', () => {
       lastWrites.push(...killed.lastWrite());
       isDone = killed.lastWrite().length === 0;
     }
-    expect(lastWrites).toEqual(expect.arrayContaining(['memories', 'passages', 'embeddings']));
-    // Three batches of at most 64, each of which was the last thing that a worker did.
-    expect(lastWrites.filter((table) => table === 'embeddings')).toHaveLength(3);
-    expect(await sql`select from memories where terms is null`).toHaveLength(0);
+    expect(lastWrites).toEqual(expect.arrayContaining(['passages', 'embeddings', 'unembedded']));
+    // Batches of at most 32, each of which was the last thing that a worker did.
+    expect(lastWrites.filter((table) => table === 'embeddings')).toHaveLength(5);
     expect(await vectors(conversationId)).toBe(130);
     expect(asked).toHaveLength(130);
-    const counted = await sql`select passages, embedded from search_progress where conversation_id = ${conversationId}`;
-    expect(counted).toEqual([{ passages: 130, embedded: { [modelKey(embedder)]: 130 } }]);
+    expect(await sql`select from unembedded where model = ${modelKey(embedder)}`).toHaveLength(0);
   });
 
   it('makes vectors of another model beside those that are there, and refuses vectors of another size', async () => {
@@ -214,6 +209,20 @@ describe('search by meaning', () => {
       { model: 'bag', dimensions: 8 },
     );
     await expect(small.embed(['x'], forever)).rejects.toThrow('embeddings.dimensions in holdfast.yaml is 8');
+  });
+
+  it('puts the prefix of its purpose before each text, and takes vectors of another prefix for another model', async () => {
+    const provider = { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null } as const;
+    const plain = createEmbeddingClient(provider, { model: 'bag', dimensions: 256 });
+    const prefixed = createEmbeddingClient(provider, {
+      model: 'bag',
+      dimensions: 256,
+      passagePrefix: 'document ',
+      queryPrefix: 'question ',
+    });
+    expect(await prefixed.embed(['heron'], forever)).toEqual(await plain.embed(['document heron'], forever));
+    expect(await prefixed.embed(['heron'], forever, 'query')).toEqual(await plain.embed(['question heron'], forever));
+    expect(modelKey(prefixed)).not.toBe(modelKey(plain));
   });
 
   it('is off, and nothing else is, where Postgres has no pgvector', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.ts';
 import { deleteConversation } from '../../../src/store/conversations/delete-conversation.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
-import { reindexConversation } from '../../../src/store/search/reindex.ts';
+import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { end } from '../support/branch-builders.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';

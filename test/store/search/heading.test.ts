@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headingOf } from '../../../src/store/search/heading.ts';
+import { headingOf } from '../../../src/store/search/passage-text.ts';
 
 const told = (text: string): readonly [speaker: string, day: string | null] => {
   const { speaker, saidAt } = headingOf(text);

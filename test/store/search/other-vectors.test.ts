@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { modelKey } from '../../../src/store/search/embedder.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
-import { modelKey } from '../../../src/store/search/vector-table.ts';
 import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { conversationOf } from '../support/store-builders.ts';
@@ -34,8 +34,7 @@ const upkeep = (on: TextEmbedder | null, log?: (line: string) => void): Promise<
 async function caughtUp(): Promise<void> {
   for (;;) {
     await upkeep(embedder);
-    const behind = await sql`
-      select from search_progress where passages > coalesce((embedded ->> ${modelKey(embedder)})::int, 0)`;
+    const behind = await sql`select from unembedded where model = ${modelKey(embedder)}`;
     if (behind.length === 0) return;
   }
 }
@@ -65,10 +64,9 @@ describe('vectors', () => {
       const log: string[] = [];
       await upkeep(refusing, (line) => void log.push(line));
       const isBehind = async (): Promise<boolean> => {
-        const [row] = await sql<{ is_behind: boolean }[]>`
-        select passages > coalesce((embedded ->> ${modelKey(refusing)})::int, 0) as is_behind
-        from search_progress where conversation_id = ${conversationId}`;
-        return row?.is_behind === true;
+        const rows = await sql`
+          select from unembedded where model = ${modelKey(refusing)} and conversation_id = ${conversationId}`;
+        return rows.length > 0;
       };
       while (log.length === 0 && (await isBehind())) await upkeep(refusing, (line) => void log.push(line));
       expect(log).toEqual([]);

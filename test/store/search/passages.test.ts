@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PASSAGE_CHARACTERS, splitPassages } from '../../../src/store/search/passages.ts';
+import { PASSAGE_CHARACTERS, splitPassages } from '../../../src/store/search/passage-writer.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

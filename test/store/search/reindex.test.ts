@@ -3,7 +3,7 @@ import type { Database } from '../../../src/store/database/database.ts';
 import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
 import { takeMessages } from '../../../src/store/messages/inbox.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
-import { reindexConversation } from '../../../src/store/search/reindex.ts';
+import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../support/compaction-builders.ts';
 import { answer, conversationOf, finishToolCall, send, text, useTestStore } from '../support/store-builders.ts';
 

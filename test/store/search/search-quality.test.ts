@@ -3,7 +3,7 @@ import type { Database } from '../../../src/store/database/database.ts';
 import { openAround } from '../../../src/store/log/open-around.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { MemoryQuery } from '../../../src/store/memory/recall-search.ts';
-import { reindexConversation } from '../../../src/store/search/reindex.ts';
+import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
@@ -233,7 +233,7 @@ describe('the index', () => {
     const before = await state();
     expect(before.progress[0]).toMatchObject({ passages: 3, through_sequence: 3 });
     expect(before.terms).toContainEqual({ term: 'numbat', passages: 2 });
-    expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3, skipped: 0, isWhole: true });
+    expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3, isWhole: true });
     expect(await state()).toEqual(before);
     expect(await texts(turn, 'quoll')).toEqual(['the quoll sleeps']);
   });
