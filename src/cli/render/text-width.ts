@@ -52,17 +52,25 @@ export function padStart(text: string, columns: number): string {
 
 /** Splits at line breaks and, like a terminal, wherever a line would pass `columns`. Each element fits one row. */
 export function breakRows(text: string, columns: number): string[] {
+  return text.split('\n').flatMap((line) => breakLine(line, columns));
+}
+
+function breakLine(line: string, columns: number): string[] {
   const rows: string[] = [];
-  for (const line of text.split('\n')) {
-    let rest = line;
-    do {
-      // At least one grapheme a row, else a wide character in a one-column terminal would never end.
-      const row = takeColumns(rest, columns) || takeColumns(rest, 2) || rest;
+  let row = '';
+  let width = 0;
+  for (const { segment } of graphemes.segment(line)) {
+    const added = graphemeWidth(segment);
+    // At least one grapheme a row, else a wide character in a one-column terminal would never end.
+    if (row !== '' && added > 0 && width + added > columns) {
       rows.push(row);
-      rest = rest.slice(row.length);
-    } while (rest !== '');
+      row = '';
+      width = 0;
+    }
+    row += segment;
+    width += added;
   }
-  return rows;
+  return [...rows, row];
 }
 
 /** Breaks lines that are too long at spaces, and words longer than a row anywhere. Each element fits one row. */
@@ -71,18 +79,22 @@ export function wrapWords(text: string, columns: number): string[] {
 }
 
 function wrapLine(line: string, columns: number): string[] {
-  const rows: string[] = [];
-  let row: string | null = null;
+  const rows: string[][] = [];
+  let words: string[] | null = null;
+  let width = 0;
   for (const word of line.split(' ')) {
-    const joined: string = row === null ? word : `${row} ${word}`;
-    if (displayWidth(joined) <= columns) {
-      row = joined;
+    const added = displayWidth(word);
+    if (words !== null && width + 1 + added <= columns) {
+      words.push(word);
+      width += 1 + added;
       continue;
     }
-    if (row !== null && row.trim() !== '') rows.push(row.trimEnd());
-    const pieces = breakRows(word, columns);
-    row = pieces.pop() ?? '';
-    rows.push(...pieces);
+    if (words !== null && words.some((each) => each.trim() !== '')) rows.push(words);
+    const pieces = added <= columns ? [word] : breakRows(word, columns);
+    const last = pieces.pop() ?? '';
+    for (const piece of pieces) rows.push([piece]);
+    words = [last];
+    width = displayWidth(last);
   }
-  return row === null ? rows : [...rows, row];
+  return [...rows, ...(words === null ? [] : [words])].map((row) => row.join(' ').trimEnd());
 }
