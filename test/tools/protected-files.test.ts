@@ -192,6 +192,19 @@ describe('protected files', () => {
     expect(list.text).toBe('.git/HEAD · 15 bytes\n[entries 1–1 of 1; end of list]');
   });
 
+  test.each(['.husky', './.husky/', '"linked"'])(
+    'hooks in a folder that git’s configuration names (hooksPath = %s) are shown and never changed',
+    async (named) => {
+      const workspace = await workspaceWith('.husky/pre-commit', '.git/HEAD');
+      await symlink('.husky', join(workspace, 'linked'));
+      await writeFile(join(workspace, '.git/config'), `[core]\n\tbare = false\n\thookspath = ${named}\n`);
+      const [read, search, ...changes] = await attempts(workspace, '.husky/pre-commit');
+      expect([read?.isError, search?.isError]).toEqual([false, false]);
+      for (const { isError, text } of changes)
+        expect([isError, text]).toEqual([true, expect.stringContaining('is protected')]);
+    },
+  );
+
   test('names that only begin or end like protected ones are ordinary', async () => {
     const paths = [
       '.gitignore',

@@ -7,8 +7,8 @@
  * after links were resolved; of hard links, which have no other path, by the file's number.
  */
 import { existsSync, type Dirent } from 'node:fs';
-import { lstat, readdir, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** Anywhere in a workspace: some command of Holdfast may be run in any folder. */
 const NAMES: ReadonlySet<string> = new Set(['.holdfast', 'holdfast.yaml', 'holdfast.yml', 'holdfast.json']);
@@ -48,12 +48,14 @@ export async function protectFiles(root: string, paths: readonly string[]): Prom
   // What lies around the whole workspace is out of reach already.
   const further = named.filter((path) => path === root || !isBelow(root, path));
   const known = new Set(further.map(comparable));
+  const hooks = await hooksFolder(root);
   const top: Place = { path: root, inGit: isGitFolder(root) };
 
   function below(folder: Place, name: string, access: Access): Place | null {
     const path = join(folder.path, name);
     const written = comparable(name);
     if (NAMES.has(written) || known.has(comparable(path))) return null;
+    if (access === 'write' && comparable(path) === hooks) return null;
     const inGit = folder.inGit || written === '.git' || isGitFolder(path);
     if (inGit && (access === 'write' || RUN_BY_GIT.test(written))) return null;
     if (access === 'write' && MAKES_REPOSITORY.has(written)) return null;
@@ -98,6 +100,15 @@ export async function protectFiles(root: string, paths: readonly string[]): Prom
 function isGitFolder(path: string): boolean {
   const has = (name: string): boolean => existsSync(join(path, name));
   return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
+}
+
+/** Where the repository of a workspace says that its hooks are, as it is compared; `null`: among git's own files. */
+async function hooksFolder(root: string): Promise<string | null> {
+  const text = await readFile(join(root, '.git', 'config'), 'utf8').catch(() => '');
+  const named = /^\s*hooksPath\s*=\s*"?(?<path>[^"\n]*?)"?\s*$/imu.exec(text)?.groups?.['path'];
+  if (named === undefined) return null;
+  const path = resolve(root, named);
+  return comparable(await realpath(path).catch(() => path));
 }
 
 function isBelow(path: string, folder: string): boolean {
