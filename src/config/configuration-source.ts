@@ -70,38 +70,51 @@ function byPlace(a: ConfigurationProblem, b: ConfigurationProblem): number {
 
 /**
  * The file that `HOLDFAST_CONFIG` names, else `holdfast.yaml` in the nearest folder upwards that has one; `null` when none has.
- * @throws ConfigurationError `configuration_unreadable` for a file with another ending, and for one of another user's above `from`
+ * Another user's file above `from` is passed over with a warning of the process.
+ * @throws ConfigurationError `configuration_unreadable` for a file with another ending
  */
 export function findConfigurationFile(environment: Environment, from: string): string | null {
   const named = given(environment, 'HOLDFAST_CONFIG');
   if (named !== undefined) return resolve(named);
   for (let folder = resolve(from); ; folder = dirname(folder)) {
-    const file = join(folder, CONFIGURATION_FILE);
-    if (existsSync(file)) {
-      if (folder !== resolve(from)) requireOwn(file);
-      return file;
-    }
-    refuseOtherName(folder);
+    const counts = (name: string): boolean => {
+      const file = join(folder, name);
+      return existsSync(file) && (folder === resolve(from) || isOwn(file));
+    };
+    if (counts(CONFIGURATION_FILE)) return join(folder, CONFIGURATION_FILE);
+    refuseOtherName(folder, counts);
     if (dirname(folder) === folder) return null;
   }
 }
 
 /** A file that is overlooked because of its ending would leave its owner wondering why nothing of it is in force. */
-function refuseOtherName(folder: string): void {
-  const other = ['holdfast.yml', 'holdfast.json'].find((name) => existsSync(join(folder, name)));
+function refuseOtherName(folder: string, counts: (name: string) => boolean): void {
+  const other = ['holdfast.yml', 'holdfast.json'].find(counts);
   if (other === undefined) return;
   throw unreadable(
     `${join(folder, other)} is not read: Holdfast reads ${CONFIGURATION_FILE}. Rename it, or name it with HOLDFAST_CONFIG.`,
   );
 }
 
-/** Whoever may write in a shared folder such as /tmp could otherwise send the keys of all who work below it to a server of his. */
-function requireOwn(file: string): void {
-  const { uid } = statSync(file);
-  if (uid === 0 || uid === process.getuid?.()) return;
-  throw unreadable(
-    `${file} belongs to user ${uid} and is not in the working directory. To use it, name it with HOLDFAST_CONFIG or --config.`,
-  );
+/** One warning for each is enough, however often a process loads its configuration. */
+const passedOver = new Set<string>();
+
+/**
+ * Whoever may write in a shared folder such as /tmp could otherwise send the keys of all who work below it to a server of his, or
+ * keep them from working.
+ */
+function isOwn(file: string): boolean {
+  const uid = statSync(file, { throwIfNoEntry: false })?.uid;
+  if (uid === undefined) return false;
+  if (uid === 0 || uid === process.getuid?.()) return true;
+  if (!passedOver.has(file)) {
+    passedOver.add(file);
+    process.emitWarning(
+      `${file} is not read: it belongs to user ${uid} and is not in the working directory. To use it, name it with HOLDFAST_CONFIG or --config.`,
+      'HoldfastWarning',
+    );
+  }
+  return false;
 }
 
 function unreadable(message: string, options?: ErrorOptions): ConfigurationError {

@@ -1,6 +1,7 @@
 import { chown, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { temporaryDirectory } from './support/written-configuration.ts';
 
@@ -40,15 +41,31 @@ test('a mistake in a file above is named by its path from here', async () => {
 });
 
 test.runIf(process.getuid?.() === 0)(
-  "another user's file counts in its own folder or when it is named, and not from below",
+  "another user's file counts in its own folder or when it is named; from below it is passed over with a warning",
   async () => {
     const { top, below } = await project();
     const file = join(top, 'holdfast.yaml');
     await chown(file, 12_345, 12_345);
-    expect(() => loadConfiguration({ directory: below, environment: {} })).toThrow(
-      /belongs to user 12345 .* HOLDFAST_CONFIG/u,
-    );
-    expect(loadConfiguration({ directory: top, environment: {} }).file).toBe(file);
-    expect(loadConfiguration({ directory: below, environment: { HOLDFAST_CONFIG: file } }).file).toBe(file);
+    const warnings: string[] = [];
+    const listen = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', listen);
+    onTestFinished(() => void process.off('warning', listen));
+    const fileIn = (directory: string, environment = {}) => loadConfiguration({ directory, environment }).file;
+    expect([fileIn(below), fileIn(below)]).toEqual([null, null]);
+    await nextTick();
+    expect(warnings).toEqual([expect.stringMatching(/belongs to user 12345 .* HOLDFAST_CONFIG/u)]);
+    expect(fileIn(top)).toBe(file);
+    expect(fileIn(below, { HOLDFAST_CONFIG: file })).toBe(file);
+  },
+);
+
+test.runIf(process.getuid?.() === 0).each(['holdfast.yaml', 'holdfast.json'])(
+  "behind another user's %s the search goes on upwards",
+  async (name) => {
+    const { top, below } = await project();
+    const foreign = join(dirname(below), name);
+    await writeFile(foreign, '');
+    await chown(foreign, 12_345, 12_345);
+    expect(loadConfiguration({ directory: below, environment: {} }).file).toBe(join(top, 'holdfast.yaml'));
   },
 );

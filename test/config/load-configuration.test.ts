@@ -18,6 +18,13 @@ describe('without a file', () => {
       file: null,
       defaultModel: 'simulator/sim-32k',
       secrets: [],
+      models: {},
+      forgetWindowsAfterDays: 30,
+      embeddings: null,
+      commandVariables: [],
+      protectedPaths: [],
+      retention: [],
+      timelineDays: null,
     });
     expect(configuration.agents).toEqual([
       {
