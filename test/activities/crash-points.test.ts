@@ -49,7 +49,7 @@ test.each(['runTool:nowhere', 'nothing:after-write', 'runTool:claimed@0', 'runTo
 
 test('the process dies by SIGKILL at the arrival that was named, or when a file orders it, not before', async () => {
   // The compiled one, which starts without a compiler.
-  const module = fileURLToPath(new URL('../../dist/activities/crash-points.js', import.meta.url));
+  const module = fileURLToPath(new URL('../../dist/activities/runtime/crash-points.js', import.meta.url));
   const orders = join(await mkdtemp(join(tmpdir(), 'holdfast-orders-')), 'orders');
   const dying = async (setting: string, order: string): Promise<unknown> => {
     const script = `

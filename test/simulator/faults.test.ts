@@ -160,9 +160,10 @@ describe('connections', () => {
 
   test('a delay of the first token', async () => {
     const { anthropic } = await simulator();
-    const started = performance.now();
-    await anthropic.messages.create(hello, withFault({ kind: 'delay', milliseconds: 150 }));
-    expect(performance.now() - started).toBeGreaterThan(145);
+    const { headers } = withFault({ kind: 'delay', milliseconds: 3_600_000 });
+    expect(await rejection(anthropic.messages.create(hello, { headers, timeout: 150 }))).toMatchObject({
+      name: 'APIConnectionTimeoutError',
+    });
   });
 });
 
