@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -79,6 +79,20 @@ test('lines end at line feeds only: what a text holds of other separators comes 
     stderr: expect.stringMatching(/^error \(conversation_file_invalid\): line \d+ of the file: .*cut off/u),
   });
   await cli('delete', sent.conversationId, '--yes');
+});
+
+test('a line of 300 MB is refused by its number', async () => {
+  const file = join(harness.workspace, 'long.jsonl');
+  const [head = ''] = (await cli('export', conversationId)).stdout.split('\n');
+  await writeFile(file, `${head}\n`);
+  // The rest is a hole of the file, which takes no room.
+  await truncate(file, 300 * 1_024 ** 2);
+  expect(await cli('import', file)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^error \(conversation_file_invalid\): line 2 of the file: it is longer than 128 MB/u,
+    ),
+  });
 });
 
 test('a conversation goes out, away and in again; what surrounds an entry is listed', async () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +123,7 @@ test('commands that need no agent work beside a faulty holdfast.yaml, and say wh
     ['No turn is running', 'stop', conversationId],
     ['decision_not_found', 'approve', conversationId],
     ['decision_not_found', 'deny', conversationId],
+    ['conversation_not_found', 'watch', randomUUID()],
     ['Nothing found', 'recall', conversationId, 'nothing of the kind'],
   ]) {
     const { stdout, stderr } = await run(...command);

@@ -1,14 +1,16 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../../src/context/log/content.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;
+let worker: RunningWorker;
 let acted: string[];
 
 const act = defineTool({
@@ -23,12 +25,15 @@ const act = defineTool({
   },
 });
 
-beforeEach(async () => {
-  acted = [];
+beforeAll(async () => {
   const rules = ['ls*', '*rm*'].map((what) => ({ tool: 'act', when: { what } }));
   harness = await startTurnHarness({ tools: [act], agent: { tools: ['act'], approvals: { rules } } });
+  worker = await harness.startWorker();
 });
-afterEach(() => harness.stop());
+beforeEach(() => {
+  acted = [];
+});
+afterAll(() => harness.stop());
 
 const cli = async (...args: readonly string[]): Promise<string[]> => {
   const { stdout } = await runInProcess(args, { environment: harness.environment, directory: harness.workspace });
@@ -49,7 +54,6 @@ const endOf = ({ conversationId, messageId }: { conversationId: string; messageI
   harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
 
 test('what stands for a loose rule does not let a call through that a stricter rule and its tool stop; show and approve name the rules', async () => {
-  await harness.startWorker();
   const loose = await waitingFor('ls');
   expect(await cli('show', loose.short)).toContainEqual(
     expect.stringMatching(
@@ -76,7 +80,6 @@ test('what stands for a loose rule does not let a call through that a stricter r
 });
 
 test('approve says that the turn has ended where its workflow was terminated', async () => {
-  await harness.startWorker();
   const waiting = await waitingFor('danger');
   await harness.temporal.workflow.getHandle(turnWorkflowId(waiting.conversationId)).terminate('test');
   const [first, second] = await cli('approve', waiting.short);
@@ -88,8 +91,19 @@ test('approve says that the turn has ended where its workflow was terminated', a
   expect((await endOf(waiting)).outcome).toBe('interrupted');
 });
 
+test('a worker does not start with a rule under which no call would ever fall', async () => {
+  const slip = await startTurnHarness({ tools: [act], agent: { tools: ['act'], approvals: { rules: ['atc'] } } });
+  try {
+    await expect(slip.startWorker()).rejects.toThrow(
+      `agents.default.approvals.rules[0] is for the tool "atc", which fits none of the agent's, so that no call would ask; did you mean act?`,
+    );
+  } finally {
+    await slip.stop();
+  }
+});
+
+// Its clock is the database's from then on.
 test('an approval that comes too late by the clock of Postgres lets the turn go on with a denial, long before its timer', async () => {
-  const worker = await harness.startWorker();
   const waiting = await waitingFor('danger');
   worker.shutdown();
   await worker.ended;
@@ -107,15 +121,4 @@ test('an approval that comes too late by the clock of Postgres lets the turn go 
     expect.stringMatching(/^Nobody allowed this call until /),
   );
   expect(acted).toEqual([]);
-});
-
-test('a worker does not start with a rule under which no call would ever fall', async () => {
-  const slip = await startTurnHarness({ tools: [act], agent: { tools: ['act'], approvals: { rules: ['atc'] } } });
-  try {
-    await expect(slip.startWorker()).rejects.toThrow(
-      `agents.default.approvals.rules[0] is for the tool "atc", which fits none of the agent's, so that no call would ask; did you mean act?`,
-    );
-  } finally {
-    await slip.stop();
-  }
 });

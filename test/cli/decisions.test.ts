@@ -91,17 +91,8 @@ test('approve says what was approved, on one line and safe to print, and that th
   expect(new Set(deployed).size).toBe(1);
 });
 
-test('a stop that no worker serves has exit code 1 as JSON too: the turn has not ended', async () => {
-  const waiting = await waitingFor('Call deploy with {"version": "5.0"}');
-  await withoutWorker(async () => {
-    const json = await cli('stop', waiting.short, '--json');
-    expect(json.code).toBe(1);
-    expect(JSON.parse(json.stdout)).toMatchObject({ wasRunning: true, outcome: null });
-  });
-  expect((await endOf(waiting)).outcome).toBe('stopped');
-});
-
-test('with no worker alive the replies of approve, deny, answer and resume say when it goes on', async () => {
+test('with no worker alive the replies of approve, deny, answer and resume say when it goes on, and a stop has exit code 1 as JSON too: the turn has not ended', async () => {
+  const running = await waitingFor('Call deploy with {"version": "5.0"}');
   const approved = await waitingFor('Call deploy with {"version": "2.0"}');
   const answered = await waitingFor('Call ask_user with {"question": "Which \\"one\\"?"}');
   const stopped = await waitingFor('Call deploy with {"version": "2.2"}');
@@ -121,7 +112,11 @@ test('with no worker alive the replies of approve, deny, answer and resume say w
       'It is stored; the task goes on in a new turn once a worker serves it.',
       `  watch it: npx holdfast watch ${stopped.short}`,
     ]);
+    const json = await cli('stop', running.short, '--json');
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({ wasRunning: true, outcome: null });
   });
+  expect((await endOf(running)).outcome).toBe('stopped');
   for (const one of [approved, answered]) expect((await endOf(one)).outcome).toBe('completed');
   await waitUntil('the resumed turn ends', async () => {
     const { turn, waitingMessages } = await harness.client.conversation.get({ conversationId: stopped.conversationId });

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/main.ts';
 import { OWN_VARIABLE } from './cli-result.ts';
 import type { CliOptions, CliResult } from './cli-result.ts';
@@ -13,11 +14,11 @@ function exitCode(): number {
 
 /**
  * Runs a command in this process, which takes milliseconds where a process takes most of a second. What belongs to the
- * process itself (signals, pipes, standard input, that it ends) is tested with `runCli`.
+ * process itself (signals, pipes, that it ends) is tested with `runCli`.
  */
 export async function runInProcess(
   args: readonly string[],
-  { environment, directory }: Omit<CliOptions, 'input'> = {},
+  { environment, directory, input = '' }: CliOptions = {},
 ): Promise<CliResult> {
   if (running) throw new Error('one command at a time: environment and output belong to the process');
   running = true;
@@ -35,6 +36,8 @@ export async function runInProcess(
   const inherited = Object.entries(process.env).filter(([name]) => !OWN_VARIABLE.test(name));
   process.env = { ...Object.fromEntries(inherited), ...environment };
   process.exitCode = undefined;
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   try {
     process.chdir(directory ?? tmpdir());
     await runCommandLine(['node', 'holdfast', ...args]);
@@ -42,6 +45,7 @@ export async function runInProcess(
     return { code: exitCode(), stdout: stdout ?? '', stderr: stderr ?? '' };
   } finally {
     for (const [name, write] of writes) process[name].write = write;
+    if (stdin !== undefined) Object.defineProperty(process, 'stdin', stdin);
     process.env = before.environment;
     process.exitCode = before.exitCode;
     process.chdir(before.directory);

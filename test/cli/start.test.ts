@@ -64,7 +64,7 @@ describe('start', () => {
   });
 
   test('reads the task from standard input', async () => {
-    const { stdout, code } = await runCli(['start', '-'], { ...options(), input: 'Say From the pipe.\n' });
+    const { stdout, code } = await runInProcess(['start', '-'], { ...options(), input: 'Say From the pipe.\n' });
     expect(code).toBe(0);
     expect(stdout).toContain('\nFrom the pipe.\n');
   });

@@ -18,7 +18,7 @@ import { examine } from '../../src/local/doctor/examine.ts';
 import type { Finding } from '../../src/local/doctor/finding.ts';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
 import { parseOutput } from '../cli/cli-result.ts';
-import { runCli } from '../cli/run-cli.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 
 let project: string;
@@ -222,20 +222,20 @@ describe('doctor --only', () => {
 
   test('asks the named servers alone, as the healthcheck of the image does', async () => {
     const environment = { DATABASE_URL: inject('databaseUrl'), TEMPORAL_ADDRESS: inject('temporalAddress') };
-    const result = await runCli(['doctor', '--only', 'temporal,postgres', '--json'], {
+    const result = await runInProcess(['doctor', '--only', 'temporal,postgres', '--json'], {
       directory: project,
       environment,
     });
     expect(result.code).toBe(0);
     expect(parseOutput(result, schema).findings.map(({ check }) => check)).toEqual(['Postgres', 'clock', 'Temporal']);
     const gone = { ...environment, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
-    const broken = await runCli(['doctor', '--only', 'temporal'], { directory: project, environment: gone });
+    const broken = await runInProcess(['doctor', '--only', 'temporal'], { directory: project, environment: gone });
     expect(broken).toMatchObject({ code: 1, stdout: expect.stringMatching(/^broken {3}Temporal/) });
     expect(await readdir(project)).toEqual([]);
   });
 
   test('names what it accepts', async () => {
-    const result = await runCli(['doctor', '--only', 'temporal,database'], { directory: project });
+    const result = await runInProcess(['doctor', '--only', 'temporal,database'], { directory: project });
     expect(result.code).not.toBe(0);
     expect(result.stderr).toContain('"database" is no check');
     expect(result.stderr).toContain('postgres, temporal, model-key');

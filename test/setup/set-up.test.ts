@@ -1,14 +1,10 @@
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { copyProject, LINK_PACKAGES } from '../support/project-copy.ts';
 import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
 
 let project: ProjectCopy;
-beforeEach(async () => {
-  project = await copyProject({ checksPostgres: false });
-});
-afterEach(async () => project.remove());
 
 async function setUp(environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   return project.run('scripts/setup.mjs', [], environment);
@@ -17,6 +13,11 @@ async function setUp(environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
 const NOTHING_TO_DO: Outcome = { code: 0, stdout: '', stderr: '' };
 
 describe('set-up', () => {
+  beforeEach(async () => {
+    project = await copyProject({ checksPostgres: false, hasSources: false });
+  });
+  afterEach(async () => project.remove());
+
   test('of a fresh clone says what it does; the second time there is nothing to do and nothing to say', async () => {
     await project.remove();
     project = await copyProject();
@@ -66,31 +67,6 @@ describe('set-up', () => {
     expect(await setUp()).toMatchObject({ code: 0, stderr: expect.stringContaining('Set-up is complete') });
   });
 
-  test.each([
-    ['a full disk', 'echo "npm error code ENOSPC" >&2; exit 1', /The disk is full.*\nNext: Free 1 GB/],
-    [
-      'no write permission',
-      'echo "npm error code EACCES" >&2; exit 1',
-      /No write permission.*\nNext: Run as the owner/,
-    ],
-    [
-      'no network',
-      'echo "npm error code ENOTFOUND" >&2; exit 1',
-      /could not reach the package registry[^]*\nNext: Check the network/,
-    ],
-    [
-      'anything else',
-      'echo "npm error lockfile is broken" >&2; exit 1',
-      /npm ci failed:\n {4}npm error lockfile is broken\nNext: /,
-    ],
-  ])('%s while npm works is one message with the next step', async (_name, script, message) => {
-    await project.setNpm(script);
-    const outcome = await setUp();
-    expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toMatch(message);
-    expect(outcome.stderr).not.toContain('    at ');
-  });
-
   test('no npm on PATH is one message with the next step', async () => {
     await rm(join(project.root, 'programs', 'npm'));
     expect(await setUp()).toMatchObject({
@@ -122,39 +98,6 @@ describe('set-up', () => {
     expect(await setUp(environment)).toMatchObject(expected);
   });
 
-  test('without Python and without a download there is one message with both reasons and the next step', async () => {
-    const outcome = await setUp({
-      HOLDFAST_TEMPORAL_CLI: '',
-      HOLDFAST_CACHE: join(project.root, 'cache'),
-      HOLDFAST_TEMPORAL_DOWNLOAD: 'http://127.0.0.1:9',
-    });
-    expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toMatch(
-      /could not be downloaded:\n {2}- there is no Python 3 on PATH\n {2}- http:\/\/127\.0\.0\.1:9\/cli.*could not be reached.*\nNext: Install Python 3/,
-    );
-  });
-
-  test.each([
-    [
-      'a platform without a Temporal CLI',
-      "Object.defineProperty(process, 'platform', { value: 'sunos' })",
-      /There is no Temporal CLI for sunos-\w+\.\nNext: Use Linux or macOS/,
-    ],
-    [
-      'a Linux without glibc',
-      "Object.defineProperty(process, 'platform', { value: 'linux' }); process.report.getReport = () => ({ header: {} })",
-      /uses musl instead of glibc.*\nNext: Use a Debian/,
-    ],
-  ])('%s is one message with the next step', async (_, disguise, message) => {
-    const outcome = await setUp({
-      HOLDFAST_TEMPORAL_CLI: '',
-      HOLDFAST_CACHE: join(project.root, 'cache'),
-      HOLDFAST_TEMPORAL_DOWNLOAD: 'http://127.0.0.1:9',
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(disguise)}`,
-    });
-    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
-  });
-
   test('a Postgres that does not start is one message with its reason', async () => {
     await writeFile(
       join(project.root, 'src/local/check-postgres.ts'),
@@ -166,6 +109,37 @@ describe('set-up', () => {
     });
   });
 
+  test('an unknown command is refused', async () => {
+    await setUp();
+    expect(await project.run('scripts/run.mjs', ['dance'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no command "dance"'),
+    });
+  });
+});
+
+const WITHOUT_CLI = {
+  HOLDFAST_TEMPORAL_CLI: '',
+  HOLDFAST_TEMPORAL_DOWNLOAD: 'http://127.0.0.1:9',
+} as const;
+
+/** @param disguise what is run first, as if the machine were another */
+async function expectDisguised(disguise: string, message: RegExp): Promise<void> {
+  const outcome = await setUp({
+    ...WITHOUT_CLI,
+    HOLDFAST_CACHE: join(project.root, 'cache'),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(disguise)}`,
+  });
+  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+}
+
+// In one clone, one after another: none of them gets it set up, and the last two alone get packages.
+describe('a set-up that fails', () => {
+  beforeAll(async () => {
+    project = await copyProject({ checksPostgres: false, hasSources: false });
+  });
+  afterAll(async () => project.remove());
+
   test('a clone that is not set up says so instead of failing on an import', async () => {
     expect(await project.run('bin/holdfast.js', ['list'])).toMatchObject({
       code: 1,
@@ -173,11 +147,51 @@ describe('set-up', () => {
     });
   });
 
-  test('an unknown command is refused', async () => {
-    await setUp();
-    expect(await project.run('scripts/run.mjs', ['dance'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no command "dance"'),
-    });
+  test('a Linux without glibc is one message with the next step', async () => {
+    await expectDisguised(
+      "Object.defineProperty(process, 'platform', { value: 'linux' }); process.report.getReport = () => ({ header: {} })",
+      /uses musl instead of glibc.*\nNext: Use a Debian/,
+    );
+  });
+
+  test.each([
+    ['a full disk', 'echo "npm error code ENOSPC" >&2; exit 1', /The disk is full.*\nNext: Free 1 GB/],
+    [
+      'no write permission',
+      'echo "npm error code EACCES" >&2; exit 1',
+      /No write permission.*\nNext: Run as the owner/,
+    ],
+    [
+      'no network',
+      'echo "npm error code ENOTFOUND" >&2; exit 1',
+      /could not reach the package registry[^]*\nNext: Check the network/,
+    ],
+    [
+      'anything else',
+      'echo "npm error lockfile is broken" >&2; exit 1',
+      /npm ci failed:\n {4}npm error lockfile is broken\nNext: /,
+    ],
+  ])('%s while npm works is one message with the next step', async (_name, script, message) => {
+    await project.setNpm(script);
+    const outcome = await setUp();
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(message);
+    expect(outcome.stderr).not.toContain('    at ');
+  });
+
+  test('without Python and without a download there is one message with both reasons and the next step', async () => {
+    await project.setNpm(LINK_PACKAGES);
+    const outcome = await setUp({ ...WITHOUT_CLI, HOLDFAST_CACHE: join(project.root, 'cache') });
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(
+      /could not be downloaded:\n {2}- there is no Python 3 on PATH\n {2}- http:\/\/127\.0\.0\.1:9\/cli.*could not be reached.*\nNext: Install Python 3/,
+    );
+  });
+
+  test('a platform without a Temporal CLI is one message with the next step', async () => {
+    await expectDisguised(
+      "Object.defineProperty(process, 'platform', { value: 'sunos' })",
+      /There is no Temporal CLI for sunos-\w+\.\nNext: Use Linux or macOS/,
+    );
   });
 });

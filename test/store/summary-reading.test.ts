@@ -116,7 +116,7 @@ describe('a summary that was asked behind the last request', () => {
           expect(shown).toBe(inForce(await path(conversationId))?.compactionId);
         }
       }),
-      { numRuns: 6, seed: 7, endOnFailure: true },
+      { numRuns: 4, seed: 7, endOnFailure: true },
     );
   });
 });

@@ -55,7 +55,7 @@ describe('the view', () => {
           expect(subtractMeasurements(measured, check.fixed)).toEqual(check.view);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     );
   });
 
@@ -69,7 +69,7 @@ describe('the view', () => {
           expect(canonicalView(projectView(source.input))).toBe(call.view);
         }
       }),
-      { numRuns: 10, examples: [[TWO_PASSES]] },
+      { numRuns: 6, examples: [[TWO_PASSES]] },
     );
   });
 

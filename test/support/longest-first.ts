@@ -26,7 +26,6 @@ const LONG = [
   'workflows/by-reference',
   'workflows/bad-input',
   'faults/servers',
-  'workflows/deadly-tool',
   'workflows/frozen-worker',
   'local/open-turn',
   'setup/run-command',

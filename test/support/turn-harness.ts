@@ -74,7 +74,12 @@ export interface TurnHarness {
   /** Starts a task and waits for its outcome. */
   runTask(
     task: string,
-    options?: { readonly model?: string; readonly conversationId?: string; readonly timeoutMilliseconds?: number },
+    options?: {
+      readonly agent?: string;
+      readonly model?: string;
+      readonly conversationId?: string;
+      readonly timeoutMilliseconds?: number;
+    },
   ): Promise<EndedTurn & { conversationId: string }>;
   /** Makes the simulator fail; see `src/simulator/faults/fault.ts`. */
   fault(fault: Record<string, unknown>): Promise<void>;
@@ -205,10 +210,10 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       workers.push(worker);
       return worker;
     },
-    async runTask(task, { model, conversationId, timeoutMilliseconds = 120_000 } = {}) {
+    async runTask(task, { conversationId, timeoutMilliseconds = 120_000, ...start } = {}) {
       const sent =
         conversationId === undefined
-          ? await client.start(task, { ...(model !== undefined && { model }) })
+          ? await client.start(task, { ...start })
           : await client.conversation.send({ conversationId, content: task, mode: 'queue' });
       const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds });
       if (turn.state === 'served') throw new TypeError('a message is taken by a turn');

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
 import type { TurnHarness } from './turn-harness.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
@@ -50,15 +49,4 @@ export async function startWorkerProcess(
   });
   await started;
   return { processId: child.pid ?? 0, exited, kill: (signal) => child.kill(signal) };
-}
-
-/** A worker that does not die by then will not. */
-const DEATH_MILLISECONDS = 90_000;
-
-/** Waits until a worker that is to die has. One that lives on is ended, and the test fails. @param where named in the failure */
-export async function expectDeath(doomed: WorkerProcess, where: string): Promise<void> {
-  const patience = setTimeout(() => doomed.kill('SIGTERM'), DEATH_MILLISECONDS);
-  const { signal, output } = await doomed.exited;
-  clearTimeout(patience);
-  expect(signal, `${where}\n${output}`).toBe('SIGKILL');
 }

@@ -13,13 +13,13 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { DAMAGES, askAbout, leaveBranch, newest } from './damages.ts';
 
-const FILES = 40;
+const FILES = 16;
 
 let harness: TurnHarness;
 let conversationId: string;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-32k' } });
+  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k' } });
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from({ length: 100 }, (_, index) => `pump ${file * 100 + index} opens at ${index} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));

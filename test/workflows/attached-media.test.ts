@@ -29,42 +29,39 @@ async function lastRequest(): Promise<{ total: number; showsPicture: boolean }> 
   return { total, showsPicture: JSON.stringify(requests.at(-1)?.body).includes(PIXEL) };
 }
 
-test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
-  'R23 pictures and files of a message reach the model of %s, and are left out from then on when it refuses them as too large',
-  async (provider) => {
-    const before = (await harness.asked()).total;
-    await harness.fault({
-      kind: 'status',
-      status: 413,
-      body: 'Request Entity Too Large',
-      match: { containing: PIXEL },
-    });
-    const { conversationId, messageId } = await harness.client.start(TASK, { model: `${provider}/sim-32k` });
-    const turn = await harness.client.conversation.outcome({ conversationId, messageId });
-    expect(turn).toMatchObject({ outcome: 'completed', compactions: 0, overflows: 0 });
-    const { total } = await harness.requests();
-    expect(total - before).toBe(2);
-    // What it refused is learned: left out of the next turn's request before it is sent, until it is forgotten.
-    const learned = await harness.client.models.listLearnedWindows({ days: 1 });
-    const model = `${provider}/sim-32k`;
-    expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);
-    const options = { environment: harness.environment, directory: harness.workspace };
-    const { stdout } = await runInProcess(['models', model], options);
-    expect(stdout).toContain(
-      `at most ${(PIXEL.length - 1).toLocaleString('en')} bytes of images and files, named in an error`,
-    );
-    await harness.runTask('Say on', { conversationId });
-    expect(await lastRequest()).toMatchObject({ total: total + 1, showsPicture: false });
-    await harness.database`update model_facts set learned_at = learned_at - interval '31 days'`;
-    await harness.clearFaults();
-    await harness.runTask('Say forgotten', { conversationId });
-    expect(await lastRequest()).toMatchObject({ total: total + 2, showsPicture: true });
-    await harness.database`delete from model_facts`;
-    const { items: entries } = await harness.client.log.entries({ conversationId });
-    const asText = { type: 'text', text: '<attached_file name="note.txt">\nthe heron\n</attached_file>' };
-    expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);
-  },
-);
+test('R23 pictures and files of a message reach the model, and are left out from then on when it refuses them as too large', async () => {
+  const model = 'simulator/sim-32k';
+  const before = (await harness.asked()).total;
+  await harness.fault({
+    kind: 'status',
+    status: 413,
+    body: 'Request Entity Too Large',
+    match: { containing: PIXEL },
+  });
+  const { conversationId, messageId } = await harness.client.start(TASK, { model });
+  const turn = await harness.client.conversation.outcome({ conversationId, messageId });
+  expect(turn).toMatchObject({ outcome: 'completed', compactions: 0, overflows: 0 });
+  const { total } = await harness.requests();
+  expect(total - before).toBe(2);
+  // What it refused is learned: left out of the next turn's request before it is sent, until it is forgotten.
+  const learned = await harness.client.models.listLearnedWindows({ days: 1 });
+  expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);
+  const options = { environment: harness.environment, directory: harness.workspace };
+  const { stdout } = await runInProcess(['models', model], options);
+  expect(stdout).toContain(
+    `at most ${(PIXEL.length - 1).toLocaleString('en')} bytes of images and files, named in an error`,
+  );
+  await harness.runTask('Say on', { conversationId });
+  expect(await lastRequest()).toMatchObject({ total: total + 1, showsPicture: false });
+  await harness.database`update model_facts set learned_at = learned_at - interval '31 days'`;
+  await harness.clearFaults();
+  await harness.runTask('Say forgotten', { conversationId });
+  expect(await lastRequest()).toMatchObject({ total: total + 2, showsPicture: true });
+  await harness.database`delete from model_facts`;
+  const { items: entries } = await harness.client.log.entries({ conversationId });
+  const asText = { type: 'text', text: '<attached_file name="note.txt">\nthe heron\n</attached_file>' };
+  expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);
+});
 
 test('a conversation goes on with another provider, its pictures and parallel calls included, asked as the agent wants', async () => {
   const task: readonly ContentPart[] = [

@@ -104,21 +104,6 @@ describe('branches', () => {
     expect(passages[0]).toMatchObject({ text: 'The second branch.', branch: 1, onActiveBranch: false });
   });
 
-  it('answer a message again, or an edited one, on a branch without a summary', async () => {
-    const path = await said();
-    await done(harness.client.branches.regenerate({ conversationId }));
-    const again = await said();
-    expect([again.length, again[2], again.at(-1)]).toEqual([path.length, path[2], path.at(-1)]);
-    const first = (await entries()).find(({ kind }) => kind === 'user');
-    await done(
-      harness.client.branches.edit({ conversationId, entryId: first?.entryId ?? '', content: 'Say Begun anew.' }),
-    );
-    expect((await said()).at(-1)).toBe('Begun anew.');
-    expect((await entries()).map(({ kind }) => kind)).not.toContain('branch_summary');
-    const branches = await harness.client.branches.list({ conversationId });
-    expect(branches.map(({ forkedFrom }) => forkedFrom)).toEqual([null, 0, 0, null]);
-  });
-
   it('keep the pictures of a message that is said in other words', async () => {
     const picture = {
       type: 'image',

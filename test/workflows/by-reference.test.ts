@@ -2,6 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Holdfast } from '../../src/client/holdfast.ts';
+
+import { readHistory } from '../../src/demo/history.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -105,7 +108,7 @@ test('nor is the text of a summary, of its focus, of an answer, of a steering me
   expect(planted.filter((word) => stored.includes(word))).toEqual([]);
 });
 
-test('R34 history stays under 4 KB a step over 100 calls at a conversation of 200,000 tokens', async () => {
+test('R34 history stays under 4 KB a step over 100 calls at a conversation of 200,000 tokens, and goes on in a new run before it takes long to replay', async () => {
   await writeFile(join(harness.workspace, 'large.txt'), 'The quick brown fox jumps over the lazy dog. '.repeat(2_000));
   const first = await harness.runTask('Call read_file with {"path": "large.txt"} 12 times');
   const { conversationId } = first;
@@ -114,6 +117,23 @@ test('R34 history stays under 4 KB a step over 100 calls at a conversation of 20
     timeoutMilliseconds: 200_000,
   });
   expect(turn).toMatchObject({ outcome: 'completed', steps: 101 });
-  const description = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
-  expect((description.historySize ?? 0) / 101).toBeLessThan(4_096);
+  const { bytes, events, continuedAsNew } = await readHistory(harness.temporal, conversationId);
+  expect(bytes / 101).toBeLessThan(4_096);
+  expect(continuedAsNew).toBeGreaterThan(0);
+  expect(events / (continuedAsNew + 1)).toBeLessThan(1_100);
+  const { items } = await harness.client.log.entries({ conversationId, limit: 1_000 });
+  await expectPages(conversationId, items.length);
 }, 400_000);
+
+/** Without bounds the newest entries are listed, and each page says whether there are more. */
+async function expectPages(conversationId: string, count: number): Promise<void> {
+  const sequencesOf = async (bounds: Omit<Parameters<Holdfast['log']['entries']>[0], 'conversationId'>) => {
+    const { items, hasMore } = await harness.client.log.entries({ conversationId, ...bounds });
+    return { first: items[0]?.sequence, last: items.at(-1)?.sequence, hasMore };
+  };
+  const newest = { first: count - 99, last: count, hasMore: true };
+  expect(await sequencesOf({})).toEqual(newest);
+  expect(await sequencesOf({ beforeSequence: 91 })).toEqual({ first: 1, last: 90, hasMore: false });
+  expect(await sequencesOf({ afterSequence: 0, limit: 10 })).toEqual({ first: 1, last: 10, hasMore: true });
+  expect(await sequencesOf({ afterSequence: count - 1 })).toEqual({ first: count, last: count, hasMore: false });
+}

@@ -6,7 +6,6 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Conversation } from '../../src/client/types.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { decide } from '../../src/store/messages/decisions.ts';
 import { markInterrupted } from '../../src/store/upkeep/upkeep.ts';
 import { closeToolCall } from '../store/support/store-builders.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -158,74 +157,6 @@ test('a decision for the turn or the agent covers every call under its rule, unt
     code: 'decision_stale',
   });
   expect(released).not.toContain('wiped /dev/f');
-});
-
-test('a name of an earlier turn never decides on a call of a later one; a name without its turn is refused', async () => {
-  const { conversationId, messageId, ...first } = await startWaiting('Call release with {"version": "3.0.0"}');
-  expect(first.waitingCalls[0]?.call).toBe('1.1.0');
-  await conversations().stop({ conversationId });
-  await endOf({ conversationId, messageId });
-  const next = await conversations().send({ conversationId, content: 'Call release with {"version": "4.0.0"}' });
-  await waitUntil('the next turn asks', async () => {
-    const { waitingCalls } = await conversations().get({ conversationId });
-    return waitingCalls[0]?.call === '2.1.0';
-  });
-  await expect(decisions().approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
-    code: 'decision_stale',
-    message: 'call 1.1.0 (release) belongs to turn 1, which has ended (stopped): nothing of it waits any more',
-  });
-  await expect(decisions().approve({ conversationId, call: '1.0' })).rejects.toMatchObject({
-    code: 'invalid_argument',
-    message: expect.stringMatching(
-      /"1\.0" names a call in every turn: write the whole name, as 'holdfast show' prints it/,
-    ),
-  });
-  expect(released).toEqual([]);
-  await decisions().approve({ conversationId, call: '2.1.0' });
-  await endOf(next);
-  expect(released).toEqual(['4.0.0']);
-});
-
-test('a decision for the agent decides calls that wait in other conversations too, and their turns go on', async () => {
-  const [one, other] = await Promise.all([
-    startWaiting('Call wipe with {"disk": "/dev/one"}'),
-    startWaiting('Call wipe with {"disk": "/dev/other"}'),
-  ]);
-  const apart = await startWaiting('Call release with {"version": "5.0.0"}');
-  const standing = { agent: 'default', rule: 'wipe(disk: /dev/*)' };
-  try {
-    const decision = { conversationId: one.conversationId, for: 'agent', reason: 'not these' } as const;
-    expect(await decisions().deny(decision)).toMatchObject({ decided: 2 });
-    for (const waiting of [one, other]) {
-      const { turn, texts } = await endOf(waiting);
-      expect(turn.outcome).toBe('completed');
-      expect(texts.some((text) => /^tool_result: The user denied this call.*not these/.test(text))).toBe(true);
-    }
-    const { waitingCalls } = await conversations().get({ conversationId: apart.conversationId });
-    expect(waitingCalls).toHaveLength(1);
-  } finally {
-    await decisions().endStanding(standing);
-    await decisions().deny({ conversationId: apart.conversationId });
-  }
-  await endOf(apart);
-  expect(released).toEqual([]);
-});
-
-test('a decision for the agent whose maker died right after it was stored reaches all turns that wait', async () => {
-  const waiting = await Promise.all([
-    startWaiting('Call wipe with {"disk": "/dev/first"}'),
-    startWaiting('Call wipe with {"disk": "/dev/second"}'),
-  ]);
-  const { conversationId } = waiting[0];
-  // Nobody rings, and nobody decides what waits in the other conversation.
-  const approval = { kind: 'approval', state: 'approved', scope: 'agent', text: null, decisionId: 'died' } as const;
-  expect(await decide(harness.database, { ...approval, conversationId })).toMatchObject({ decided: 1 });
-  try {
-    for (const one of waiting) expect((await endOf(one)).turn.outcome).toBe('completed');
-  } finally {
-    await decisions().endStanding({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
-  }
-  expect(released.toSorted()).toEqual(['wiped /dev/first', 'wiped /dev/second']);
 });
 
 test('the state of a turn and the calls that wait are of one moment, also when a decision comes between two reads', async () => {

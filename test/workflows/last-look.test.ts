@@ -13,7 +13,7 @@ import { startWorkerOfActivities } from './support/worker-of-activities.ts';
 import type { WorkerOfActivities } from './support/worker-of-activities.ts';
 
 /** Messages that are sent each in the moment in which a turn is about to return. */
-const MESSAGES = 25;
+const MESSAGES = 8;
 const conversationId = newId();
 let store: TestStore;
 let simulator: Simulator;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { carryOver, startProgress } from '../../src/turn/carry-over.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -29,48 +30,63 @@ const linger = defineTool({
     }),
 });
 
+type Limits = NonNullable<NonNullable<HarnessOptions['agent']>['limits']>;
+
+/** Agents by what they are limited to. */
+const LIMITS = {
+  steps: { steps: 20, conversation: { toolCalls: 26 } },
+  few: { steps: 4 },
+  questions: { toolCalls: 2 },
+  calls: { conversation: { toolCalls: 4 } },
+  slow: { wallTime: 2 },
+  idle: { idleTime: 2 },
+  long: { conversation: { wallTime: 60 } },
+  patient: { idleTime: 300 },
+  minute: { wallTime: 60 },
+} as const satisfies Readonly<Record<string, Limits>>;
+
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
-const harnesses: TurnHarness[] = [];
+let harness: TurnHarness;
+let client: TurnHarness['client'];
+let worker: RunningWorker;
 
 // Continues as new after few steps, so that every limit also holds across runs.
 beforeAll(async () => {
   server = await startTestTemporal({ suggestContinueAsNewEvents: 120 });
-});
-
-afterEach(async () => {
-  await Promise.all(harnesses.splice(0).map((harness) => harness.stop()));
-});
-
-afterAll(() => server.stop());
-
-async function start(limits: NonNullable<NonNullable<HarnessOptions['agent']>['limits']>): Promise<TurnHarness> {
-  const harness = await startTurnHarness({
+  const tools = ['count', 'linger', 'ask_user'];
+  const agents = Object.entries(LIMITS).map(([name, limits]) => [name, { tools, limits }]);
+  harness = await startTurnHarness({
     temporalAddress: server.address,
     tools: [count, linger],
-    agent: { tools: ['count', 'linger', 'ask_user'], limits },
+    configurationFile: JSON.stringify({ agents: Object.fromEntries(agents) }),
   });
-  harnesses.push(harness);
-  await harness.startWorker();
-  return harness;
-}
+  ({ client } = harness);
+  worker = await harness.startWorker();
+});
 
-const textsOf = async (harness: TurnHarness, conversationId: string): Promise<string[]> =>
-  (await harness.client.log.entries({ conversationId, limit: 500 })).items.map(
+afterAll(async () => {
+  await harness.stop();
+  await server.stop();
+});
+
+const runTask = (task: string, agent: keyof typeof LIMITS) => harness.runTask(task, { agent });
+
+const textsOf = async (conversationId: string): Promise<string[]> =>
+  (await client.log.entries({ conversationId, limit: 500 })).items.map(
     (entry) => `${entry.kind}: ${textOf(entry.content)}`,
   );
 
 test('a turn ends at its limit across runs, after the model was told once; resume needs a raise of it, and goes on with what was left', async () => {
-  const harness = await start({ steps: 20, conversation: { toolCalls: 26 } });
-  const turn = await harness.runTask('Call count with {"n": "$index"} 30 times, one by one');
+  const turn = await runTask('Call count with {"n": "$index"} 30 times, one by one', 'steps');
   const { conversationId } = turn;
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'step_limit', steps: 20 });
   expect(turn.explanation).toContain('holdfast resume');
   expect((await harness.temporal.workflow.count(`WorkflowId = "agent-turn:${conversationId}"`)).count).toBeGreaterThan(
     1,
   );
-  const notes = (await textsOf(harness, conversationId)).filter((text) => text.startsWith('note: [Limit]'));
+  const notes = (await textsOf(conversationId)).filter((text) => text.startsWith('note: [Limit]'));
   expect(notes).toEqual([expect.stringContaining('This turn has used 16 of 20 steps.')]);
-  await expect(harness.client.conversation.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
+  await expect(client.conversation.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
     code: 'limit_not_raised',
     message: expect.stringContaining(`"holdfast resume ${conversationId} --steps +`) as string,
   });
@@ -78,29 +94,19 @@ test('a turn ends at its limit across runs, after the model was told once; resum
     environment: harness.environment,
   });
   const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
-  const second = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  const second = await client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 6 });
-  const third = await harness.client.conversation.resume({ conversationId, raise: { toolCalls: 10 } });
-  expect(await harness.client.conversation.outcome({ ...third, timeoutMilliseconds: 120_000 })).toMatchObject({
+  const third = await client.conversation.resume({ conversationId, raise: { toolCalls: 10 } });
+  expect(await client.conversation.outcome({ ...third, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
-  const texts = await textsOf(harness, conversationId);
+  const texts = await textsOf(conversationId);
   expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(30);
-  await expect(harness.client.conversation.resume({ conversationId })).rejects.toMatchObject({
-    code: 'nothing_to_resume',
-  });
+  await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
 });
 
 test('with no worker alive a second resume is refused, the same one sent again counts once, and the turn gets one raise', async () => {
-  const harness = await startTurnHarness({
-    temporalAddress: server.address,
-    tools: [count, linger],
-    agent: { tools: ['count'], limits: { steps: 4 } },
-  });
-  harnesses.push(harness);
-  const { client } = harness;
-  const worker = await harness.startWorker();
-  const { conversationId } = await harness.runTask('Call count with {"n": "$index"} 30 times, one by one');
+  const { conversationId } = await runTask('Call count with {"n": "$index"} 30 times, one by one', 'few');
   worker.shutdown();
   await worker.ended;
   const resume = { conversationId, raise: { steps: 3 }, messageId: `resume-${conversationId}` };
@@ -108,44 +114,35 @@ test('with no worker alive a second resume is refused, the same one sent again c
   expect(await client.conversation.resume(resume)).toMatchObject({ duplicate: true });
   const second = await runInProcess(['resume', conversationId, '--steps', '+3'], { environment: harness.environment });
   expect(second.stderr).toContain('resume_waiting');
-  await harness.startWorker();
+  worker = await harness.startWorker();
   const resumed = await client.conversation.outcome({ ...resume, timeoutMilliseconds: 120_000 });
   expect(resumed).toMatchObject({ outcome: 'budget_exhausted', steps: 3 });
   expect(await client.conversation.resume(resume)).toMatchObject({ duplicate: true });
 });
 
-test('of one answer only as many calls run as the turn has left; the others say that they did not', async () => {
-  const harness = await start({ toolCalls: 3 });
-  const turn = await harness.runTask('Call count with {"n": "$index"} 5 times');
-  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'tool_call_limit' });
-  const texts = await textsOf(harness, turn.conversationId);
-  expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(3);
-  expect(texts.filter((text) => text.includes('it did not run'))).toHaveLength(2);
-});
-
 test('people are asked about as many calls of an answer as the turn has left, and all that they answered counts', async () => {
-  const { client, database } = await start({ toolCalls: 2 });
   const question = (text: string): string => `ask_user with {"question": "${text}"}`;
-  const sent = await client.start(`Call count with {"n": 1} and ${question('Which?')} and ${question('Why?')}`);
+  const sent = await client.start(`Call count with {"n": 1} and ${question('Which?')} and ${question('Why?')}`, {
+    agent: 'questions',
+  });
   const { conversationId } = sent;
   const waiting = async (): Promise<number> => (await client.conversation.get({ conversationId })).waitingCalls.length;
   await expect.poll(waiting, { timeout: 30_000 }).toBe(1);
   await client.decisions.answer({ conversationId, text: 'this one' });
   const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'tool_call_limit' });
-  const decisions = await database`select state from decisions where conversation_id = ${conversationId}`;
+  const decisions = await harness.database`select state from decisions where conversation_id = ${conversationId}`;
   expect(decisions.map(({ state }) => state as string)).toEqual(['answered']);
 });
 
 test('of one answer only as many calls run as the conversation has left; those that did not run use up nothing', async () => {
-  const harness = await start({ conversation: { toolCalls: 4 } });
-  const { client } = harness;
-  const { conversationId } = await harness.runTask('Call count with {"n": "$index"} 2 times');
+  const { conversationId } = await runTask('Call count with {"n": "$index"} 2 times', 'calls');
   const counted = async (): Promise<number> =>
-    (await textsOf(harness, conversationId)).filter((text) => text.startsWith('tool_result: counted')).length;
+    (await textsOf(conversationId)).filter((text) => text.startsWith('tool_result: counted')).length;
   const second = await harness.runTask('Call count with {"n": "$index"} 5 times', { conversationId });
   expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 1 });
   expect(await counted()).toBe(4);
+  expect((await textsOf(conversationId)).filter((text) => text.includes('it did not run'))).toHaveLength(3);
   const sent = await client.conversation.send({ conversationId, content: 'Say on', mode: 'queue' });
   const third = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(third).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 0 });
@@ -156,40 +153,14 @@ test('of one answer only as many calls run as the conversation has left; those t
   });
 });
 
-test('a conversation that rested for longer than its limit goes on only when somebody says so, and the model is not asked before', async () => {
-  const harness = await start({ conversation: { idleTime: 60 } });
-  const { client } = harness;
-  const { conversationId } = await harness.runTask('Say first');
-  const next = async (content: string) =>
-    client.conversation.outcome({
-      ...(await client.conversation.send({ conversationId, content, mode: 'queue' })),
-      timeoutMilliseconds: 120_000,
-    });
-  expect(await next('Say second')).toMatchObject({ outcome: 'completed' });
-  await harness.database`
-    update model_attempts m set ended_at = ended_at - interval '1 hour', epoch = c.epoch
-    from conversations c where c.id = m.conversation_id`;
-  const asked = (await harness.asked()).total;
-  for (const content of ['Say third', 'Say fourth']) {
-    const rested = await next(content);
-    expect(rested).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_idle_time_limit' });
-    expect(rested.explanation).toMatch(/rested for longer.*--idle-time \+86400/u);
-  }
-  expect((await harness.asked()).total).toBe(asked);
-  const resumed = await client.conversation.resume({ conversationId });
-  expect(await client.conversation.outcome({ ...resumed, timeoutMilliseconds: 120_000 })).toMatchObject({
-    outcome: 'completed',
-  });
-});
-
 test('a turn that takes too long, or in which nothing happens, ends what runs; waiting for a person is neither', async () => {
-  const [slow, idle] = await Promise.all([start({ wallTime: 2 }), start({ idleTime: 2 })]);
-  const [long, quiet] = await Promise.all([slow.runTask('Call linger with {}'), idle.runTask('Call linger with {}')]);
+  const hang = 'Call linger with {}';
+  const [long, quiet] = await Promise.all([runTask(hang, 'slow'), runTask(hang, 'idle')]);
   expect(long).toMatchObject({ outcome: 'budget_exhausted', reason: 'wall_time_limit' });
   expect(quiet).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
-  const asked = await idle.client.start('Call ask_user with {"question": "Which?"}\nSay done');
+  const asked = await client.start('Call ask_user with {"question": "Which?"}\nSay done', { agent: 'idle' });
   await expect
-    .poll(async () => (await idle.client.conversation.get({ conversationId: asked.conversationId })).turn?.state, {
+    .poll(async () => (await client.conversation.get({ conversationId: asked.conversationId })).turn?.state, {
       timeout: 20_000,
     })
     .toBe('waiting_for_answer');
@@ -198,40 +169,39 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
     .poll(
       async () =>
         (
-          await idle.database`
+          await harness.database`
           select from decisions
           where conversation_id = ${asked.conversationId} and requested_at < now() - make_interval(secs => 2)`
         ).length,
       { timeout: 20_000 },
     )
     .toBe(1);
-  await idle.client.decisions.answer({ conversationId: asked.conversationId, text: 'this' });
-  expect(await idle.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 })).toMatchObject({
+  await client.decisions.answer({ conversationId: asked.conversationId, text: 'this' });
+  expect(await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
 });
 
 test('a tool that hangs runs no longer than the conversation may; time before the turn counts', async () => {
-  const harness = await start({ conversation: { wallTime: 60 } });
-  const { conversationId } = await harness.runTask('Call count with {"n": 1}');
+  const { conversationId } = await runTask('Call count with {"n": 1}', 'long');
   await harness.database`update conversations set worked_seconds = worked_seconds + 56 where id = ${conversationId}`;
   const turn = await harness.runTask('Call linger with {}', { conversationId });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_wall_time_limit', steps: 1 });
 });
 
 test('a turn is idle from its newest news on, also when that was in an earlier run', async () => {
-  const { client, database, temporal, taskQueue } = await start({ idleTime: 300 });
-  const sent = await client.start('Call linger with {}');
+  const { database, temporal, taskQueue } = harness;
+  const sent = await client.start('Call linger with {}', { agent: 'patient' });
   const { conversationId } = sent;
-  await expect
-    .poll(async () => (await database`select from tool_calls where state = 'claimed'`).length, { timeout: 60_000 })
-    .toBe(1);
+  const claimed = async () =>
+    (await database`select from tool_calls where conversation_id = ${conversationId} and state = 'claimed'`).length;
+  await expect.poll(claimed, { timeout: 60_000 }).toBe(1);
   const workflow = temporal.workflow.getHandle(turnWorkflowId(conversationId));
   const [row] = await database<{ id: string; epoch: number; limits: SpendingLimits }[]>`
     select id, epoch, limits from turns where conversation_id = ${conversationId}`;
   if (row === undefined) throw new Error('the turn has no row');
   const { id: turnId, epoch, limits } = row;
-  const facts = { agent: 'default', model: 'simulator/sim-32k', preset: 'default', window: 32_768 };
+  const facts = { agent: 'patient', model: 'simulator/sim-32k', preset: 'default', window: 32_768 };
   const loopLimits = { repeatedCalls: 100, compactionsWithoutProgress: 10, continuations: 1 };
   const begun = {
     loopLimits,
@@ -256,8 +226,9 @@ test('a turn is idle from its newest news on, also when that was in an earlier r
 });
 
 test('the time of a turn in which it waits for a person is none of its wall time', async () => {
-  const { client, database } = await start({ wallTime: 60 });
-  const asked = await client.start('Call ask_user with {"question": "Which?"}\nSay done');
+  const { database } = harness;
+  const task = 'Call ask_user with {"question": "Which?"}\nSay done';
+  const asked = await client.start(task, { agent: 'minute' });
   const { conversationId } = asked;
   const state = async () => (await client.conversation.get({ conversationId })).turn?.state;
   await expect.poll(state, { timeout: 20_000 }).toBe('waiting_for_answer');

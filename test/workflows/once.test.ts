@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
+import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -17,10 +18,10 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-/** Writes, leaves a daemon that no process group reaches, and goes on. */
+/** Writes, leaves a daemon that no process group reaches, and kills its worker once that is named. */
 const COMMAND = [
   'echo ran >> journal.txt; echo half done',
-  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & sleep 300`,
+  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & until [ -e worker.pid ]; do sleep 0.1; done; kill -9 $(cat worker.pid); sleep 300`,
 ].join('; ');
 
 function isAlive(processId: number): boolean {
@@ -32,7 +33,7 @@ function isAlive(processId: number): boolean {
 }
 
 test(
-  'a command whose worker died after it acted is not run again: the model is told what is known, and no process of it is left',
+  'a command that kills its worker after it acted is not run again: the model is told what is known, and no process of it is left',
   { timeout: 120_000 },
   async () => {
     const doomed = await startWorkerProcess(harness);
@@ -43,8 +44,8 @@ test(
       return rows.length === 1;
     });
     const daemon = Number(await readFile(join(harness.workspace, 'daemon.pid'), 'utf8'));
-    doomed.kill('SIGKILL');
-    await doomed.exited;
+    await writeFile(join(harness.workspace, 'worker.pid'), String(doomed.processId));
+    expect(await doomed.exited).toMatchObject({ signal: 'SIGKILL' });
     expect(isAlive(daemon)).toBe(true);
     const successor = await startWorkerProcess(harness);
     const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
@@ -61,5 +62,6 @@ test(
         /^Outcome unknown: this call began at .* Check before you repeat it\.\n\nUntil .* it had written 10 bytes:\nhalf done\n$/u,
       ),
     ]);
+    await expectAllHolds(harness);
   },
 );

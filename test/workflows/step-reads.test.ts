@@ -8,7 +8,7 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 
 const STEPS = 4;
 const FILLED_STEPS = 4;
-const COPIES = 1_000;
+const COPIES = 500;
 /** 256 entries make a row of it: more than copies may have here. */
 const LEFT_SMALL = 'packed_outlines';
 /** What a search looks into, and where indexing notes how far it came. */

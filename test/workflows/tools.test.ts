@@ -59,7 +59,7 @@ const noisy = defineTool({
   input: z.object({}),
   effect: 'none',
   run: async (_input, { output }) => {
-    for (let line = 0; line < 20_000; line += 1) await output.write(`line ${line} of the output\n`);
+    for (let line = 0; line < 4_000; line += 1) await output.write(`line ${line} of the output\n`);
     await output.write(Uint8Array.of(0xff, 0x00, 0xfe));
     return { content: '' };
   },
@@ -106,7 +106,7 @@ test('output of any size is stored whole and byte for byte, shown clipped with h
   const original = Buffer.from(opened.original ?? []);
   expect(original.subarray(-3)).toEqual(Buffer.from([0xff, 0x00, 0xfe]));
   expect(original.toString('latin1').split('\n').slice(0, -1)).toEqual(
-    Array.from({ length: 20_000 }, (_, line) => `line ${line} of the output`),
+    Array.from({ length: 4_000 }, (_, line) => `line ${line} of the output`),
   );
 });
 

@@ -56,8 +56,10 @@ async function newestOf(conversationId: string): Promise<Committed> {
   return row;
 }
 
-test('P28 a hook is told first kept entry, messages, tokens and files', async () => {
+test('P28 a hook is told first kept entry, messages, tokens and files; one that stays silent leaves the default', async () => {
+  hooks = [() => undefined];
   const conversationId = await compacted();
+  expect((await newestOf(conversationId)).model).toBe('simulator/sim-32k');
   const preparation = asked.at(-1);
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 100 });
   const kept = entries.find((entry) => entry.entryId === preparation?.firstKeptEntryId);
@@ -66,11 +68,6 @@ test('P28 a hook is told first kept entry, messages, tokens and files', async ()
   expect(preparation?.tokensBefore).toBeGreaterThan(0);
   expect(preparation?.files.read).toContain('log-1.txt');
   expect(preparation?.previousSummary).toBeNull();
-});
-
-test('P28 a hook that stays silent leaves the default', async () => {
-  hooks = [() => undefined];
-  expect((await newestOf(await compacted())).model).toBe('simulator/sim-32k');
 });
 
 test('P28 a hook that brings a summary saves the call of a model', async () => {
@@ -134,24 +131,19 @@ test('P28 a stop ends a turn whose hook hangs, tells the hook, and leaves no com
   expect(await harness.client.log.summaries({ conversationId })).toEqual([]);
 });
 
-test('P29 details of a hook are stored with the compaction and carried on to the next', async () => {
+test('P29 details of a hook and the lists of files are stored with the compaction and carried on to the next', async () => {
   hooks = [() => ({ details: { artifacts: ['a1', 'a2'] } })];
   const conversationId = await compacted();
-  expect((await newestOf(conversationId)).details).toEqual({ artifacts: ['a1', 'a2'] });
-  hooks = [() => undefined];
-  await compacted(conversationId);
-  expect(asked.at(-1)?.previousDetails).toEqual({ artifacts: ['a1', 'a2'] });
-  expect(asked.at(-1)?.previousSummary).not.toBeNull();
-  expect((await newestOf(conversationId)).details).toEqual({ artifacts: ['a1', 'a2'] });
-});
-
-test('P29 the lists of files are stored with it and carried on', async () => {
-  const conversationId = await compacted();
   const first = await newestOf(conversationId);
+  expect(first.details).toEqual({ artifacts: ['a1', 'a2'] });
+  expect(first.files.read).toContain('log-1.txt');
+  hooks = [() => undefined];
   await writeLogs(harness, 3, 1_600, 'other');
   await compacted(conversationId, 'Call read_file with {"path": "other-$index.txt"} 3 times, one by one');
+  expect(asked.at(-1)?.previousDetails).toEqual({ artifacts: ['a1', 'a2'] });
+  expect(asked.at(-1)?.previousSummary).not.toBeNull();
   const next = await newestOf(conversationId);
-  expect(first.files.read).toContain('log-1.txt');
+  expect(next.details).toEqual({ artifacts: ['a1', 'a2'] });
   expect(next.files.read).toContain('other-1.txt');
   for (const file of first.files.read) expect(next.files.read).toContain(file);
 });

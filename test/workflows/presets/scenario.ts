@@ -4,13 +4,9 @@ import { expect } from 'vitest';
 import type { CrashPoint } from '../../../src/activities/runtime/crash-points.ts';
 import { textOf } from '../../../src/context/log/content.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
 
 /** The window of the documents. */
 export const MODEL = 'simulator/sim-200k';
-
-/** A worker that does not reach its end by then will not: it is stopped, and the test fails. */
-const KILL_MILLISECONDS = 180_000;
 
 /** Writes files of about eight tokens a line; a model sees as much of one as the limit on results allows. */
 export async function writeLogs(harness: TurnHarness, files: number, lineCount = 1_600, name = 'log'): Promise<void> {
@@ -114,20 +110,6 @@ export const DEATHS = {
     'endTurn:written',
   ],
 } as const satisfies Readonly<Record<string, readonly CrashPoint[]>>;
-
-/**
- * Starts one worker process after the other, each to be killed at one of the places, and then a worker that stays.
- */
-export async function killOnceAt(harness: TurnHarness, points: readonly CrashPoint[]): Promise<void> {
-  for (const point of points) {
-    const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
-    const patience = setTimeout(() => doomed.kill('SIGTERM'), KILL_MILLISECONDS);
-    const death = await doomed.exited;
-    clearTimeout(patience);
-    expect(death, point).toMatchObject({ signal: 'SIGKILL' });
-  }
-  await harness.startWorker();
-}
 
 export async function requestBodies(harness: TurnHarness, purpose: string): Promise<readonly string[]> {
   const { requests } = await harness.requests();
