@@ -176,27 +176,30 @@ export class ConversationMethods {
   /**
    * Waits until the turn that took the message or command has ended, and tells of that turn. A command that found nothing to
    * act on is answered as soon as it was looked at.
+   * @param options.output the form of the agent's final answers (`defineAgent`): the answer comes back as `output`
    * @param options.timeoutMilliseconds default: no limit
    * @throws HoldfastClientError `timeout`, `conversation_not_found`, `invalid_argument` (no such message in it); the reason of
    * a signal that aborted
    */
-  outcome(
+  outcome<Output = unknown>(
     options: OfConversation & {
       readonly messageId: string;
+      readonly output?: z.ZodType<Output>;
       readonly timeoutMilliseconds?: number;
       readonly signal?: AbortSignal;
     },
-  ): Promise<EndedTurn | ServedCommand> {
+  ): Promise<EndedTurn<Output> | ServedCommand> {
     const { boundary, database, listeners } = this.#context;
     const shape = {
       ...ofConversation,
       messageId: text,
+      output: z.instanceof(z.ZodType).optional(),
       timeoutMilliseconds: numberOf('milliseconds').optional(),
       signal: signal.optional(),
     };
     return boundary.call('conversation.outcome', options, shape, async () => {
       const ended = await waitForEndedTurn(database, listeners, options);
-      return ended === 'served' ? SERVED_COMMAND : describeEndedTurn(database, ended);
+      return ended === 'served' ? SERVED_COMMAND : describeEndedTurn(database, ended, options.output);
     });
   }
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { textOf } from '../context/log/content.ts';
 import type { Database } from '../store/database/database.ts';
 import { EVENTS_CHANNEL } from '../store/log/events.ts';
@@ -5,6 +6,7 @@ import type { Listeners } from '../store/database/listen.ts';
 import { readFinalAnswer } from '../store/log/entries.ts';
 import { readTurnForMessage } from '../store/turns/turns.ts';
 import type { TurnRow } from '../store/turns/turns.ts';
+import { outputIn } from '../turn/final-output.ts';
 import { requireConversation, summarizeTurn } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { EndedTurn } from './turn-summary.ts';
@@ -75,12 +77,19 @@ export async function waitForEndedTurn(
 }
 
 /** The turn with its final answer. */
-export async function describeEndedTurn(database: Database, row: TurnRow): Promise<EndedTurn> {
-  const answer = await readFinalAnswer(database, row.turn.turnId);
+export async function describeEndedTurn<Output>(
+  database: Database,
+  row: TurnRow,
+  form?: z.ZodType<Output>,
+): Promise<EndedTurn<Output>> {
+  const texts = (await readFinalAnswer(database, row.turn.turnId)).map(textOf);
+  const found =
+    row.outcome === 'completed' && form !== undefined ? outputIn(texts, form) : { problem: 'none was asked for' };
   const { outcome, explanation, ...summary } = summarizeTurn(row);
   if (outcome === null || explanation === null) throw new TypeError('a turn that was waited for has ended');
   // An answer that was cut at the maximum output goes on in the next entry, where it was cut.
-  return { ...summary, state: 'ended', outcome, explanation, text: answer.map(textOf).join('') };
+  const output = 'value' in found ? { output: found.value } : {};
+  return { ...summary, state: 'ended', outcome, explanation, text: texts.join(''), ...output };
 }
 
 /** `null`: not yet. @throws HoldfastClientError `conversation_not_found`, `invalid_argument` */

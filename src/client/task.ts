@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { MessageContent } from './arguments.ts';
 import type { ConversationMethods } from './conversation-methods.ts';
 import type { LogMethods } from './log-methods.ts';
@@ -18,10 +19,15 @@ export interface Task extends SentMessage {
   events(options?: { readonly signal?: AbortSignal }): AsyncIterable<TimelineEvent>;
   /**
    * Waits until the turn that took the message has ended.
+   * @param options.output the form of the agent's final answers (`defineAgent`): the answer comes back as `output`
    * @param options.timeoutMilliseconds default: no limit
    * @throws HoldfastClientError `timeout`; the reason of a signal that aborted
    */
-  result(options?: { readonly timeoutMilliseconds?: number; readonly signal?: AbortSignal }): Promise<EndedTurn>;
+  result<Output = unknown>(options?: {
+    readonly output?: z.ZodType<Output>;
+    readonly timeoutMilliseconds?: number;
+    readonly signal?: AbortSignal;
+  }): Promise<EndedTurn<Output>>;
 }
 
 /** The options of a method, without the conversation. */

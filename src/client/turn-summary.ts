@@ -3,12 +3,14 @@ import type { GivenUpModel } from '../turn/fallback.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 
 /** What became of a turn. */
-export interface EndedTurn extends TurnSummary {
+export interface EndedTurn<Output = unknown> extends TurnSummary {
   readonly state: 'ended';
   readonly outcome: TurnOutcome;
   readonly explanation: string;
   /** The final answer; empty when the turn ended without one. */
   readonly text: string;
+  /** The final answer in the form that was given to wait for it. Absent: none was given, or the turn has no answer of that form. */
+  readonly output?: Output;
 }
 
 export interface TurnSummary {

@@ -4,6 +4,25 @@ import { REASONING_EFFORTS, SERVICE_TIERS } from '../turn/request-options.ts';
 
 const positive = z.number().int().positive();
 
+/** The form of an agent's final answer. */
+export const outputOption = z
+  .record(z.string(), z.unknown())
+  .refine(isFormOfObject, 'must be the JSON Schema of an object')
+  .meta({
+    description:
+      'JSON Schema of an object: the form of the final answer. The vendor keeps to it where it can, else the form is offered to the model as a tool. An answer that does not fit is asked for once more.',
+    defaultText: 'free text',
+  });
+
+/** Whether answers can be checked with it. */
+function isFormOfObject(schema: Readonly<Record<string, unknown>>): boolean {
+  try {
+    return z.fromJSONSchema(schema) instanceof z.ZodObject;
+  } catch {
+    return false;
+  }
+}
+
 export const requestOptions = z.strictObject({
   reasoningEffort: z.enum(REASONING_EFFORTS).optional().meta({
     description:

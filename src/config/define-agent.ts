@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import type { CompactionPolicy } from '../context/policy/policy.ts';
 import { RUN_COMMAND } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
@@ -70,6 +71,8 @@ export interface AgentInput {
     /** Cut answers continued in a row with no tool result between them. Default: 3. */
     readonly continuations?: number;
   };
+  /** Form of the final answer; `result` of a task returns it as `output`. Default: free text. */
+  readonly output?: z.ZodObject;
   /** Memories across conversations: `true`, or whose they are and how many tokens their note may take. Default: none. */
   readonly memory?: boolean | { readonly user?: string; readonly tokens?: number };
   /** Relative to the working directory of the process. Default: the working directory. */
@@ -81,12 +84,13 @@ export interface AgentInput {
  * @throws ConfigurationError naming every wrong option.
  */
 export function defineAgent(input: AgentInput): DefinedAgent {
-  const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, ...rest } = input;
+  const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, output, ...rest } = input;
   const own = typeof preset === 'string' ? {} : { [preset.name]: preset };
   const presetName = typeof preset === 'string' ? preset : preset.name;
   const options = {
     ...rest,
     preset: presetName,
+    ...(output === undefined ? {} : { output: z.toJSONSchema(output) }),
     ...(rules === undefined ? {} : { rules: [...rules] }),
     ...(fallbacks === undefined ? {} : { fallbacks: [...fallbacks] }),
     ...(tools === undefined ? {} : { tools: tools.map((tool) => (typeof tool === 'string' ? tool : tool.name)) }),

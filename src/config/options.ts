@@ -4,7 +4,7 @@ import { COMMAND_VARIABLES } from '../tools/process/child-environment.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import { embeddingOptions, modelName } from './model-options.ts';
 import { keyOptions, variableName } from './key-options.ts';
-import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';
+import { hostingOptions, outputOption, requestOptions, timeoutOptions } from './call-options.ts';
 import { providerLimits, turnLimits } from './limit-options.ts';
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
@@ -148,6 +148,7 @@ export const agentOptions = z.strictObject({
     .optional()
     .meta({ description: "Changes of the preset's numbers. What is not given stays as the preset has it." }),
   request: requestOptions.optional().meta({ description: 'What is asked of the vendor with each model call.' }),
+  output: outputOption.optional(),
   limits: turnLimits,
   memory: z
     .union([

@@ -47,7 +47,7 @@ export function resolveAgent(
     ...(options.approvals !== undefined && { approvals: approvalsFor(options.approvals) }),
     policy: policyFor(preset, models[options.model]?.policy, options.policy),
     limits: limitsFor(options.limits),
-    ...requestOf(options.request),
+    ...requestOf(options),
     ...(remembers(options) && { memory: memoryFor(options.memory) }),
     workspace,
   };
@@ -63,9 +63,11 @@ function approvalsFor({ rules, expiresAfter }: NonNullable<AgentOptions['approva
   };
 }
 
-function requestOf({ maximumOutput, ...request }: AgentOptions['request'] & object = {}): Partial<AgentDefinition> {
+function requestOf({ request: asked = {}, output }: AgentOptions): Partial<AgentDefinition> {
+  const { maximumOutput, ...request } = asked;
+  const all = definedOf({ ...request, output });
   return {
-    ...(Object.keys(request).length > 0 && { request: definedOf(request) }),
+    ...(Object.keys(all).length > 0 && { request: all }),
     ...(maximumOutput !== undefined && { maximumOutput }),
   };
 }

@@ -44,6 +44,8 @@ export type StopReason =
   | 'maximum_output'
   | 'refusal'
   | 'content_filter'
+  /** The vendor interrupted a long answer with tools of its own; sent back as it is, it goes on (Anthropic's `pause_turn`). */
+  | 'paused'
   /** The vendor stopped the answer because the window is full. */
   | 'window_full'
   | 'other';

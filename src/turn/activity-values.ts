@@ -166,6 +166,12 @@ export interface CalledTool {
   readonly timeoutMilliseconds: number;
 }
 
+/**
+ * Why an answer without a tool call is not the last one: it was cut at the maximum output, the vendor paused it, it announced a
+ * call that did not come, or it is not of the form that was asked for.
+ */
+export type Unfinished = 'answer_cut' | 'answer_paused' | 'call_missing' | 'output_invalid';
+
 export type CallModelResult =
   | {
       readonly kind: 'answered';
@@ -176,14 +182,15 @@ export type CallModelResult =
       readonly asks?: true;
       /** Tokens as the provider reported them; `null` when it reported none. */
       readonly inputTokens: number | null;
-      /** The answer was cut at the maximum output and asks for no tool: the model is told to go on. */
-      readonly cut: boolean;
+      /** The model goes on in another step. Absent: with its tool calls, or the answer is complete. */
+      readonly unfinished?: Unfinished;
       /** Dollars, up to and with this call; `null` when a price is unknown. */
       readonly turnCost: number | null;
     }
   | { readonly kind: 'refused' }
   | { readonly kind: 'overflow' }
-  | { readonly kind: 'failed' }
+  /** `reason`: a code for the user, where there is more to say than that the model failed. */
+  | { readonly kind: 'failed'; readonly reason?: 'thinking_filled_output' }
   /** The model was given up; the next call asks another one, whose window is checked first. */
   | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
   /** Something was appended behind the head before the model was asked: the context is checked again. */

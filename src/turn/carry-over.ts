@@ -1,4 +1,4 @@
-import type { ForcedReason, TurnFacts, ViewReference } from './activity-values.ts';
+import type { ForcedReason, TurnFacts, Unfinished, ViewReference } from './activity-values.ts';
 import type { TurnRefusal } from './agent-snapshot.ts';
 import { NEW_LOOP_GUARD } from './loop-guard.ts';
 import type { LoopGuard, LoopLimits } from './loop-guard.ts';
@@ -48,10 +48,10 @@ export interface TurnProgress {
   overflowRecoveries: number;
   /** Compactions committed. */
   compactions: number;
-  /** Answers in a row that were cut at the maximum output and continued by a note. */
-  cutAnswers: number;
-  /** Present while the check after the last answer goes on: no step follows it unless a message came. `cut`: at the maximum output. */
-  lastAnswer?: { readonly cut: boolean };
+  /** Answers in a row that were unfinished for one reason, and continued. Absent: none since something new was done. */
+  continued?: { readonly reason: Unfinished; readonly times: number };
+  /** Present while the check after the last answer goes on: no step follows it unless a message came. */
+  lastAnswer?: { readonly unfinished?: Unfinished };
   /** What the newest answer was made of, when the run before left while people were to decide on its tool calls. */
   undecided?: ViewReference;
   /** The next compactContext must plan, and why. */
@@ -105,7 +105,6 @@ export function startProgress(
     steps: 0,
     overflowRecoveries: 0,
     compactions: 0,
-    cutAnswers: 0,
     forced: begun.compactRequested ? 'manual' : null,
     steeringWaiting: false,
     ...(begun.refusal !== undefined && { refusal: begun.refusal }),

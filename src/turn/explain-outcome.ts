@@ -59,6 +59,8 @@ export function explainOutcome(
         ? "The provider refused the context as too large, and again after it was compacted for that. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
         : "Nothing that may be compacted makes the context fit the window. 'holdfast context' shows what fills it: shorten instructions or tools, or use a model with a larger window, then send a message.";
     case 'model_failed':
+      if (reason === 'thinking_filled_output')
+        return 'The model thought until its maximum output was full and answered nothing. Raise request.maximumOutput of the agent or lower its thinking (reasoningEffort, thinkingBudget), then send a message to go on.';
       if (vendorMessage !== null && vendorMessage !== '') return refusedByVendor(vendorMessage);
       return "The model's provider refused or failed every try. 'holdfast show' names the error; mend its cause, then send a message to go on.";
     case 'refused':
@@ -127,6 +129,10 @@ export const NOTHING_TO_COMPACT = 'Nothing was compacted: no summary that says a
 function completed(reason: string | null): string {
   if (reason === 'answer_cut')
     return "The turn completed, but its last answer was cut at the maximum output several times. 'holdfast resume' lets it go on.";
+  if (reason === 'call_missing')
+    return 'The turn completed, but its last answer announced a tool call that did not come, twice. Send a message to go on.';
+  if (reason === 'output_invalid')
+    return "The turn completed, but its last answer is not of the form that was asked for, twice. 'holdfast show' shows it; send a message to go on.";
   if (reason === 'nothing_to_compact') return NOTHING_TO_COMPACT;
   if (reason === 'conversation_busy')
     return 'The branch was not changed: a turn had begun meanwhile. Send the command again.';

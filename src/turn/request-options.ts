@@ -20,16 +20,18 @@ export interface RequestOptions {
   readonly serviceTier?: ServiceTier;
   /** Whether Anthropic names pages and words of PDFs that an answer rests on. Default: false. */
   readonly citations?: boolean;
+  /** JSON Schema of an object: the form of the final answer. Absent: free text. */
+  readonly output?: Readonly<Record<string, unknown>>;
   /** How long Anthropic keeps what it cached. Default: `5m`. */
   readonly cacheLifetime?: '5m' | '1h';
 }
 
 /**
  * What a summary behind the last request asks for: the same, since other thinking is another prefix to a vendor, but no
- * stop sequences, which were chosen for the agent's own answers. Thinking counts as output: it gets room of its own.
+ * stop sequences and no form, which were chosen for the agent's own answers. Thinking counts as output: it gets room of its own.
  */
 export function sharedRequestOptions(
-  { stopSequences: _ofAnswers, ...options }: RequestOptions = {},
+  { stopSequences: _ofAnswers, output: _formOfAnswers, ...options }: RequestOptions = {},
   maximumOutput: number,
 ): { readonly options: RequestOptions; readonly thinkingRoom: number } {
   const { thinkingBudget, reasoningEffort } = options;

@@ -9,6 +9,7 @@ import type {
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
+import { isContinued } from '../turn/continued-answers.ts';
 import { findLoop, noteProgress } from '../turn/loop-guard.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
@@ -189,8 +190,9 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         takeOver(progress, display, answer);
         break;
       case 'failed':
+        return { outcome: 'model_failed', reason: answer.reason ?? null };
       case 'refused':
-        return { outcome: answer.kind === 'failed' ? 'model_failed' : 'refused', reason: null };
+        return { outcome: 'refused', reason: null };
       case 'answered': {
         progress.steps += 1;
         display.setCost(answer.turnCost);
@@ -201,11 +203,9 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
           display.runningTools(answer.calls.length);
           const { isNews, limit: spent } = await runToolCalls(activities, progress, answer);
           if (spent !== null) return { outcome: 'budget_exhausted', reason: spent };
-          if (isNews) progress.cutAnswers = 0;
-        } else if (answer.cut && progress.cutAnswers < progress.loopLimits.continuations) {
-          progress.cutAnswers += 1;
-        } else if (!progress.steeringWaiting) {
-          progress.lastAnswer = { cut: answer.cut };
+          if (isNews) delete progress.continued;
+        } else if (!isContinued(progress, answer.unfinished) && !progress.steeringWaiting) {
+          progress.lastAnswer = answer.unfinished === undefined ? {} : { unfinished: answer.unfinished };
           const end = await endAfterLastStep(activities, progress, display);
           if (end !== null) return end;
         }
@@ -264,7 +264,7 @@ async function endAfterLastStep(
   progress: TurnProgress,
   display: TurnDisplay,
 ): Promise<LoopEnd | null> {
-  const end: LoopEnd = { outcome: 'completed', reason: progress.lastAnswer?.cut === true ? 'answer_cut' : null };
+  const end: LoopEnd = { outcome: 'completed', reason: progress.lastAnswer?.unfinished ?? null };
   if (progress.facts.checkAfterLastStep === true) {
     progress.callNumber += 1;
     try {

@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import type { ModelClient } from '../../src/models/model-client.ts';
+import { anthropicRequest } from '../../src/models/protocols/anthropic/request.ts';
+import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
 import { createAnthropicClient } from '../../src/models/protocols/anthropic/client.ts';
 import { createChatClient } from '../../src/models/protocols/chat/client.ts';
 import { createResponsesClient } from '../../src/models/protocols/responses/client.ts';
 import type { ProtocolName, ProviderDefinition } from '../../src/models/provider.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
-import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
+import { assistant, failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 
 let server: HttpServer | undefined;
 afterEach(async () => server?.close());
@@ -227,6 +229,32 @@ describe('items of Responses', () => {
   ])('%s', async (_, list, expected) => {
     expect(await contentOf('responses', list)).toEqual(expected);
   });
+});
+
+test("blocks of the vendor's own tools are kept and sent back as they came", async () => {
+  const used = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
+  const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'https://a.example' }] };
+  const { content, stopReason } = await answerTo('anthropic', [
+    { type: 'content_block_start', index: 0, content_block: used },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"query":"a"}' } },
+    { type: 'content_block_start', index: 1, content_block: found },
+    { type: 'message_delta', delta: { stop_reason: 'pause_turn' } },
+    { type: 'message_stop' },
+  ]);
+  expect(stopReason).toBe('paused');
+  const view = viewOf([user('hi'), assistant(...content)]);
+  const sent = anthropicRequest(requestOf(view), { provider: 'odd', thinking: true });
+  expect(sent.messages.at(-1)).toEqual({ role: 'assistant', content: [{ ...used, input: { query: 'a' } }, found] });
+  const elsewhere = anthropicRequest(requestOf(view), { provider: 'another', thinking: true });
+  expect(JSON.stringify(elsewhere)).not.toContain('web_search');
+});
+
+test("items of OpenAI's own tools are kept and sent back as they came", async () => {
+  const item = { type: 'web_search_call', id: 'w', status: 'completed', action: { type: 'search', query: 'a' } };
+  const content = await contentOf('responses', [{ type: 'response.completed', response: { output: [item] } }]);
+  const view = viewOf([user('hi'), assistant(...content, 'Found.'), user('Go on.')]);
+  const { input } = responsesRequest(requestOf(view), { provider: 'odd', thinking: true });
+  expect(input).toContainEqual(item);
 });
 
 describe('fields that are missing', () => {

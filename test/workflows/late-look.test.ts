@@ -110,7 +110,7 @@ test('a look that read a wish to compact before it was met, and says so after it
       return { kind: 'committed', view: VIEW, tokensBefore: 1_000 };
     },
     callModel: async () =>
-      forced.length > 1 ? ANSWERED : waitFor(() => looks.count() > 1, { ...ANSWERED, cut: true }),
+      forced.length > 1 ? ANSWERED : waitFor(() => looks.count() > 1, { ...ANSWERED, unfinished: 'answer_cut' }),
   }));
   expect(forced).toEqual([null, null]);
 });
@@ -128,7 +128,7 @@ test('a wish to compact that comes while the context is checked is met by the ne
       }
       return { kind: 'fits', view: VIEW };
     },
-    callModel: async () => (forced.length > 1 ? ANSWERED : { ...ANSWERED, cut: true }),
+    callModel: async () => (forced.length > 1 ? ANSWERED : { ...ANSWERED, unfinished: 'answer_cut' }),
   }));
   expect(forced).toEqual([null, 'manual']);
 });
@@ -143,7 +143,7 @@ test('a ring that reaches a turn before the first task of its next run is looked
     inject('temporalAddress'),
     scriptedActivities({
       lookAtInbox: looks.lookAtInbox,
-      callModel: () => waitFor(() => looks.count() > 0, { ...ANSWERED, cut: true }),
+      callModel: () => waitFor(() => looks.count() > 0, { ...ANSWERED, unfinished: 'answer_cut' }),
       endTurn: async (end) => {
         ({ outcome } = end);
         return endedAs(end);

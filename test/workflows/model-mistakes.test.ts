@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { CUT_ANSWER } from '../support/cut-answer.ts';
+import { CUT_ANSWER, streamedAnswer } from '../support/cut-answer.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -47,6 +47,37 @@ test('a refusal ends the turn as refused, and the conversation goes on', async (
   await expectGoesOn(turn.conversationId);
 });
 
+const streamed = (body: string) => ({
+  kind: 'status',
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  body,
+});
+
+test('thinking that fills the maximum output is not asked for again, and told as that', async () => {
+  await harness.fault({ ...streamed(streamedAnswer('thinking', 'hm', 'max_tokens')), times: 1 });
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'model_failed', reason: 'thinking_filled_output', modelCalls: 1 });
+  expect(turn.explanation).toMatch(/thought until its maximum output/);
+  await expectGoesOn(turn.conversationId);
+});
+
+test('a tool call that is announced and does not come is asked for once more', async () => {
+  await harness.fault({ ...streamed(streamedAnswer('text', 'I will read it.', 'tool_use')), times: 1 });
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'completed', reason: null, steps: 2 });
+  expect(await kinds(turn.conversationId)).toEqual(['user', 'assistant', 'note', 'assistant']);
+  await harness.fault({ ...streamed(streamedAnswer('text', 'I will read it.', 'tool_use')), times: null });
+  expect(await harness.runTask('Say hello')).toMatchObject({ outcome: 'completed', reason: 'call_missing', steps: 2 });
+});
+
+test('an answer that the vendor pauses goes on in the next step', async () => {
+  await harness.fault({ ...streamed(streamedAnswer('text', 'I search.', 'pause_turn')), times: 1 });
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'completed', reason: null, steps: 2 });
+  expect(await kinds(turn.conversationId)).toEqual(['user', 'assistant', 'assistant']);
+});
+
 test('malformed arguments become a result that the model can read, and nothing runs', async () => {
   await harness.fault({ kind: 'malformed_arguments', times: 1 });
   const turn = await harness.runTask('Call write_file with {"path": "never.txt", "content": "text"}');
@@ -81,8 +112,7 @@ test('R6 answers that stay cut are continued three times, then the turn complete
 test('R6 a tool result that the turn had seen before ends no row of continuations, a new one does', async () => {
   const cutEverySecond = async (): Promise<void> => {
     // Requests that another of them meets are not counted: the 2nd, 4th, 6th and 8th answers are cut.
-    const answer = { kind: 'status', status: 200, headers: { 'content-type': 'text/event-stream' }, body: CUT_ANSWER };
-    for (const skip of [1, 2, 3, 4]) await harness.fault({ ...answer, skip, times: 1 });
+    for (const skip of [1, 2, 3, 4]) await harness.fault({ ...streamed(CUT_ANSWER), skip, times: 1 });
   };
   await cutEverySecond();
   const same = await harness.runTask('Call list_files with {"path": "missing"} 12 times, one by one');

@@ -1,11 +1,14 @@
+import { z } from 'zod';
 import type { ModelAnswer } from '../../models/model-client.ts';
-import type { ToolCallPart } from '../../context/log/content.ts';
-import { cutAnswerContent } from '../../context/view/cut-answer.ts';
+import { textOf } from '../../context/log/content.ts';
+import type { ContentPart, ToolCallPart } from '../../context/log/content.ts';
+import { cutAnswerContent, invalidOutputContent, missingCallContent } from '../../context/view/unfinished-answer.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
-import { appendNote } from '../../store/log/entries.ts';
+import { appendNote, readFinalAnswer } from '../../store/log/entries.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import type { CalledTool, CallModelInput, CallModelResult } from '../../turn/activity-values.ts';
+import { outputIn } from '../../turn/final-output.ts';
+import type { CalledTool, CallModelInput, CallModelResult, Unfinished } from '../../turn/activity-values.ts';
 import { mayAsk } from '../tool/decided-call.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newContent } from '../runtime/new-content.ts';
@@ -26,24 +29,37 @@ export async function completeAnswer(
   answer: StoredAnswer,
 ): Promise<CallModelResult> {
   const result = describeAnswer(dependencies, snapshot, answer);
-  if (result.kind === 'answered' && result.cut) await tellToGoOn(dependencies, input, answer);
-  return result;
+  if (result.kind !== 'answered' || result.calls.length > 0) return result;
+  const found = await whyUnfinished(dependencies, input, snapshot, answer);
+  if (found === null) return result;
+  if (found.note !== null) {
+    await appendNote(dependencies.database, {
+      ...newContent(found.note),
+      turn: input.turn,
+      slot: 'continuation',
+      headEntryId: answer.entryId,
+      key: `unfinished-answer:${input.callNumber}`,
+    });
+    dependencies.reachCrashPoint('callModel:noted');
+  }
+  return { ...result, unfinished: found.reason };
 }
 
-/** An answer that was cut at the maximum output is continued by the next step. */
-async function tellToGoOn(
-  { database, reachCrashPoint }: ActivityDependencies,
-  input: CallModelInput,
-  answer: StoredAnswer,
-): Promise<void> {
-  await appendNote(database, {
-    ...newContent(cutAnswerContent()),
-    turn: input.turn,
-    slot: 'continuation',
-    headEntryId: answer.entryId,
-    key: `cut-answer:${input.callNumber}`,
-  });
-  reachCrashPoint('callModel:noted');
+/** Why an answer without a tool call is continued by another step, and what the model is told. `null`: it is complete. */
+async function whyUnfinished(
+  { database }: ActivityDependencies,
+  { turn }: CallModelInput,
+  { request }: AgentSnapshot,
+  { stopReason }: StoredAnswer,
+): Promise<{ readonly reason: Unfinished; readonly note: readonly ContentPart[] | null } | null> {
+  if (stopReason === 'maximum_output') return { reason: 'answer_cut', note: cutAnswerContent() };
+  // The vendor goes on with its own tools where it is sent what it answered, and nothing behind it.
+  if (stopReason === 'paused') return { reason: 'answer_paused', note: null };
+  if (stopReason === 'tool_calls') return { reason: 'call_missing', note: missingCallContent() };
+  if (request?.output === undefined) return null;
+  const texts = (await readFinalAnswer(database, turn.turnId)).map(textOf);
+  const { problem } = outputIn(texts, z.fromJSONSchema(request.output));
+  return problem === undefined ? null : { reason: 'output_invalid', note: invalidOutputContent(problem) };
 }
 
 /** A stored answer as the workflow sees it: tool names and counts. */
@@ -67,7 +83,6 @@ function describeAnswer(
     calls: places,
     ...(calls.some(({ name }) => mayAsk(dependencies, snapshot, name)) && { asks: true as const }),
     inputTokens: answer.usage?.input ?? null,
-    cut: answer.stopReason === 'maximum_output' && calls.length === 0,
     turnCost: answer.turnCost,
   };
 }
@@ -87,6 +102,6 @@ function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boo
 
 /** Neither text nor a tool call, and no refusal that explains it. */
 export function isEmpty(answer: ModelAnswer): boolean {
-  if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return false;
+  if (['refusal', 'content_filter', 'paused'].includes(answer.stopReason)) return false;
   return answer.content.every((part) => part.type === 'thinking' || (part.type === 'text' && part.text.trim() === ''));
 }

@@ -147,7 +147,9 @@ async function buy(
     registered.unreported >= MOST_UNREPORTED_TRIES
       ? await endUnreportedCall(dependencies, attempt, execution)
       : await ask(dependencies, attempt, { view, check, execution, permit, teaches: !hasStubs(source.input) });
-  return result.kind === 'failed' ? fallBack(dependencies, input, { ...attempt, by: execution }) : result;
+  if (result.kind !== 'failed') return result;
+  const next = await fallBack(dependencies, input, { ...attempt, by: execution });
+  return next.kind === 'failed' ? result : next;
 }
 
 interface Asking {

@@ -159,12 +159,20 @@ export async function silentOverflow(
   return { kind: 'overflow' };
 }
 
-/** Neither text nor a tool call: asked again, because no vendor accepts an empty assistant message back. */
+/**
+ * Neither text nor a tool call: asked again, because no vendor accepts an empty assistant message back. Not after thinking up to
+ * the maximum output: the next try would think as long.
+ */
 export async function emptyAnswer(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   answer: ModelAnswer,
 ): Promise<CallModelResult> {
+  if (answer.stopReason === 'maximum_output' && answer.content.some(({ type }) => type === 'thinking')) {
+    const evidence = 'thinking_filled_output';
+    await record(dependencies, modelTry, { kind: 'permanent', evidence, ...paid(modelTry, answer) });
+    return { kind: 'failed', reason: evidence };
+  }
   const { failures, emptyAnswers } = await record(dependencies, modelTry, {
     kind: 'retryable',
     evidence: EMPTY_ANSWER,

@@ -20,6 +20,9 @@ export interface Citation {
   readonly source: Readonly<Record<string, unknown>>;
 }
 
+/** Signature of a thinking part that holds another block of a vendor, such as a call of the vendor's own tools, as JSON in `encrypted`. */
+export const VENDOR_BLOCK = 'vendor_block';
+
 /** A model's reasoning. Bound to the provider that made it; never sent to another one. */
 export interface ThinkingPart {
   readonly type: 'thinking';

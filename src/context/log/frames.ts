@@ -47,6 +47,8 @@ export const LINES = {
   stateStatus: '[Status:',
   compacted: '[Context compacted]',
   answerCut: '[Answer cut]',
+  callMissing: '[Call missing]',
+  answerRefused: '[Answer not accepted]',
   resumed: '[Resumed]',
   limit: '[Limit]',
   plan: '[Current plan]',

@@ -41,7 +41,15 @@ export function checkSummary(answer: {
   /** Kind of the part that was asked for. Default: `history`. */
   readonly kind?: PlanPart['kind'];
   readonly text: string;
-  readonly stopReason: 'end' | 'tool_calls' | 'maximum_output' | 'refusal' | 'content_filter' | 'window_full' | 'other';
+  readonly stopReason:
+    | 'end'
+    | 'tool_calls'
+    | 'maximum_output'
+    | 'refusal'
+    | 'content_filter'
+    | 'window_full'
+    | 'paused'
+    | 'other';
   readonly calledTool: boolean;
   /** Tokens that the request allowed. */
   readonly maximumOutputTokens: number;

@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import type { ModelRequest } from '../model-client.ts';
+import { sendableSchema, strictSchema } from './tool-schema.ts';
 
 /** Anthropic refuses a smaller thinking budget. Tokens. */
 const SMALLEST_THINKING_BUDGET = 1_024;
@@ -23,9 +24,12 @@ type AnthropicFields = Pick<
  * no budget lets the model decide how much to think, as Anthropic advises for models that know efforts.
  */
 export function anthropicFields({ options = {}, maximumOutput }: ModelRequest): AnthropicFields {
-  const { reasoningEffort, thinkingBudget, temperature, stopSequences, serviceTier } = options;
+  const { reasoningEffort, thinkingBudget, temperature, stopSequences, serviceTier, output } = options;
+  const { output_config, ...thinking } = thinkingFields(reasoningEffort, thinkingBudget, maximumOutput);
+  const format = output === undefined ? {} : { format: { type: 'json_schema' as const, schema: closed(output) } };
   return {
-    ...thinkingFields(reasoningEffort, thinkingBudget, maximumOutput),
+    ...thinking,
+    ...(output_config === undefined && output === undefined ? {} : { output_config: { ...output_config, ...format } }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(stopSequences === undefined ? {} : { stop_sequences: [...stopSequences] }),
     ...(serviceTier === 'auto' || serviceTier === 'standard_only' ? { service_tier: serviceTier } : {}),
@@ -47,15 +51,28 @@ function thinkingFields(
   return { thinking: { type: 'enabled', budget_tokens: fitting }, ...output_config };
 }
 
+/** Both vendors take only objects without free properties. */
+function closed(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return { additionalProperties: false, ...sendableSchema(schema) };
+}
+
+/** The form of the answer as OpenAI takes it: strict where the schema allows. */
+function openAIFormat(output: Readonly<Record<string, unknown>>) {
+  const schema = sendableSchema(output);
+  const strict = strictSchema(schema);
+  return { name: 'answer', schema: strict ?? schema, strict: strict !== null };
+}
+
 type ChatFields = Pick<
   OpenAI.ChatCompletionCreateParamsStreaming,
-  'reasoning_effort' | 'temperature' | 'stop' | 'service_tier'
+  'reasoning_effort' | 'temperature' | 'stop' | 'service_tier' | 'response_format'
 >;
 
 /** The agent's wishes as fields of Chat Completions. */
 export function chatFields({ options = {} }: ModelRequest): ChatFields {
-  const { reasoningEffort, temperature, stopSequences, serviceTier } = options;
+  const { reasoningEffort, temperature, stopSequences, serviceTier, output } = options;
   return {
+    ...(output === undefined ? {} : { response_format: { type: 'json_schema', json_schema: openAIFormat(output) } }),
     ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(stopSequences === undefined ? {} : { stop: [...stopSequences] }),
@@ -65,14 +82,19 @@ export function chatFields({ options = {} }: ModelRequest): ChatFields {
 
 type ResponsesFields = Pick<
   OpenAI.Responses.ResponseCreateParamsStreaming,
-  'reasoning' | 'temperature' | 'service_tier'
+  'reasoning' | 'temperature' | 'service_tier' | 'text'
 >;
 
-/** The agent's wishes as fields of the Responses API, which has no stop sequences. */
+/**
+ * The agent's wishes as fields of the Responses API, which has no stop sequences. OpenAI shows of its reasoning only a summary,
+ * and that only if it is asked for it.
+ */
 export function responsesFields({ options = {} }: ModelRequest): ResponsesFields {
-  const { reasoningEffort, temperature, serviceTier } = options;
+  const { reasoningEffort, temperature, serviceTier, output } = options;
+  const summary = reasoningEffort === 'none' ? {} : { summary: 'auto' as const };
   return {
-    ...(reasoningEffort === undefined ? {} : { reasoning: { effort: reasoningEffort } }),
+    ...(output === undefined ? {} : { text: { format: { type: 'json_schema', ...openAIFormat(output) } } }),
+    ...(reasoningEffort === undefined ? {} : { reasoning: { effort: reasoningEffort, ...summary } }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(serviceTier === undefined || serviceTier === 'standard_only' ? {} : { service_tier: serviceTier }),
   };

@@ -1,5 +1,5 @@
 import { attachedText } from '../../context/log/attached-text.ts';
-import { isReadAsText } from '../../context/log/content.ts';
+import { isReadAsText, VENDOR_BLOCK } from '../../context/log/content.ts';
 import type {
   ContentPart,
   FilePart,
@@ -72,7 +72,10 @@ export function sendableMessages(view: View, rules: VendorRules): readonly Senda
     }
   }
   if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', content: [{ type: 'text', text: BEGINNING }] });
-  if (messages.at(-1)?.role === 'assistant') appendUser(messages, [{ type: 'text', text: CONTINUE }]);
+  // What a vendor paused goes on only if nothing stands behind it.
+  const last = messages.at(-1);
+  const isPaused = last?.role === 'assistant' && last.content.some(isVendorBlock);
+  if (last?.role === 'assistant' && !isPaused) appendUser(messages, [{ type: 'text', text: CONTINUE }]);
   return messages;
 }
 
@@ -117,10 +120,14 @@ function appendGroup(
     }
   });
   // No vendor accepts thinking that nothing follows; an answer cut while thinking leaves just that.
-  while (parts.at(-1)?.type === 'thinking') parts.pop();
+  while (parts.at(-1)?.type === 'thinking' && !isVendorBlock(parts.at(-1))) parts.pop();
   if (parts.length > 0) appendAssistant(messages, parts);
   if (answered.length > 0) messages.push({ role: 'tool_results', results: answered });
   appendStray(messages, waiting, rules);
+}
+
+function isVendorBlock(part: ContentPart | undefined): boolean {
+  return part?.type === 'thinking' && part.signature === VENDOR_BLOCK;
 }
 
 function appendAssistant(

@@ -9,6 +9,7 @@ const NAMES: ReadonlyMap<string, StopReason> = new Map(
       ['maximum_output', 'maximum_output max_tokens max_output_tokens length'],
       ['window_full', 'window_full model_context_window_exceeded model_length'],
       ['refusal', 'refusal'],
+      ['paused', 'paused pause_turn'],
       ['content_filter', 'content_filter'],
     ] as const
   ).flatMap(([reason, names]) => names.split(' ').map((name) => [name, reason] as const)),

@@ -30,7 +30,7 @@ export async function readActiveTask(sql: Queries, conversationId: string): Prom
 async function readTasks(sql: Queries, conversationId: string, wanted: Fragment): Promise<BranchTask[]> {
   return sql<BranchTask[]>`
     select own.branch, own.branch = c.branch as active, t.id as "turnId", t.outcome, t.reason,
-      coalesce(t.outcome = 'completed' and t.reason is distinct from 'answer_cut', false)
+      coalesce(t.outcome = 'completed' and coalesce(t.reason, '') not in ('answer_cut', 'answer_paused'), false)
         and (answer.sequence is null or exists (
           select from branches b where b.conversation_id = c.id and b.branch = own.branch and b.ancestor = answer.branch
             and answer.sequence <= b.through_sequence)) as "isDone"

@@ -101,7 +101,6 @@ export const ANSWERED = {
   tools: [],
   calls: [],
   inputTokens: 10,
-  cut: false,
   turnCost: 0,
 } as const;
 

@@ -1,7 +1,8 @@
+import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ContentPart } from '../../../context/log/content.ts';
 import { jsonOf } from '../../../context/log/nested-json.ts';
 import { citedText, joinCited } from '../cited-text.ts';
-import { isRecord, numberOf, property } from '../json.ts';
+import { isRecord, numberOf, parseJson, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StreamDelta } from '../../model-client.ts';
 import { DONE } from '../server-events.ts';
 import { stopReasonNamed } from '../stop-reason.ts';
@@ -11,6 +12,8 @@ type Block =
   | { readonly kind: 'text'; text: string; readonly citations: unknown[] }
   | { readonly kind: 'thinking'; text: string; signature: string }
   | { readonly kind: 'redacted'; readonly data: string }
+  /** Of any other type, as a call of the vendor's own tools and its result: sent back as it came. */
+  | { readonly kind: 'other'; readonly given: Readonly<Record<string, unknown>>; input: string }
   | {
       readonly kind: 'tool_call';
       readonly index: number;
@@ -20,13 +23,13 @@ type Block =
       readonly given: unknown;
     };
 
-/** Collects the events of one Messages stream. Blocks of kinds that Holdfast never asks for are passed over. */
+/** Collects the events of one Messages stream. */
 export class AnthropicCollector implements AnswerCollector {
   readonly #provider: string;
   readonly #declaredName: (vendorName: string) => string;
   readonly #blocks: Block[] = [];
-  /** The newest block with the server's index; a few servers give an index twice. `null`: of a kind that is passed over. */
-  readonly #byIndex = new Map<unknown, Block | null>();
+  /** The newest block with the server's index; a few servers give an index twice. */
+  readonly #byIndex = new Map<unknown, Block>();
   #toolCalls = 0;
   #isOver = false;
   #responseId: string | undefined;
@@ -108,7 +111,7 @@ export class AnthropicCollector implements AnswerCollector {
       case 'tool_use':
         return this.#startCall(index, { id: field('id'), name: field('name'), given: property(block, 'input') });
       default:
-        this.#byIndex.set(index, null);
+        this.#add(index, { kind: 'other', given: recordOf(block), input: '' });
         return [];
     }
   }
@@ -134,14 +137,14 @@ export class AnthropicCollector implements AnswerCollector {
       case 'text_delta': {
         const text = field('text');
         const of = block === undefined ? this.#add(index, { kind: 'text', text: '', citations: [] }) : block;
-        if (of?.kind !== 'text' || text === '') return [];
+        if (of.kind !== 'text' || text === '') return [];
         of.text += text;
         return [{ kind: 'text', text }];
       }
       case 'thinking_delta': {
         const text = field('thinking');
         const of = block === undefined ? this.#add(index, { kind: 'thinking', text: '', signature: '' }) : block;
-        if (of?.kind !== 'thinking' || text === '') return [];
+        if (of.kind !== 'thinking' || text === '') return [];
         of.text += text;
         return [{ kind: 'thinking', text }];
       }
@@ -152,6 +155,7 @@ export class AnthropicCollector implements AnswerCollector {
         if (block?.kind === 'thinking') block.signature += field('signature');
         return [];
       case 'input_json_delta': {
+        if (block?.kind === 'other') block.input += field('partial_json');
         if (block?.kind !== 'tool_call') return [];
         // A few servers write an empty object before the one that counts.
         if (block.input.trim() === '{}') block.input = '';
@@ -190,6 +194,10 @@ function toPart(block: Block, provider: string): ContentPart[] {
       ];
     case 'redacted':
       return [{ type: 'thinking', text: '', provider, encrypted: block.data }];
+    case 'other': {
+      const whole = { ...block.given, ...(block.input === '' ? {} : { input: parseJson(block.input) ?? {} }) };
+      return [{ type: 'thinking', text: '', provider, signature: VENDOR_BLOCK, encrypted: jsonOf(whole) }];
+    }
     case 'tool_call': {
       // Compatible servers give the whole input at the start; Anthropic gives `{}` there, which says nothing.
       const given = isRecord(block.given) && Object.keys(block.given).length > 0 ? jsonOf(block.given) : '';

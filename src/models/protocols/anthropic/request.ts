@@ -1,5 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ThinkingPart } from '../../../context/log/content.ts';
+import { isRecord, parseJson } from '../json.ts';
 import { IMAGE_TYPES } from '../fit-images.ts';
 import type { ModelRequest } from '../../model-client.ts';
 import { repairText, sendableArguments } from '../repair-text.ts';
@@ -129,9 +131,18 @@ function assistantBlocks(message: Extract<SendableMessage, { role: 'assistant' }
 
 /** Thinking goes back byte for byte or not at all; without a signature it was cut off while it streamed. */
 function thinkingBlock(part: ThinkingPart): Anthropic.ContentBlockParam[] {
+  if (part.signature === VENDOR_BLOCK) {
+    const block = parseJson(part.encrypted ?? '');
+    return isBlock(block) ? [block] : [];
+  }
   if (part.encrypted !== undefined) return [{ type: 'redacted_thinking', data: part.encrypted }];
   if (part.signature === undefined) return [];
   return [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+}
+
+/** As Anthropic gave it, of whatever type. */
+function isBlock(value: unknown): value is Anthropic.ContentBlockParam {
+  return isRecord(value) && typeof value['type'] === 'string';
 }
 
 function toBlock(

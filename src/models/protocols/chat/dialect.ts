@@ -13,6 +13,8 @@ export interface ChatDialect {
   readonly cacheKey: boolean;
   /** Whether `strict` of a tool is known. */
   readonly strictTools: boolean;
+  /** Whether a form of the answer (`response_format`) is taken beside tools; else it is offered as a tool. */
+  readonly outputFormat: boolean;
   readonly callIds: ToolCallIdRule;
   /** Whether PDF files are accepted. */
   readonly pdf: boolean;
@@ -27,6 +29,7 @@ const OPENAI: ChatDialect = {
   maximumOutputField: 'max_completion_tokens',
   cacheKey: true,
   strictTools: true,
+  outputFormat: true,
   callIds: CHAT_CALL_IDS,
   pdf: true,
   refusesMiddleOut: false,
@@ -40,6 +43,7 @@ const COMPATIBLE: ChatDialect = {
   maximumOutputField: 'max_tokens',
   cacheKey: false,
   strictTools: false,
+  outputFormat: false,
   callIds: COMPATIBLE_CALL_IDS,
   pdf: false,
   refusesMiddleOut: false,

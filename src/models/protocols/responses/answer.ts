@@ -1,3 +1,4 @@
+import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ContentPart } from '../../../context/log/content.ts';
 import { jsonOf } from '../../../context/log/nested-json.ts';
 import { StreamFailure } from '../../call-failure.ts';
@@ -167,7 +168,12 @@ export class ResponsesCollector implements AnswerCollector {
     return items.flatMap((item): ContentPart[] => {
       if (item['type'] === 'reasoning') return [this.#reasoning(item)];
       if (item['type'] === 'message') return this.#message(item);
-      if (item['type'] !== 'function_call') return [];
+      if (item['type'] !== 'function_call') {
+        // Items of OpenAI's own tools go back as they came.
+        return [
+          { type: 'thinking', text: '', provider: this.#provider, signature: VENDOR_BLOCK, encrypted: jsonOf(item) },
+        ];
+      }
       const index = calls;
       calls += 1;
       const id = textOf(item['call_id']) || textOf(item['id']) || `call_${index}`;

@@ -1,4 +1,5 @@
 import type OpenAI from 'openai';
+import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ThinkingPart } from '../../../context/log/content.ts';
 import { isRecord, parseJson } from '../json.ts';
 import type { ModelRequest } from '../../model-client.ts';
@@ -110,6 +111,10 @@ function assistantItems(message: Extract<SendableMessage, { role: 'assistant' }>
         return [item];
       }
       case 'thinking': {
+        if (part.signature === VENDOR_BLOCK) {
+          const block = parseJson(part.encrypted ?? '');
+          return isItem(block) ? [block] : [];
+        }
         const stored = storedItem(part);
         if (stored.phase !== undefined) phase = stored.phase;
         return stored.reasoning === undefined ? [] : [stored.reasoning];
@@ -118,6 +123,11 @@ function assistantItems(message: Extract<SendableMessage, { role: 'assistant' }>
         return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments }];
     }
   });
+}
+
+/** As OpenAI gave it, of whatever type. */
+function isItem(value: unknown): value is Item {
+  return isRecord(value) && typeof value['type'] === 'string';
 }
 
 /**
