@@ -1,3 +1,4 @@
+import { BUILT_IN_PROVIDERS } from './built-in-providers.ts';
 import type { ConfigurationProblem } from './errors.ts';
 
 /** The part of `process.env` that configuration reads. */
@@ -24,6 +25,18 @@ export const ENVIRONMENT_VARIABLES: readonly EnvironmentVariable[] = [
   variable('OPENAI_BASE_URL', 'Address of the provider `openai`.', '`https://api.openai.com/v1`', URL_FORM),
   variable('HOLDFAST_COMPATIBLE_BASE_URL', 'Address of the provider `openai-compatible`.', 'none', URL_FORM),
   variable('HOLDFAST_COMPATIBLE_API_KEY', 'Key of the provider `openai-compatible`.', 'none', null, true),
+  ...Object.entries(BUILT_IN_PROVIDERS)
+    .filter(([name]) => !/^(?:anthropic|openai.*|simulator.*)$/.test(name))
+    .flatMap(([name, { keyVariable, addressVariable, defaultAddress }]) => {
+      const address = variable(
+        addressVariable,
+        `Address of the provider \`${name}\`.`,
+        `\`${defaultAddress}\``,
+        URL_FORM,
+      );
+      if (keyVariable === null) return [address];
+      return [variable(keyVariable, `Key of the provider \`${name}\`.`, 'none', null, true), address];
+    }),
   variable('HOLDFAST_SIMULATOR_URL', 'Address of the simulator.', "the local stack's", URL_FORM),
   variable('HOLDFAST_MODEL', 'Model of every agent that names none.', '`defaultModel` of the file', MODEL_FORM),
   variable(

@@ -201,7 +201,7 @@ export const configurationOptions = z.strictObject({
     .optional()
     .meta({
       description:
-        'Model servers by name: your own, or changes of the built-in `anthropic`, `openai`, `openai-compatible`, `simulator`, `simulator-chat` and `simulator-responses`.',
+        'Model servers by name: your own, or changes of the built-in ones: `anthropic`, `openai`, `openrouter`, `google`, `groq`, `mistral`, `deepseek`, `xai`, `together`, `fireworks`, `vllm`, `llama.cpp`, `ollama`, `lm-studio`, `openai-compatible` and the simulator.',
     }),
   models: z
     .record(modelName, modelOptions)

@@ -1,5 +1,7 @@
 import type { ProtocolName, ProviderDefinition } from '../models/provider.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
+import { BUILT_IN_PROVIDERS } from './built-in-providers.ts';
+import type { BuiltInProvider } from './built-in-providers.ts';
 import { given, type Environment } from './environment.ts';
 import { hostingOf } from './hosting.ts';
 import { keyOf, type KeySurroundings } from './key-options.ts';
@@ -18,50 +20,12 @@ export interface ResolvedProviders {
   readonly unavailable: readonly UnavailableProvider[];
 }
 
-interface BuiltInProvider {
-  readonly protocol: ProtocolName;
-  readonly keyVariable: string | null;
-  readonly addressVariable: string;
-  readonly defaultAddress: string | null;
-  /** Path between a bare server address and the protocol's own paths. */
-  readonly path: string;
-}
-
-const SIMULATOR = { keyVariable: null, addressVariable: 'HOLDFAST_SIMULATOR_URL', defaultAddress: null } as const;
-
-const BUILT_IN: Readonly<Record<string, BuiltInProvider>> = {
-  anthropic: {
-    protocol: 'anthropic',
-    keyVariable: 'ANTHROPIC_API_KEY',
-    addressVariable: 'ANTHROPIC_BASE_URL',
-    defaultAddress: 'https://api.anthropic.com',
-    path: '',
-  },
-  openai: {
-    protocol: 'responses',
-    keyVariable: 'OPENAI_API_KEY',
-    addressVariable: 'OPENAI_BASE_URL',
-    defaultAddress: 'https://api.openai.com/v1',
-    path: '',
-  },
-  'openai-compatible': {
-    protocol: 'chat',
-    keyVariable: 'HOLDFAST_COMPATIBLE_API_KEY',
-    addressVariable: 'HOLDFAST_COMPATIBLE_BASE_URL',
-    defaultAddress: null,
-    path: '',
-  },
-  simulator: { ...SIMULATOR, protocol: 'anthropic', path: '' },
-  'simulator-chat': { ...SIMULATOR, protocol: 'chat', path: '/v1' },
-  'simulator-responses': { ...SIMULATOR, protocol: 'responses', path: '/v1' },
-};
-
 /** The protocol of a provider, if it is built in or configured. */
 export function protocolOf(name: string, options: Readonly<Record<string, ProviderOptions>>): ProtocolName | undefined {
-  return options[name]?.protocol ?? BUILT_IN[name]?.protocol;
+  return options[name]?.protocol ?? BUILT_IN_PROVIDERS[name]?.protocol;
 }
 
-export const BUILT_IN_PROVIDER_NAMES: readonly string[] = Object.keys(BUILT_IN);
+export const BUILT_IN_PROVIDER_NAMES: readonly string[] = Object.keys(BUILT_IN_PROVIDERS);
 
 /** Providers of the file put over the built-in ones; addresses and keys from the environment win. */
 export function resolveProviders(
@@ -88,7 +52,7 @@ function resolveProvider(
   environment: Environment,
   simulatorUrl: string | null,
 ): ProviderDefinition | UnavailableProvider {
-  const builtIn = BUILT_IN[name];
+  const builtIn = BUILT_IN_PROVIDERS[name];
   const ownAddress =
     (builtIn === undefined ? undefined : addressFromEnvironment(builtIn, environment, simulatorUrl)) ?? options.baseUrl;
   const byRegion = options.hosting === 'bedrock' || options.hosting === 'vertex' ? '' : null;
@@ -128,7 +92,7 @@ function addressFromEnvironment(
   simulatorUrl: string | null,
 ): string | undefined {
   const address = given(environment, builtIn.addressVariable);
-  if (builtIn.addressVariable !== SIMULATOR.addressVariable) return address;
+  if (builtIn.addressVariable !== 'HOLDFAST_SIMULATOR_URL') return address;
   const simulator = address ?? simulatorUrl ?? undefined;
   return simulator === undefined ? undefined : `${simulator.replace(/\/+$/, '')}${builtIn.path}`;
 }
@@ -139,7 +103,7 @@ export function providerKeys(
   environment: Environment,
 ): readonly string[] {
   const variables = [
-    ...Object.values(BUILT_IN).map((provider) => provider.keyVariable),
+    ...Object.values(BUILT_IN_PROVIDERS).map((provider) => provider.keyVariable),
     ...Object.values(options).map((provider) => provider.apiKeyVariable ?? null),
   ];
   const keys = variables.flatMap((variable) => (variable === null ? [] : (given(environment, variable) ?? [])));

@@ -104,7 +104,8 @@ test('a provider without key or address says which variable to set', async () =>
   expect(() => providerNamed(configuration, 'openai-compatible')).toThrow(
     'has no address: set HOLDFAST_COMPATIBLE_BASE_URL.',
   );
-  expect(() => providerNamed(configuration, 'mistral')).toThrow(expect.objectContaining({ code: 'provider_unknown' }));
+  expect(() => providerNamed(configuration, 'mistral')).toThrow('has no key: set MISTRAL_API_KEY.');
+  expect(() => providerNamed(configuration, 'nobody')).toThrow(expect.objectContaining({ code: 'provider_unknown' }));
 });
 
 test('the time limits and the cloud of a provider reach its client', async () => {
@@ -143,6 +144,10 @@ test('providers: addresses, protocols and keys come from where they should', asy
     { name: 'simulator', protocol: 'anthropic', baseUrl: 'http://127.0.0.1:4010', apiKey: null },
     { name: 'simulator-chat', protocol: 'chat', baseUrl: 'http://127.0.0.1:4010/v1', apiKey: null },
     { name: 'simulator-responses', protocol: 'responses', baseUrl: 'http://127.0.0.1:4010/v1', apiKey: null },
+    { name: 'vllm', protocol: 'chat', baseUrl: 'http://127.0.0.1:8000/v1', apiKey: null },
+    { name: 'llama.cpp', protocol: 'chat', baseUrl: 'http://127.0.0.1:8080/v1', apiKey: null },
+    { name: 'ollama', protocol: 'chat', baseUrl: 'http://127.0.0.1:11434/v1', apiKey: null },
+    { name: 'lm-studio', protocol: 'chat', baseUrl: 'http://127.0.0.1:1234/v1', apiKey: null },
     { name: 'mine', protocol: 'chat', baseUrl: 'http://h/v1', apiKey: 'my-key-0123456789' },
     { name: 'free', protocol: 'anthropic', baseUrl: 'http://f', apiKey: null },
   ]);

@@ -53,6 +53,16 @@ describe('facts', () => {
     },
   );
 
+  test.each([
+    'bedrock/us.anthropic.claude-opus-4-6-v1',
+    'bedrock/eu.anthropic.claude-opus-4-6-20260101-v1:0',
+    'vertex/claude-opus-4-6@20260101',
+    'openrouter/anthropic/claude-opus-4.6:beta',
+  ])('%s is found under the name of its vendor', (name) => {
+    expect(modelFacts(name).limits).toEqual(modelFacts('anthropic/claude-opus-4-6').limits);
+    expect(modelFacts(name).known).toBe(true);
+  });
+
   test('cached input costs what the configuration says input costs, unless it says otherwise', () => {
     const pricesWith = (prices: Partial<ModelPrices>) =>
       modelFacts('local/llama', { 'local/llama': { prices } }).prices;

@@ -1,5 +1,6 @@
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import type { ModelPrices } from '../../turn/agent-snapshot.ts';
+import { plainModelName } from '../../context/policy/plain-model-name.ts';
 import { BUILT_IN_MODELS, BUILT_IN_SOURCE } from './built-in-models.ts';
 import { parseModelName } from './model-name.ts';
 
@@ -99,6 +100,14 @@ function withListed(table: ModelFacts, listed: ListedLimits | null): ModelFacts 
   };
 }
 
+/** Vendors whose models clouds and routers offer under longer names, with the same window and mostly for the same price. */
+const VENDORS = ['anthropic', 'openai', 'google', 'xai', 'deepseek', 'mistral'];
+
+function ofVendor(model: string): Pick<ModelFacts, 'limits' | 'prices'> | undefined {
+  const name = plainModelName(model);
+  return VENDORS.map((vendor) => BUILT_IN_MODELS.get(`${vendor}/${name}`)).find((facts) => facts !== undefined);
+}
+
 function tableFacts(name: string): ModelFacts {
   const { provider, model } = parseModelName(name);
   const simulated = /^simulator(-chat|-responses)?$/.test(provider) ? SIMULATED_MODEL.exec(model) : null;
@@ -111,7 +120,7 @@ function tableFacts(name: string): ModelFacts {
       source: 'simulator',
     };
   }
-  const known = BUILT_IN_MODELS.get(`${provider}/${model}`);
+  const known = BUILT_IN_MODELS.get(`${provider}/${model}`) ?? ofVendor(model);
   if (known !== undefined) return { ...known, known: true, source: BUILT_IN_SOURCE };
   return { limits: SAFE_LIMITS, prices: UNKNOWN_PRICES, known: false, source: 'unknown model: safe default' };
 }

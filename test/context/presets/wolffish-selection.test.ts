@@ -223,7 +223,13 @@ test('W32 of several names that fit a model the longest counts, whoever serves i
   expect(reserve('anthropic/claude-opus-4-5')).toBe(8_000);
   expect(reserve('anthropic/claude-opus-4-5-20251101')).toBe(8_000);
   expect(reserve('anthropic/claude-opus-4-7')).toBe(0);
+  expect(reserve('anthropic/claude-opus-4-1-20250805')).toBe(8_000);
+  expect(reserve('anthropic/claude-opus-5-5')).toBe(0);
   expect(reserve('proxy/gpt-5-mini')).toBe(65_536);
+  expect(reserve('cloud/us.anthropic.claude-opus-4-6-20260101-v1:0')).toBe(0);
+  expect(reserve('cloud/claude-sonnet-4-6@20260101')).toBe(0);
+  expect(reserve('openrouter/anthropic/claude-opus-4.6:beta')).toBe(0);
+  expect(reserve('azure/openai/gpt-5-2026-01-01')).toBe(65_536);
   const reversed = Object.fromEntries(Object.entries(WOLFFISH_POLICY.outputReserves ?? {}).toReversed());
   const policy = policyForModel({ ...WOLFFISH_POLICY, outputReserves: reversed }, 'anthropic/claude-opus-4-5');
   expect(policy.outputReserve?.tokens).toBe(8_000);

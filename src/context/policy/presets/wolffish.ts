@@ -32,7 +32,11 @@ export const WOLFFISH_POLICY: CompactionPolicy = {
   outputReserves: {
     'deepseek-v4-pro': 32_768,
     'claude-opus': 0,
-    'claude-opus-4-5': 8_000,
+    // From 4.6 on: those before have the reserve of any model.
+    'claude-opus-4': 8_000,
+    'claude-opus-4-6': 0,
+    'claude-opus-4-7': 0,
+    'claude-opus-4-8': 0,
     'claude-sonnet-4-6': 0,
     'grok-4.3': 65_536,
     'gpt-5': 65_536,

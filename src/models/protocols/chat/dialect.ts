@@ -36,8 +36,6 @@ const OPENAI: ChatDialect = {
   assistantBetweenToolAndUser: false,
 };
 
-const AZURE: ChatDialect = { ...OPENAI, instructionsRole: 'system' };
-
 const COMPATIBLE: ChatDialect = {
   instructionsRole: 'system',
   maximumOutputField: 'max_tokens',
@@ -50,18 +48,19 @@ const COMPATIBLE: ChatDialect = {
   assistantBetweenToolAndUser: false,
 };
 
-const MISTRAL: ChatDialect = { ...COMPATIBLE, callIds: MISTRAL_CALL_IDS, assistantBetweenToolAndUser: true };
-
-const OPENROUTER: ChatDialect = { ...COMPATIBLE, refusesMiddleOut: true };
+/** Dialects by the domain of the server; all others are plainly compatible. */
+const BY_DOMAIN: readonly (readonly [domain: string, dialect: ChatDialect])[] = [
+  ['openai.com', OPENAI],
+  ['openai.azure.com', { ...OPENAI, instructionsRole: 'system' }],
+  ['mistral.ai', { ...COMPATIBLE, callIds: MISTRAL_CALL_IDS, assistantBetweenToolAndUser: true }],
+  ['openrouter.ai', { ...COMPATIBLE, refusesMiddleOut: true }],
+  ['x.ai', { ...COMPATIBLE, outputFormat: true }],
+];
 
 /** The dialect of the server at a base URL, told from its host. */
 export function chatDialect(baseUrl: string): ChatDialect {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
-  if (isHostOf(host, 'openai.com')) return OPENAI;
-  if (isHostOf(host, 'openai.azure.com')) return AZURE;
-  if (isHostOf(host, 'mistral.ai')) return MISTRAL;
-  if (isHostOf(host, 'openrouter.ai')) return OPENROUTER;
-  return COMPATIBLE;
+  return BY_DOMAIN.find(([domain]) => isHostOf(host, domain))?.[1] ?? COMPATIBLE;
 }
 
 function isHostOf(host: string, domain: string): boolean {
