@@ -3,10 +3,13 @@ import type { ImagePart } from '../../src/context/log/content.ts';
 import { answerWithRepairs } from '../../src/models/protocols/call-repairs.ts';
 import { classifyError } from '../../src/models/errors/verdict.ts';
 import { OPENAI_IMAGES } from '../../src/models/protocols/fit-images.ts';
-import { limitMedia, mediaToLearn } from '../../src/models/protocols/limit-media.ts';
+import type { MediaLimits } from '../../src/context/plan/plan.ts';
+import { boundMedia, mediaToLearn } from '../../src/models/protocols/media-bounds.ts';
 import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';
 import type { View } from '../../src/context/view/view.ts';
 import { user, viewOf } from '../support/model-builders.ts';
+
+const limitMedia = (view: View, caps: MediaLimits): View => boundMedia(view, caps, Infinity);
 
 const BYTES = 20_000;
 const picture = (): ImagePart => ({

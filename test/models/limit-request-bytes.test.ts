@@ -3,7 +3,7 @@ import type { ImagePart } from '../../src/context/log/content.ts';
 import type { View } from '../../src/context/view/view.ts';
 import { answerWithRepairs } from '../../src/models/protocols/call-repairs.ts';
 import { ANTHROPIC_IMAGES, OPENAI_IMAGES } from '../../src/models/protocols/fit-images.ts';
-import { limitRequestBytes } from '../../src/models/protocols/limit-request-bytes.ts';
+import { boundMedia } from '../../src/models/protocols/media-bounds.ts';
 import { assistant, call, results, user, viewOf } from '../support/model-builders.ts';
 
 const LIMIT = 100_000;
@@ -36,8 +36,8 @@ function shown(view: View): number[] {
 
 test('R23 beyond the bytes that a vendor takes, the oldest media become lines before the request is sent', () => {
   const within = looking(9, 10_000);
-  expect(limitRequestBytes(within, LIMIT)).toBe(within);
-  const limited = limitRequestBytes(looking(12, 10_000), LIMIT);
+  expect(boundMedia(within, {}, LIMIT)).toBe(within);
+  const limited = boundMedia(looking(12, 10_000), {}, LIMIT);
   expect(shown(limited)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11]);
   expect(Buffer.byteLength(JSON.stringify(limited))).toBeLessThanOrEqual(LIMIT);
   expect(limited.messages).toHaveLength(25);
@@ -46,17 +46,17 @@ test('R23 beyond the bytes that a vendor takes, the oldest media become lines be
 });
 
 test('R23 the same media are left out for many calls, so that the prompt stays cached', () => {
-  const first = Array.from({ length: 20 }, (_, more) => shown(limitRequestBytes(looking(10 + more, 10_000), LIMIT))[0]);
+  const first = Array.from({ length: 20 }, (_, more) => shown(boundMedia(looking(10 + more, 10_000), {}, LIMIT))[0]);
   expect(new Set(first).size).toBeLessThanOrEqual(8);
   expect(first).toEqual(first.toSorted((one, other) => (one ?? 0) - (other ?? 0)));
 });
 
 test('R23 text counts too; what the newest message brings is left to the vendor', () => {
   const long = viewOf([user('x'.repeat(95_000), picture(4_000)), assistant('seen'), user('and this', picture(4_000))]);
-  const limited = JSON.stringify(limitRequestBytes(long, LIMIT).messages);
+  const limited = JSON.stringify(boundMedia(long, {}, LIMIT).messages);
   expect(limited.match(/left out/g)).toHaveLength(1);
   const single = viewOf([user('look', picture(2 * LIMIT))]);
-  expect(limitRequestBytes(single, LIMIT)).toBe(single);
+  expect(boundMedia(single, {}, LIMIT)).toBe(single);
 });
 
 test.each([ANTHROPIC_IMAGES, OPENAI_IMAGES])('R23 a call keeps to the limit of its protocol: %o', async (images) => {

@@ -1,9 +1,7 @@
 import { fitImages, type ImageLimits } from './fit-images.ts';
 import { giveWay } from './give-way.ts';
-import { leaveOutMedia } from './leave-out-media.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
-import { atLeastAccepted, limitMedia, mediaToLearn } from './limit-media.ts';
-import { limitRequestBytes } from './limit-request-bytes.ts';
+import { atLeastAccepted, boundMedia, leaveOutMedia, mediaToLearn } from './media-bounds.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from '../model-client.ts';
 
 /** A request as it is sent, after what the vendor refused was taken out of it. */
@@ -32,8 +30,7 @@ export async function answerWithRepairs(
   images: ImageLimits,
   call: (attempt: Attempt) => Promise<ModelAnswer>,
 ): Promise<ModelAnswer> {
-  const limited = limitRequestBytes(await fitImages(request.view, images), images.requestBytes);
-  const view = request.media === undefined ? limited : limitMedia(limited, request.media);
+  const view = boundMedia(await fitImages(request.view, images), request.media ?? {}, images.requestBytes);
   let attempt: Attempt = { request: { ...request, view }, thinking: true, media: 'all' };
   let learned: MediaLimits | undefined;
   for (;;) {
