@@ -112,7 +112,7 @@ test.each([
   ['tool_use', 'tool_calls'],
   ['refusal', 'refusal'],
   ['model_context_window_exceeded', 'window_full'],
-  ['pause_turn', 'other'],
+  ['pause_turn', 'paused'],
 ])('stop reason %s means %s', async (vendor, expected) => {
   const client = await clientOf((_, response) => stream(response, [START, ...finish(vendor)]));
   expect((await client.answer(REQUEST, listening())).stopReason).toBe(expected);
