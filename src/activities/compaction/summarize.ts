@@ -22,7 +22,7 @@ import { readFlushScope } from '../../store/memory/memory-users.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../../turn/activity-values.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { retryableFailure } from '../runtime/activity-error.ts';
+import { isOwnFault, retryableFailure, wasNotSent } from '../runtime/activity-error.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import { reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
@@ -41,7 +41,6 @@ import { readOriginalsOf } from './summary-originals.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
-import { isOwnFault, wasNotSent } from '../runtime/unreported-try.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only

@@ -33,7 +33,8 @@ import { waitForProvider } from '../runtime/provider-wait.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
-import { afterUnsent, afterUnstored, endUnreportedCall, wasNotSent } from '../runtime/unreported-try.ts';
+import { wasNotSent } from '../runtime/activity-error.ts';
+import { afterUnsent, afterUnstored, endUnreportedCall } from './failed-try.ts';
 import { afterFailure, emptyAnswer, learnMediaLimits, silentOverflow } from './model-failure.ts';
 
 /** One try of a model call, from registration on. */
@@ -238,8 +239,8 @@ async function takeIn(
     maximumOutput,
   });
   const wrong = assessCall(came, Date.now());
-  if (wrong !== null) return written(() => silentOverflow(dependencies, modelTry, answer, wrong.evidence));
-  if (isEmpty(answer)) return written(() => emptyAnswer(dependencies, modelTry, answer));
+  if (wrong !== null) return silentOverflow(dependencies, modelTry, execution, { answer, evidence: wrong.evidence });
+  if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, execution, answer);
   return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
 }
 

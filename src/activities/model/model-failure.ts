@@ -10,22 +10,20 @@ import type { LearnedLimits } from '../../models/errors/learned-window.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
-import type { Transaction } from '../../store/database/database.ts';
 import { storeLearnedWindow } from '../../store/providers/model-facts.ts';
 import { EMPTY_ANSWER } from '../../store/attempts/attempts.ts';
 import type { Attempts } from '../../store/attempts/attempts.ts';
-import { recordModelFailure } from '../../store/attempts/model-calls.ts';
 import type { ModelFailure } from '../../store/attempts/model-calls.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { CallModelResult } from '../../turn/activity-values.ts';
-import { MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { isCancellationError, retryableFailure } from '../runtime/activity-error.ts';
+import { isCancellationError } from '../runtime/activity-error.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { prefersFallback } from './fall-back.ts';
 import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider } from '../runtime/provider-wait.ts';
-import { throughOutage } from '../runtime/through-outage.ts';
+import { failedOrAgain, recordLastingTry, recordTry } from './failed-try.ts';
+import type { Beside, FailureToRecord } from './failed-try.ts';
 
 /** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
 const EMPTY_ANSWER_RETRIES = 2;
@@ -38,7 +36,7 @@ export async function afterFailure(
   execution: Execution,
 ): Promise<CallModelResult> {
   const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<Attempts> =>
-    recordLasting(dependencies, modelTry, execution, { failure, beside });
+    recordLastingTry(dependencies, modelTry, execution, failure, beside);
   if (isCancellationError(error)) {
     // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
     const usage = estimatedUsage(modelTry.estimatedTokens);
@@ -96,16 +94,10 @@ async function askAgain(
   const isWait = cause === 'rate_limit' || verdict.delayMilliseconds !== undefined;
   const kind = isWait ? uncountedFailure(verdict) : 'retryable';
   const pause = pauseAfterRefusal(dependencies, verdict, model);
-  const { failures, refusals } = await recorded({ kind, evidence, status }, (open, tries) =>
-    pause(open, tries.refusals),
-  );
-  if (!isWait) {
-    if (failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
-    const message = `model not available (${cause}), failure ${failures}`;
-    throw retryableFailure(`ModelCall.${cause}`, message, retryDelayMilliseconds(failures));
-  }
+  const tries = await recorded({ kind, evidence, status }, (open, { refusals }) => pause(open, refusals));
+  if (!isWait) return failedOrAgain(cause, `model not available (${cause})`, tries);
   const { turn } = modelTry.input;
-  const wait = waitAfterRefusal(verdict, refusals);
+  const wait = waitAfterRefusal(verdict, tries.refusals);
   if (await prefersFallback(dependencies, turn, { ...modelTry, ...wait })) return { kind: 'failed' };
   const { provider } = parseModelName(model);
   throw await waitForProvider(dependencies, turn, { ...wait, activity: 'callModel', provider });
@@ -152,10 +144,10 @@ async function storeLearned(
 export async function silentOverflow(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
-  answer: ModelAnswer,
-  evidence: string,
+  execution: Execution,
+  { answer, evidence }: { readonly answer: ModelAnswer; readonly evidence: string },
 ): Promise<CallModelResult> {
-  await record(dependencies, modelTry, { kind: 'overflow', evidence, ...paid(modelTry, answer) });
+  await recordTry(dependencies, modelTry, execution, { kind: 'overflow', evidence, ...paid(modelTry, answer) });
   return { kind: 'overflow' };
 }
 
@@ -166,69 +158,20 @@ export async function silentOverflow(
 export async function emptyAnswer(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
+  execution: Execution,
   answer: ModelAnswer,
 ): Promise<CallModelResult> {
   if (answer.stopReason === 'maximum_output' && answer.content.some(({ type }) => type === 'thinking')) {
     const evidence = 'thinking_filled_output';
-    await record(dependencies, modelTry, { kind: 'permanent', evidence, ...paid(modelTry, answer) });
+    await recordTry(dependencies, modelTry, execution, { kind: 'permanent', evidence, ...paid(modelTry, answer) });
     return { kind: 'failed', reason: evidence };
   }
-  const { failures, emptyAnswers } = await record(dependencies, modelTry, {
-    kind: 'retryable',
-    evidence: EMPTY_ANSWER,
-    ...paid(modelTry, answer),
-  });
-  if (emptyAnswers > EMPTY_ANSWER_RETRIES || failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
-  throw retryableFailure(
-    'ModelCall.empty_answer',
-    `the answer was empty, failure ${failures}`,
-    retryDelayMilliseconds(failures),
-  );
+  const failure = { kind: 'retryable', evidence: EMPTY_ANSWER, ...paid(modelTry, answer) } as const;
+  const tries = await recordTry(dependencies, modelTry, execution, failure);
+  if (tries.emptyAnswers > EMPTY_ANSWER_RETRIES) return { kind: 'failed' };
+  return failedOrAgain('empty_answer', 'the answer was empty', tries);
 }
 
 function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure, 'usage' | 'cost'> {
   return { usage: usage ?? null, cost: usage === undefined ? null : costOf(usage, snapshot.prices) };
-}
-
-type FailureToRecord = Pick<ModelFailure, 'kind' | 'evidence'> &
-  Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>;
-
-/** Written in the transaction that records the failure. */
-type Beside = (open: Transaction, tries: Attempts) => Promise<void>;
-
-/**
- * However long Postgres is away, also when the activity ends before it is back: a try that stays without its failure is taken for
- * paid, as one whose worker died.
- */
-async function recordLasting(
-  dependencies: ActivityDependencies,
-  modelTry: ModelTry,
-  execution: Execution,
-  { failure, beside }: { readonly failure: FailureToRecord; readonly beside: Beside | undefined },
-): Promise<Attempts> {
-  return dependencies.outlastingWork.finish(execution, (lasting) =>
-    throughOutage(dependencies, lasting, () => record(dependencies, modelTry, failure, beside)),
-  );
-}
-
-async function record(
-  { database, reachCrashPoint }: ActivityDependencies,
-  { input, attempt, startedAt }: ModelTry,
-  failure: FailureToRecord,
-  beside?: Beside,
-): Promise<Attempts> {
-  const told = {
-    turn: input.turn,
-    callNumber: input.callNumber,
-    attempt,
-    status: null,
-    message: null,
-    usage: null,
-    cost: 0,
-    durationMilliseconds: Math.round(performance.now() - startedAt),
-    ...failure,
-  };
-  const failed = await recordModelFailure(database, told, beside);
-  reachCrashPoint('callModel:failed');
-  return failed;
 }

@@ -2,6 +2,7 @@ import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from
 import { CompleteAsyncError } from '@temporalio/activity';
 import { PinnedTextMissing } from '../../context/plan/check-pinned.ts';
 import { isOutage, StoreError } from '../../store/database/errors.ts';
+import { ModelCallError } from '../../models/model-client.ts';
 import { MOST_FAILURES, REPEATED_FAILURE, retryDelayMilliseconds } from '../../turn/limits.ts';
 
 /** Until an activity is tried again that Postgres was not there for. */
@@ -40,6 +41,19 @@ export function isWait(error: unknown): boolean {
 /** Whether the error says that the activity was cancelled; those pass through unchanged, or a cancel would become a retry. */
 export function isCancellationError(error: unknown): boolean {
   return error instanceof CancelledFailure || (error instanceof Error && error.name === 'AbortError');
+}
+
+/**
+ * Whether what a model client threw came before its request was sent: the worker lacks the provider, or fails to make the
+ * request. What the provider, the network or the reading of an answer fails with is always a `ModelCallError`.
+ */
+export function wasNotSent(error: unknown): boolean {
+  return !(error instanceof ModelCallError) && !isCancellationError(error);
+}
+
+/** Whether a worker fails with it at every try, whatever becomes of Postgres and of the turn. */
+export function isOwnFault(error: unknown): boolean {
+  return !(error instanceof StoreError) && !isOutage(error) && !isCancellationError(error);
 }
 
 /**

@@ -22,7 +22,7 @@ import { readSnapshot } from '../../store/turns/turns.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { retryableFailure } from '../runtime/activity-error.ts';
+import { retryableFailure, wasNotSent } from '../runtime/activity-error.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import { isConversationSpent } from './check-limits.ts';
 import { redactedItems, redactedSummary } from './branch-secrets.ts';
@@ -31,7 +31,6 @@ import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { redactedView } from '../compaction/redacted-view.ts';
 import { acquirePermit, pauseAfterRefusal, waitAfterRefusal, waitForProvider } from '../runtime/provider-wait.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
-import { wasNotSent } from '../runtime/unreported-try.ts';
 
 /**
  * Carries out the fork or switch that waits: summarizes what is left behind, then goes to the other branch in one
