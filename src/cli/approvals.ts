@@ -18,7 +18,6 @@ interface ApprovalsFlags extends ConnectionFlags {
 export function approvalsCommand(): Command {
   return withConnections(
     holdfastCommand('approvals', {
-      summary: 'list and end decisions that stand for an agent',
       description:
         'Lists what was allowed or denied with `--for agent`, with --agent or --rule only theirs. With --end, calls under the rule ask again. What waits now is in `holdfast list` and `holdfast show`.',
       examples: ['npx holdfast approvals', 'npx holdfast approvals --end --agent default --rule write_file'],

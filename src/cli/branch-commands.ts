@@ -25,13 +25,12 @@ interface ChangeFlags extends ConnectionFlags {
 const BUSY =
   'On a conversation that is at work it is refused: stop the turn first, or wait for its end. Nothing is lost: every branch stays, and `holdfast recall` finds what was said on any of them.';
 
-/** `holdfast branches`: lists the branches of a conversation. */
+/** `holdfast branch list`: lists the branches of a conversation. */
 export function branchesCommand(): Command {
   return withConnections(
-    holdfastCommand('branches', {
-      summary: 'list the branches of a conversation',
+    holdfastCommand('list', {
       description: 'Lists every branch with where it was forked; the active one is marked.',
-      examples: ['npx holdfast branches last'],
+      examples: ['npx holdfast branch list last'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
@@ -46,13 +45,12 @@ export function branchesCommand(): Command {
     });
 }
 
-/** `holdfast fork`: goes on from an earlier entry. */
+/** `holdfast branch fork`: goes on from an earlier entry. */
 export function forkCommand(): Command {
   return withConnections(
     holdfastCommand('fork', {
-      summary: 'go on from an earlier entry, on a branch of its own',
       description: `Begins a new branch after an entry and makes it the active one; inside a model's answer with tool calls, after its last result. What is left behind is summarized for the new branch. ${BUSY}`,
-      examples: ['npx holdfast fork last --at 12', 'npx holdfast fork 4f1c22ab --at start --no-summary'],
+      examples: ['npx holdfast branch fork last --at 12', 'npx holdfast branch fork 4f1c22ab --at start --no-summary'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
@@ -67,17 +65,16 @@ export function forkCommand(): Command {
     });
 }
 
-/** `holdfast switch`: goes on with another branch. */
+/** `holdfast branch switch`: goes on with another branch. */
 export function switchCommand(): Command {
   return withConnections(
     holdfastCommand('switch', {
-      summary: 'go on with another branch',
       description: `Makes another branch the active one. What is left behind, back to the entry that both have, is summarized there. ${BUSY}`,
-      examples: ['npx holdfast switch last 0', 'npx holdfast switch 4f1c22ab 2 --no-summary'],
+      examples: ['npx holdfast branch switch last 0', 'npx holdfast branch switch 4f1c22ab 2 --no-summary'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
-    .argument('<branch>', 'its number, as `holdfast branches` prints it', count(0, 2_000_000_000))
+    .argument('<branch>', 'its number, as `holdfast branch list` prints it', count(0, 2_000_000_000))
     .option('--no-summary', 'without a summary of what is left behind')
     .action(async (reference: string, branch: number, flags: ChangeFlags) => {
       await change(
@@ -125,7 +122,7 @@ async function requestAndFollow(
   // It prints nothing but remarks: beside JSON as lines, so that nobody waits without knowing for what.
   const display = openDisplay(
     flags.json === true ? { ...output, repaints: false } : output,
-    'Ctrl-C leaves; the request stands.',
+    () => 'Ctrl-C leaves; the request stands.',
   );
   const { result } = await interruptible(async (signal) => {
     try {
@@ -144,7 +141,7 @@ function leave(output: Output, conversationId: string, end: BranchChangeEnd | nu
   else
     output.lines([
       end === null ? LEFT_UNANSWERED : 'You left; the request stands.',
-      `  see what becomes of it: npx holdfast branches ${shortId(conversationId)}, npx holdfast watch ${shortId(conversationId)}`,
+      `  see what becomes of it: npx holdfast branch list ${shortId(conversationId)}, npx holdfast watch ${shortId(conversationId)}`,
     ]);
 }
 
@@ -157,13 +154,12 @@ interface EditFlags extends ResendFlags {
   readonly attach: readonly string[];
 }
 
-/** `holdfast regenerate`: asks for another answer. */
+/** `holdfast branch regenerate`: asks for another answer. */
 export function regenerateCommand(): Command {
   return withConnections(
     holdfastCommand('regenerate', {
-      summary: 'answer a message again, on a branch of its own',
       description: `Forks before a message of yours and sends it again as it was; returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
-      examples: ['npx holdfast regenerate last', 'npx holdfast regenerate 4f1c22ab --at 12'],
+      examples: ['npx holdfast branch regenerate last', 'npx holdfast branch regenerate 4f1c22ab --at 12'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
@@ -180,13 +176,12 @@ export function regenerateCommand(): Command {
     });
 }
 
-/** `holdfast edit`: says an earlier message in other words. */
+/** `holdfast branch edit`: says an earlier message in other words. */
 export function editCommand(): Command {
   return withConnections(
     holdfastCommand('edit', {
-      summary: 'say an earlier message in other words, on a branch of its own',
       description: `Forks before a message of yours and sends the new text in its place; its pictures and files go with it, unless others are attached. Returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
-      examples: ['npx holdfast edit last 12 "Use Postgres 18 instead"'],
+      examples: ['npx holdfast branch edit last 12 "Use Postgres 18 instead"'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)

@@ -23,7 +23,6 @@ interface CompactFlags extends ConnectionFlags {
 export function compactCommand(): Command {
   return withConnections(
     holdfastCommand('compact', {
-      summary: 'compact a conversation now',
       description:
         'Asks for a compaction and shows it: of a running turn before its next model call, of an idle conversation at once. Nothing is lost: originals stay and can be recalled.',
       examples: ['npx holdfast compact last', 'npx holdfast compact 4f1c22ab "keep the decisions about the schema"'],
@@ -61,7 +60,7 @@ async function requestAndFollow(
     json,
   }: { readonly conversationId: string; readonly focus: string | undefined; readonly json: boolean },
 ): Promise<CompactionEnd | null> {
-  const display = json ? NO_DISPLAY : openDisplay(output, 'Ctrl-C leaves; the compaction goes on.');
+  const display = json ? NO_DISPLAY : openDisplay(output, () => 'Ctrl-C leaves; the compaction goes on.');
   const { result } = await interruptible(async (signal) => {
     try {
       return await followCompaction({

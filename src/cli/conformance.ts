@@ -8,6 +8,7 @@ import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { ProtocolName } from '../models/provider.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import { count } from './count-option.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 import { withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
@@ -31,10 +32,9 @@ const SECONDS = 60;
 /** Milliseconds of silence after which a call is given up: one dead check must not cost the others their time. */
 const SILENCE_MILLISECONDS = 30_000;
 
-/** `holdfast conformance`: what works with a model server. */
+/** `holdfast model test`: what works with a model server. */
 export function conformanceCommand(): Command {
-  const command = new Command('conformance')
-    .summary('tell what works with a model server')
+  const command = new Command('test')
     .description(
       'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, a count endpoint, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
     )
@@ -63,7 +63,7 @@ export function conformanceCommand(): Command {
     .option('--seconds <number>', `time for everything (default: ${SECONDS})`, count(1), SECONDS)
     .addHelpText(
       'after',
-      '\nExamples:\n  $ npx holdfast conformance --model openai/gpt-5-mini\n  $ npx holdfast conformance --base-url http://localhost:8000/v1 --model my-model --protocol chat\n  $ npm run conformance -- --base-url https://api.groq.com/openai/v1 --model llama-3.3-70b --key-env GROQ_API_KEY\n\nExit codes: 0 nothing fails, 1 something fails that Holdfast needs, 2 wrong usage or configuration, 3 the server does not answer',
+      '\nExamples:\n  $ npx holdfast model test --model openai/gpt-5-mini\n  $ npx holdfast model test --base-url http://localhost:8000/v1 --model my-model --protocol chat\n  $ npm run conformance -- --base-url https://api.groq.com/openai/v1 --model llama-3.3-70b --key-env GROQ_API_KEY\n\nExit codes: 0 nothing fails, 5 something fails that Holdfast needs, 2 wrong usage or configuration, 3 the server does not answer',
     );
   return withJson(command).action(conformance);
 }
@@ -125,8 +125,8 @@ async function checkAt(
 }
 
 function exitCode({ fits, reachable }: ConformanceReport): number {
-  if (!reachable) return 3;
-  return fits ? 0 : 1;
+  if (!reachable) return EXIT_CODES.unreachable.code;
+  return fits ? EXIT_CODES.done.code : EXIT_CODES.findings.code;
 }
 
 function closingLine({ fits, reachable, milliseconds }: ConformanceReport): string {

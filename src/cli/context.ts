@@ -10,7 +10,6 @@ import { contextChartLines } from './render/context-chart.ts';
 export function contextCommand(): Command {
   return withConnections(
     holdfastCommand('context', {
-      summary: 'show what fills the context window, by kind',
       description:
         'Shows what the next model call would hold, by kind, in tokens, and the numbers in force: when a compaction comes and how far it goes.',
       examples: ['npx holdfast context last', 'npx holdfast context 4f1c22ab --json | jq .context.total'],

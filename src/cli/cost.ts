@@ -21,7 +21,6 @@ const UNIT_MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_60
 export function costCommand(): Command {
   return withConnections(
     holdfastCommand('cost', {
-      summary: 'add up what model calls cost',
       description:
         'Adds up tokens and dollars of all model calls: answers, summaries, and calls that were paid although their answer was not kept. `--by turn` and `--by step` take apart one conversation; a summary belongs to the step that it was made for. A sum that lacks the price of a call is shown as "unknown", with what is known.',
       examples: [

@@ -1,4 +1,3 @@
-import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { temporalAt } from '../temporal/profile.ts';
 import { findConnections } from './connect.ts';
@@ -11,18 +10,16 @@ interface DatabaseFlags extends ConnectionFlags {
 }
 
 /** `holdfast db adopt`: makes a database that of another Temporal namespace. */
-export function dbCommand(): Command {
+export function adoptCommand(): Command {
   return withConnections(
-    holdfastCommand('db', {
-      summary: 'say which Temporal namespace a database belongs to',
+    holdfastCommand('adopt', {
       description:
         'The first worker records its namespace in the database, and workers and clients of another are refused. After a restore or a copy, `adopt` makes it that of --namespace. Turns that were open elsewhere end as interrupted within a minute. Stop the workers of the other namespace before.',
       examples: ['npx holdfast db adopt --namespace default'],
     }),
   )
-    .addArgument(new Argument('<action>', 'what to do').choices(['adopt']))
     .requiredOption('--namespace <name>', 'namespace that the database belongs to from now on')
-    .action((_action: string, flags: DatabaseFlags) => adopt(flags));
+    .action(adopt);
 }
 
 async function adopt(flags: DatabaseFlags): Promise<void> {

@@ -7,7 +7,7 @@ import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
 import { goesOn } from './follow/goes-on.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
-import type { ConnectionFlags } from './holdfast-command.ts';
+import type { CommandTexts, ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { readText } from './read-text.ts';
 import { questionIn } from './render/decision-state.ts';
@@ -38,7 +38,6 @@ const SHORTEST_ARGUMENTS = 20;
 /** `holdfast approve`: lets a tool call run that waits for it. */
 export function approveCommand(): Command {
   return decisionCommand('approve', {
-    summary: 'allow a tool call that waits for it',
     description:
       'Allows a tool call that waits for approval. `holdfast show` lists the calls that wait, with their arguments. With --for turn or agent the decision stands for the rules that `holdfast show` names with the call: calls under no other rule are decided with it, waiting and later ones; `holdfast approvals` lists and ends those of agents. Works with no worker alive: the turn goes on when one runs.',
     examples: ['npx holdfast approve last', 'npx holdfast approve 4f1c22ab 3.2.0 --for turn'],
@@ -48,17 +47,13 @@ export function approveCommand(): Command {
 /** `holdfast deny`: refuses a tool call that waits. */
 export function denyCommand(): Command {
   return decisionCommand('deny', {
-    summary: 'refuse a tool call that waits for approval',
     description:
       'Refuses a tool call that waits for approval: it does not run, the model reads the refusal with the reason, and the turn goes on.',
     examples: ['npx holdfast deny last --reason "not in production"', 'npx holdfast deny 4f1c22ab 3.2.1 --for agent'],
   });
 }
 
-function decisionCommand(
-  verb: 'approve' | 'deny',
-  texts: { readonly summary: string; readonly description: string; readonly examples: readonly string[] },
-): Command {
+function decisionCommand(verb: 'approve' | 'deny', texts: CommandTexts): Command {
   return withConnections(holdfastCommand(verb, texts))
     .argument(...CONVERSATION_ARGUMENT)
     .argument(...CALL_ARGUMENT)
@@ -84,7 +79,6 @@ function decisionCommand(
 export function answerCommand(): Command {
   return withConnections(
     holdfastCommand('answer', {
-      summary: 'answer a question that the agent asked',
       description:
         'Answers a question that the agent asked with the tool ask_user; the turn goes on with the answer. Works with no worker alive.',
       examples: ['npx holdfast answer last "The second one"', 'cat notes.md | npx holdfast answer 4f1c22ab -'],

@@ -23,7 +23,6 @@ interface DeleteFlags extends ConnectionFlags {
 export function deleteCommand(): Command {
   return withConnections(
     holdfastCommand('delete', {
-      summary: 'delete a conversation for good',
       description:
         'Deletes an idle conversation: entries, originals, summaries, timeline, search index, and memories that were learned in it. Nothing brings it back, except a file of `holdfast export`. Temporal keeps the histories of its turns, ids and counts, until their retention ends; the command that removes them at once is printed. What others copied from it stays: memories that were noted in other conversations, and files. Without --yes it only says what it would delete.',
       examples: ['npx holdfast delete 4f1c22ab', 'npx holdfast delete 4f1c22ab --yes'],

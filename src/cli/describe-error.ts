@@ -32,7 +32,7 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
   model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
   memory_not_found: { next: '`npx holdfast memory list` shows them with their ids.', exit: 'usage' },
-  branch_not_found: { next: '`npx holdfast branches <conversation>` lists them.', exit: 'usage' },
+  branch_not_found: { next: '`npx holdfast branch list <conversation>` lists them.', exit: 'usage' },
   entry_not_found: {
     next: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries and summaries.',
     exit: 'usage',
@@ -86,14 +86,14 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   },
   database_pooled: { next: POOLED, exit: 'unreachable' },
   database_schema: {
-    next: 'Run `npx holdfast migrate` with the version of Holdfast that the workers have.',
+    next: 'Run `npx holdfast db migrate` with the version of Holdfast that the workers have.',
     exit: 'unreachable',
   },
   namespace_differs: { next: OTHER_NAMESPACE, exit: 'unreachable' },
 };
 
 const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
-  database_behind: 'Run `npx holdfast migrate`.',
+  database_behind: 'Run `npx holdfast db migrate`.',
   namespace_differs: OTHER_NAMESPACE,
   database_unsupported: 'Name an empty database, for example with DATABASE_URL.',
   database_pooled: POOLED,

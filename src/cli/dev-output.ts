@@ -19,6 +19,8 @@ export interface ReadyFacts {
   /** Name of the variable that holds a model key, or null. */
   readonly modelKey: string | null;
   readonly worker: boolean;
+  /** `holdfast.yaml` that is in force; read when the worker starts. `null` without one. */
+  readonly file: string | null;
   /** State folder that other commands do not find by themselves, or null. */
   readonly directory: string | null;
 }
@@ -59,6 +61,12 @@ function psqlCommand({ dataDirectory, port, database }: LocalPostgres): string {
   return `PGPASSWORD="$(cat ${shellWord(file)})" psql -h ${LOCAL_HOST} -p ${port} -U ${LOCAL_SUPERUSER} ${database}`;
 }
 
+const SCRIPTED = [
+  'A simulator answers, by script: `Say <text>` answers with it, `Call <tool> with <JSON>` calls a tool, a line each.',
+  'For a real model set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again.',
+  '',
+];
+
 /** The addresses and what to do next, for a person. */
 export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
   const { postgres, temporal, simulator } = stack.current();
@@ -78,21 +86,21 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
   if (simulator !== null)
     rows.push([
       'Simulator',
-      `${simulator.url} (${facts.modelKey === null ? 'no model key is set: its answers are scripted' : 'asked for'})`,
+      `${simulator.url} (${facts.modelKey === null ? 'no model key is set, so it answers' : 'asked for'})`,
     ]);
   else if (simulatorUrl !== null) rows.push(['Simulator', `${simulatorUrl} (HOLDFAST_SIMULATOR_URL)`]);
   if (facts.modelKey !== null) rows.push(['Models', `real, key from ${facts.modelKey}`]);
+  rows.push(['Configuration', facts.file ?? 'no holdfast.yaml here or above: defaults']);
   rows.push(['Logs', `${relative(process.cwd(), stack.logDirectory) || '.'}/`]);
-  const lines = rows.map(([label, value]) => `  ${label.padEnd(12)} ${value}`);
-  const next = facts.worker
-    ? 'npx holdfast start "Read the README and say what this project does"'
-    : 'npx holdfast worker';
+  const lines = rows.map(([label, value]) => `  ${label.padEnd(13)} ${value}`);
+  const next = facts.worker ? 'npx holdfast chat' : 'npx holdfast worker';
   return [
     '',
     'Holdfast is running. Ctrl-C stops it; what it knows stays.',
     '',
     ...lines,
     '',
+    ...(simulator !== null && facts.modelKey === null ? SCRIPTED : []),
     `Try, in another terminal:  ${directory === null ? '' : `HOLDFAST_DIRECTORY=${shellWord(directory)} `}${next}`,
     '',
   ].join('\n');

@@ -60,7 +60,11 @@ function isNamed({ directory }: DevOptions): boolean {
 }
 
 /** Starts the stack; null when the user gave up meanwhile. */
-async function start(options: DevOptions, output: DevOutput, signal: AbortSignal): Promise<LocalStack | null> {
+async function start(
+  options: DevOptions,
+  output: DevOutput,
+  signal: AbortSignal,
+): Promise<{ readonly stack: LocalStack; readonly file: string | null } | null> {
   // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
   const [{ startLocalStack }, { stateDirectory }, { loadConfiguration }, { namedServers }] = await Promise.all([
     import('../local/stack.ts'),
@@ -72,7 +76,7 @@ async function start(options: DevOptions, output: DevOutput, signal: AbortSignal
   const { file } = loadConfiguration({ directory: process.cwd(), environment: process.env });
   const { environment } = namedServers(process.env, process.cwd());
   try {
-    return await startLocalStack({
+    const stack = await startLocalStack({
       directory: options.directory ?? stateDirectory(),
       // A state folder that was named says nothing of where the project is.
       ...(isNamed(options) && { workingDirectory: process.cwd() }),
@@ -84,6 +88,7 @@ async function start(options: DevOptions, output: DevOutput, signal: AbortSignal
       onProgress: (text) => output.progress(text),
       onEvent: (event) => output.event(event),
     });
+    return { stack, file };
   } catch (error) {
     if (signal.aborted) return null;
     throw error;
@@ -94,10 +99,11 @@ async function dev(options: DevOptions): Promise<void> {
   const output = new DevOutput(options.json === true);
   // A second Ctrl-C leaves at once; the services notice the closed pipe and stop on their own.
   await untilSignalled(async (signal) => {
-    const stack = await start(options, output, signal);
-    if (stack !== null) {
+    const started = await start(options, output, signal);
+    if (started !== null) {
+      const { stack, file } = started;
       const directory = options.directory === undefined ? null : resolve(options.directory);
-      output.ready(stack, { modelKey: modelKeyName(process.env), worker: options.worker, directory });
+      output.ready(stack, { modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
       if (!signal.aborted) await once(signal, 'abort');
       output.stopping();
       await stack.stop();
@@ -110,7 +116,6 @@ async function dev(options: DevOptions): Promise<void> {
 export function devCommand(): Command {
   return withJson(
     holdfastCommand('dev', {
-      summary: 'run Postgres, Temporal, a worker and the simulator on this machine',
       description:
         'Runs Postgres, Temporal, a worker and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL and holdfast.yaml name servers of your own, which are then used instead. With --json, one object per line: events, then the addresses.',
       examples: ['npx holdfast dev', 'npx holdfast dev --no-worker --postgres-port 5544'],

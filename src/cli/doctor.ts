@@ -3,6 +3,7 @@ import type { ResolvedProviders } from '../config/providers.ts';
 import { ConfigurationError, describeProblem } from '../config/errors.ts';
 import { broken, CHECK_NAMES } from '../local/doctor/finding.ts';
 import type { CheckName, Finding } from '../local/doctor/finding.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 import { openOutput } from './output.ts';
 import type { JsonOption } from './holdfast-command.ts';
 
@@ -74,7 +75,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
   const output = openOutput();
   if (options.json === true) output.json({ healthy: isHealthy, findings });
   else output.lines(findings.map(formatFinding));
-  if (!isHealthy) process.exitCode = 1;
+  if (!isHealthy) process.exitCode = EXIT_CODES.findings.code;
 }
 
 interface DoctorOptions extends JsonOption {
@@ -102,7 +103,7 @@ export function doctorCommand(): Command {
     .option('--json', 'one JSON object: healthy, findings (check, status, detail, fix)')
     .addHelpText(
       'after',
-      '\nExamples:\n  npx holdfast doctor\n  npx holdfast doctor --only temporal,postgres\n\nExit codes: 0 everything works, 1 something is broken (its line ends with the fix)',
+      '\nExamples:\n  npx holdfast doctor\n  npx holdfast doctor --only temporal,postgres\n\nExit codes: 0 everything works, 5 something is broken (its line ends with the fix)',
     )
     .action(doctor);
 }

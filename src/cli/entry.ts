@@ -17,7 +17,6 @@ import { UsageError } from './usage-error.ts';
 export function entryCommand(): Command {
   return withConnections(
     holdfastCommand('entry', {
-      summary: 'print an entry with its whole original, or a summary',
       description:
         'Prints an entry, or a summary by the id of its compaction: into a pipe or a file its original byte for byte, on a terminal its text without control characters, and below it what replaced attempts of the tool call reported too late. With --json its parts and late results; bytes that are no UTF-8 come as base64.',
       examples: [

@@ -9,7 +9,6 @@ import { shellWord } from './shell-word.ts';
 export function envCommand(): Command {
   return withConnections(
     holdfastCommand('env', {
-      summary: 'print the addresses of the servers for a shell',
       description:
         'Prints the servers that commands in this folder use as `export` lines, so that other programs, or this one in another folder, use them too. The address of Postgres holds its password.',
       examples: ['eval "$(npx holdfast env)"', 'npx holdfast env --json | jq -r .DATABASE_URL'],

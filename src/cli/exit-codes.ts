@@ -11,6 +11,7 @@ export const EXIT_CODES = {
     code: 4,
     meaning: 'a file of recorded sessions that cannot be used: unreadable, empty, binary or of no known format',
   },
+  findings: { code: 5, meaning: 'a check found something wrong: verify, doctor, config check, model test' },
   internal: { code: 70, meaning: 'an error that Holdfast did not expect; HOLDFAST_DEBUG=1 shows its stack' },
   interrupted: { code: 130, meaning: 'interrupted with Ctrl-C; a watched turn goes on' },
   terminated: { code: 143, meaning: 'the same by SIGTERM; 129 when the terminal was closed' },

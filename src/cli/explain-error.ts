@@ -21,17 +21,16 @@ interface ExplainErrorFlags extends JsonOption {
   readonly window?: number;
 }
 
-/** `holdfast explain-error`: what Holdfast would do with a provider's error, and why. */
+/** `holdfast model explain-error`: what Holdfast would do with a provider's error, and why. */
 export function explainErrorCommand(): Command {
   return withJson(
     holdfastCommand('explain-error', {
-      summary: "tell what Holdfast would do with a provider's error",
       description:
         'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --tokens and --window also how full the request was decides: from 90 % of the window on, a refusal that nobody understands is taken for an overflow. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body`, `message`, `tokens` and `window`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens, what is not known left out; `kind` is `none` when nothing is wrong with it. A line that cannot be read is answered as well, with the `kind` `unreadable` and its number as `line`; the exit code is 2 then, after all lines are answered.',
       examples: [
-        `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast explain-error --status 400`,
-        'echo "bad request" | npx holdfast explain-error --status 400 --tokens 195000 --window 200000',
-        'npx holdfast explain-error --jsonl < cases.jsonl > verdicts.jsonl',
+        `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast model explain-error --status 400`,
+        'echo "bad request" | npx holdfast model explain-error --status 400 --tokens 195000 --window 200000',
+        'npx holdfast model explain-error --jsonl < cases.jsonl > verdicts.jsonl',
       ],
     }),
   )

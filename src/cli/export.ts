@@ -18,7 +18,6 @@ interface ExportFlags extends ConnectionFlags {
 export function exportCommand(): Command {
   return withConnections(
     holdfastCommand('export', {
-      summary: 'write a whole conversation to a file that `holdfast import` reads',
       description:
         'Writes what was said in an idle conversation, a JSON object on each line: originals byte for byte, all branches, the summaries in force and those before them. `holdfast import` makes the same conversation of it, in another database or after `holdfast delete`. Memories that were learned in it go with it. Settings, limits, decisions, costs and the timeline stay here.',
       examples: [

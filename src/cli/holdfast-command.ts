@@ -4,10 +4,8 @@ import { UsageError } from './usage-error.ts';
 import { describeExitCodes } from './exit-codes.ts';
 
 export interface CommandTexts {
-  /** One line for the list of commands. */
-  readonly summary: string;
-  /** What the command does, for its own help. Default: the summary. */
-  readonly description?: string;
+  /** What the command does, for its own help. */
+  readonly description: string;
   /** Whole command lines. */
   readonly examples: readonly string[];
 }
@@ -16,8 +14,7 @@ export interface CommandTexts {
 export function holdfastCommand(name: string, texts: CommandTexts): Command {
   const examples = texts.examples.map((example) => `  $ ${example}`).join('\n');
   return new Command(name)
-    .summary(texts.summary)
-    .description(texts.description ?? `${texts.summary.charAt(0).toUpperCase()}${texts.summary.slice(1)}.`)
+    .description(texts.description)
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', `\nExamples:\n${examples}\n\nExit codes:\n${describeExitCodes()}`);
 }
@@ -52,8 +49,8 @@ export function databaseUrlOption(): Option {
 
 /** Refuses a flag's value as the variable of that name would be refused. The value is not shown: it may hold a password. */
 function formOf(flag: string, variable: 'DATABASE_URL' | 'TEMPORAL_ADDRESS'): (text: string) => string {
-  const form = ENVIRONMENT_VARIABLES.find(({ name }) => name === variable)?.form;
   return (text) => {
+    const form = ENVIRONMENT_VARIABLES.find(({ name }) => name === variable)?.form;
     if (form == null || form.pattern.test(text)) return text;
     throw new UsageError('usage', `The value of ${flag} is not what it takes.`, `Give ${form.words}.`);
   };

@@ -21,7 +21,6 @@ interface ImportFlags extends ConnectionFlags {
 export function importCommand(): Command {
   return withConnections(
     holdfastCommand('import', {
-      summary: 'make a recorded session, or an exported conversation, a conversation that can go on',
       description:
         'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that are named here.',
       examples: [

@@ -22,7 +22,6 @@ interface LabFlags extends JsonOption {
 export function labCommand(): Command {
   return withJson(
     holdfastCommand('lab', {
-      summary: 'replay recorded agent sessions under the presets and compare',
       description:
         'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. Needs no server; nothing of the session is run. Writes an HTML page beside the tables.',
       examples: [

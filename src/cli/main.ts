@@ -1,72 +1,20 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { approvalsCommand } from './approvals.ts';
-import { branchesCommand, editCommand, forkCommand, regenerateCommand, switchCommand } from './branch-commands.ts';
-import { compactCommand } from './compact.ts';
-import { conformanceCommand } from './conformance.ts';
-import { contextCommand } from './context.ts';
-import { costCommand } from './cost.ts';
-import { answerCommand, approveCommand, denyCommand } from './decide.ts';
-import { describeError, errorLines } from './describe-error.ts';
-import { dbCommand } from './db.ts';
-import { devCommand } from './dev.ts';
-import { doctorCommand } from './doctor.ts';
-import { deleteCommand } from './delete.ts';
-import { entryCommand } from './entry.ts';
-import { envCommand } from './env.ts';
+import { COMMANDS } from './command-list.ts';
+import type { ListedCommand, ListedGroup } from './command-list.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
-import { explainErrorCommand } from './explain-error.ts';
-import { exportCommand } from './export.ts';
-import { importCommand } from './import.ts';
-import { labCommand } from './lab.ts';
-import { listCommand } from './list.ts';
-import { migrateCommand } from './migrate.ts';
-import { modelsCommand } from './models.ts';
 import { endOnSignals, exitCodeOfInterruption } from './interruption.ts';
 import { endWhenPipeCloses, printJson, printRemark } from './output.ts';
 import { readVersion } from './package-version.ts';
-import { recallCommand } from './recall.ts';
-import { reindexCommand } from './reindex.ts';
-import { resumeCommand } from './resume.ts';
-import { sendCommand } from './send.ts';
-import { showCommand } from './show.ts';
-import { simulatorCommand } from './simulator.ts';
-import { startCommand } from './start.ts';
-import { stopCommand } from './stop.ts';
-import { summariesCommand } from './summaries.ts';
-import { verifyCommand } from './verify.ts';
-import { viewCommand } from './view.ts';
-import { watchCommand } from './watch.ts';
-import { workerCommand } from './worker.ts';
+import { stackFilePath, stateDirectory } from '../local/state-folder.ts';
 
-const doctor = (): Command => doctorCommand().summary('check this machine, with a fix for what is broken');
-
-/** The commands, by what they are for, in the order of the help. */
-const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
-  ['Work:', [startCommand, sendCommand, stopCommand, resumeCommand, watchCommand, listCommand, showCommand]],
-  ['Approvals and questions:', [approveCommand, denyCommand, answerCommand, approvalsCommand]],
-  ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
-  ['Branches:', [branchesCommand, forkCommand, switchCommand, regenerateCommand, editCommand]],
-  ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand, conformanceCommand]],
-  ['Files of conversations:', [labCommand, importCommand, exportCommand, deleteCommand]],
-  [
-    'Services:',
-    [
-      devCommand,
-      envCommand,
-      workerCommand,
-      simulatorCommand,
-      migrateCommand,
-      dbCommand,
-      reindexCommand,
-      verifyCommand,
-      doctor,
-    ],
-  ],
-];
-
-/** The whole command line, without running it. */
-export function createProgram(): Command {
+/**
+ * The command line, without running it. Only the command that is asked for is loaded: the others bring what takes longer to load than
+ * most of them take to run.
+ * @param argv what is asked for; `all`: every command
+ */
+export async function createProgram(argv: readonly string[] | 'all'): Promise<Command> {
   const program = new Command('holdfast')
     .description('Durable agent turns that survive crashes and outlive the context window.')
     .usage('<command> [options]')
@@ -78,19 +26,60 @@ export function createProgram(): Command {
     .on('option:config', (file: string) => {
       process.env['HOLDFAST_CONFIG'] = resolve(file);
     })
-    .addHelpText(
-      'after',
-      `\nFirst steps:\n  $ npx holdfast dev\n  $ npx holdfast start "Read the README and say what this project does"     (in another terminal)\n\nExit codes:\n${describeExitCodes()}`,
-    );
-  for (const [title, commands] of GROUPS) {
+    .addHelpText('after', `\n${firstSteps()}\n\nExit codes:\n${describeExitCodes()}`);
+  const wanted = argv === 'all' ? argv : wordsOf(argv);
+  for (const [title, commands] of COMMANDS) {
     program.commandsGroup(title);
-    for (const create of commands) program.addCommand(create());
+    for (const listed of commands) program.addCommand(await commandOf(listed, wanted));
   }
-  // Errors come to `main`, which prints all of them alike.
-  for (const command of [program, ...program.commands]) {
-    command.exitOverride().configureOutput({ outputError: () => undefined });
-  }
+  reportErrorsToMain(program);
   return program;
+}
+
+/** Names of commands come before arguments; `--config` alone takes a value before them. */
+function wordsOf(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv.slice(2);
+  if (first === '--config') return wordsOf(['', '', ...rest.slice(1)]);
+  return first === undefined || (first.startsWith('-') && first !== '--') ? [] : [first, ...rest];
+}
+
+async function commandOf(listed: ListedCommand | ListedGroup, wanted: readonly string[] | 'all'): Promise<Command> {
+  const isWanted = wanted === 'all' || wanted[0] === listed.name;
+  if (!('commands' in listed)) {
+    return (isWanted ? await listed.load() : new Command(listed.name)).summary(listed.summary);
+  }
+  const group = new Command(listed.name)
+    .summary(listed.summary)
+    .description(`${listed.summary.charAt(0).toUpperCase()}${listed.summary.slice(1)}.`)
+    .usage('<command> [options]')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false);
+  const inside = wanted === 'all' ? wanted : isWanted ? wanted.slice(1) : [];
+  for (const each of listed.commands) group.addCommand(await commandOf(each, inside));
+  return group;
+}
+
+/** `main` prints all errors alike. */
+function reportErrorsToMain(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: () => undefined });
+  for (const each of command.commands) reportErrorsToMain(each);
+}
+
+/** What can be done next in this folder. */
+function firstSteps(): string {
+  const isKnown = 'DATABASE_URL' in process.env || existsSync(stackFilePath(stateDirectory()));
+  const steps = isKnown
+    ? [
+        ['npx holdfast chat', 'talk with an agent'],
+        ['npx holdfast start "<task>"', 'give one a task and watch it'],
+        ['npx holdfast list', 'what there is'],
+      ]
+    : [
+        ['npx holdfast init', 'a holdfast.yaml, an own tool and a test of it'],
+        ['npx holdfast dev', 'Postgres, Temporal, a worker and an offline model; leave it running'],
+        ['npx holdfast chat', 'in another terminal'],
+      ];
+  return `Next:\n${steps.map(([what = '', why = '']) => `  $ ${what.padEnd(30)} ${why}`).join('\n')}`;
 }
 
 /** Runs one command of the CLI as a process, which ends with it. */
@@ -104,15 +93,16 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 /** Runs one command, says what went wrong, and sets the exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
-  const program = createProgram();
   try {
     if (argv.length <= 2) {
-      program.outputHelp();
+      process.stdout.write(
+        `Durable agent turns that survive crashes and outlive the context window.\n\n${firstSteps()}\n\nAll commands: npx holdfast --help\n`,
+      );
       return;
     }
-    await program.parseAsync([...argv]);
+    await (await createProgram(argv)).parseAsync([...argv]);
   } catch (error) {
-    report(error, argv);
+    await report(error, argv);
   }
 }
 
@@ -129,10 +119,11 @@ async function leaveSoon(): Promise<void> {
   setTimeout(() => process.exit(), CLOSE_PATIENCE_MILLISECONDS).unref();
 }
 
-function report(error: unknown, argv: readonly string[]): void {
+async function report(error: unknown, argv: readonly string[]): Promise<void> {
   const json = hasOption(argv, '--json');
-  // Help and version are printed, then thrown.
-  if (error instanceof CommanderError && error.exitCode === 0) return;
+  // Help and version are printed, then thrown; so is the help of a group that is named alone.
+  if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) return;
+  const { describeError, errorLines } = await import('./describe-error.ts');
   const described = describeError(error, { databaseFlag: hasOption(argv, '--database-url') });
   const { code, message, next, exit } = described;
   process.exitCode = EXIT_CODES[exit].code;

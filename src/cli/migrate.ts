@@ -16,14 +16,13 @@ interface MigrateFlags extends JsonOption {
   readonly databaseUrl?: string;
 }
 
-/** `holdfast migrate`: brings the database to this version. */
+/** `holdfast db migrate`: brings the database to this version. */
 export function migrateCommand(): Command {
   return withJson(
     holdfastCommand('migrate', {
-      summary: 'bring the database to this version',
       description:
         'Applies the migrations that the database lacks, in order, each in a transaction. Safe to run at any time and from many places at once.',
-      examples: ['npx holdfast migrate', 'npx holdfast migrate --database-url postgres://holdfast@db/holdfast'],
+      examples: ['npx holdfast db migrate', 'npx holdfast db migrate --database-url postgres://holdfast@db/holdfast'],
     }),
   )
     .addOption(databaseUrlOption())

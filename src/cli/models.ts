@@ -4,17 +4,15 @@ import type { ModelFacts } from '../models/catalogue/catalogue.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { LearnedWindow, ServedModel } from '../store/providers/model-facts.ts';
 import type { ProviderPause } from '../store/providers/provider-pauses.ts';
-import { holdfastCommand, withJson } from './holdfast-command.ts';
+import { databaseUrlOption, holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
-import type { Output } from './output.ts';
 import { safeLine } from './render/safe-text.ts';
 import { modelListLines } from './render/model-list.ts';
 
 interface ModelsFlags extends JsonOption {
   readonly databaseUrl?: string;
   readonly refresh?: true;
-  readonly endPause?: string;
 }
 
 /** A model with what is known of it and what servers taught. */
@@ -24,35 +22,28 @@ export interface ListedModel extends ModelFacts {
   readonly learned: readonly Omit<LearnedWindow, 'model'>[];
 }
 
-/** `holdfast models`: what is known of models, and from where. */
+/** `holdfast model list`: what is known of models, and from where. */
 export function modelsCommand(): Command {
   return withJson(
-    holdfastCommand('models', {
-      summary: 'list models with their windows and prices',
+    holdfastCommand('list', {
       description:
-        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, as do caps on messages, images and files that it refused, until it is forgotten. Unknown prices are shown as "unknown". Below them stand providers that no worker calls for a while, because they answered with a rate limit; --end-pause lets workers call one again at once, and turns that wait for it within five minutes.',
+        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, as do caps on messages, images and files that it refused, until it is forgotten. Unknown prices are shown as "unknown". Below them stand providers that no worker calls for a while, because they answered with a rate limit; `holdfast model unpause` lets workers call one again.',
       examples: [
-        'npx holdfast models',
-        'npx holdfast models claude-sonnet',
-        'npx holdfast models groq/ --json',
-        'npx holdfast models --refresh',
-        'npx holdfast models --end-pause anthropic',
+        'npx holdfast model list',
+        'npx holdfast model list claude-sonnet',
+        'npx holdfast model list groq/ --json',
+        'npx holdfast model list --refresh',
       ],
     }),
   )
     .argument('[filter]', 'part of `provider/model`, upper and lower case alike')
     .option('--refresh', 'ask the servers of these models what they list, for turns that begin from now on')
-    .option('--end-pause <provider>', 'call a provider again before the time is over that it asked for')
     .option('--database-url <url>', 'Postgres, for learned windows (default: DATABASE_URL, else the local stack)')
     .action(models);
 }
 
 async function models(filter: string | undefined, flags: ModelsFlags): Promise<void> {
   const output = openOutput();
-  if (flags.endPause !== undefined) {
-    await endPause(flags, flags.endPause, output);
-    return;
-  }
   const [{ loadConfiguration }, { factsOf, serverOf }, { BUILT_IN_MODELS }] = await Promise.all([
     import('../config/load-configuration.ts'),
     import('../config/configuration.ts'),
@@ -91,16 +82,31 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
   else {
     output.lines(modelListLines(listed, { columns: output.columns(), style: output.style }));
     if (wanted === undefined)
-      output.remark(`${BUILT_IN_MODELS.size} more are known: holdfast models <part of the name>`);
+      output.remark(`${BUILT_IN_MODELS.size} more are known: holdfast model list <part of the name>`);
   }
   if (flags.json !== true) output.lines(pauses.map(pauseLine));
 }
 
 function pauseLine({ provider, since, until }: ProviderPause): string {
-  return `${safeLine(provider)} is not called until ${until}: it answered with a rate limit at ${since}. npx holdfast models --end-pause ${safeLine(provider)} ends that.`;
+  return `${safeLine(provider)} is not called until ${until}: it answered with a rate limit at ${since}. npx holdfast model unpause ${safeLine(provider)} ends that.`;
 }
 
-async function endPause(flags: ModelsFlags, provider: string, output: Output): Promise<void> {
+/** `holdfast model unpause`: calls a provider again before the time is over that it asked for. */
+export function unpauseCommand(): Command {
+  return withJson(
+    holdfastCommand('unpause', {
+      description:
+        'Lets workers call a provider again at once that answered with a rate limit, and turns that wait for it within five minutes. `holdfast model list` shows the pauses.',
+      examples: ['npx holdfast model unpause anthropic'],
+    }),
+  )
+    .argument('<provider>', 'its name')
+    .addOption(databaseUrlOption())
+    .action(unpause);
+}
+
+async function unpause(provider: string, flags: Pick<ModelsFlags, 'json' | 'databaseUrl'>): Promise<void> {
+  const output = openOutput();
   const { withReader } = await import('./connect.ts');
   await withReader(flags, async (client) => {
     const ended = await client.models.endPause({ provider });

@@ -39,7 +39,6 @@ function time(text: string): string {
 export function recallCommand(): Command {
   return withConnections(
     holdfastCommand('recall', {
-      summary: 'search everything that a conversation ever held',
       description:
         'Searches originals, summaries and notes of a conversation, or with --agent of all conversations of an agent, also what compaction took out of the window. Best passages first; `holdfast entry` opens the whole.',
       examples: [

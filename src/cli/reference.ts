@@ -5,9 +5,12 @@ import { createProgram } from './main.ts';
 const COLUMNS = 100;
 
 /** `docs/cli.md`: every command with its help, as the commands print it. */
-export function cliReference(): string {
-  const program = createProgram();
-  const sections = program.commands.map((command) => {
+export async function cliReference(): Promise<string> {
+  const program = await createProgram('all');
+  const commands = program.commands.flatMap((command) =>
+    command.commands.length === 0 ? [command] : command.commands,
+  );
+  const sections = commands.map((command) => {
     let help = '';
     command.configureOutput({
       getOutHelpWidth: () => COLUMNS,
@@ -19,7 +22,8 @@ export function cliReference(): string {
     command.outputHelp();
     // The exit codes are the same everywhere and stand on top of the page, except where a command has its own.
     const own = help.replace(`\n\nExit codes:\n${describeExitCodes()}`, '').trim();
-    return `## holdfast ${command.name()}\n\n\`\`\`text\n${own}\n\`\`\``;
+    const path = command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`;
+    return `## holdfast ${path}\n\n\`\`\`text\n${own}\n\`\`\``;
   });
   return `# The command line
 
@@ -29,7 +33,8 @@ flags, environment, \`holdfast.yaml\`, the local stack that \`npx holdfast dev\`
 here, then in the folders above; \`--config <file>\` names another file with every command. A command that needs no agent, such as
 \`stop\` or \`list\`, also works beside a \`holdfast.yaml\` with mistakes.
 
-On a terminal \`start\` and \`watch\` are a screen that follows the turn; in a pipe they print plain lines, one per tool call, and
+On a terminal \`chat\`, \`start\` and \`watch\` are a screen that follows the turn: Esc stops it, \`y\` and \`n\` decide on a call that waits
+for approval. In a pipe they print plain lines, one per tool call, and
 answers when they are complete. \`NO_COLOR\` switches colours off, \`TERM=dumb\` and \`--plain\` also the repainting.
 Ctrl-C leaves, the turn goes on. Ctrl-C and SIGTERM end every command within a second, also when a server is silent; \`dev\`, \`worker\`
 and \`simulator\` stop in order, with exit code 0.

@@ -11,17 +11,16 @@ import { formatCount, plural } from './render/numbers.ts';
 /** The old index of what was begun is gone; that of the others is there. */
 const STOPPED = [
   '  The one that was begun is finished by the upkeep of a worker, or by the next search there; the rest keeps the index that it had.',
-  '  next: npx holdfast reindex',
+  '  next: npx holdfast db reindex',
 ];
 
-/** `holdfast reindex`: builds the search index anew from the log. */
+/** `holdfast db reindex`: builds the search index anew from the log. */
 export function reindexCommand(): Command {
   return withConnections(
     holdfastCommand('reindex', {
-      summary: 'build the search index anew from the log',
       description:
         'Builds the index that `holdfast recall` and the recall tools search anew, of one conversation or of all. Needed only when the index was damaged or Postgres came with other dictionaries: what is new is indexed by itself. Ctrl-C stops it; what it had begun is finished by the upkeep of a worker or by the next search.',
-      examples: ['npx holdfast reindex', 'npx holdfast reindex last'],
+      examples: ['npx holdfast db reindex', 'npx holdfast db reindex last'],
     }),
   )
     .argument('[conversation]', 'id, its beginning or end if only one has it, or `last`; default: all')

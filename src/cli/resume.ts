@@ -25,7 +25,6 @@ const OPTIONS: readonly (readonly [counted: CountedOfConversation, flags: string
 export function resumeCommand(): Command {
   const command = withConnections(
     holdfastCommand('resume', {
-      summary: 'go on where a turn ended, with raised limits',
       description:
         'Goes on with the task of a turn that ended before it was done: at a limit, by a stop, by a failure. The new turn may use what the last one left, and what is added here. Where a limit of the conversation is reached, it is raised for good. A limit that is reached must be raised by enough; a rest is over without that.',
       examples: ['npx holdfast resume last --cost +2', 'npx holdfast resume 4f1c22ab --steps +100 --wall-time +600'],

@@ -19,7 +19,6 @@ const DEFAULT_ENTRIES = 20;
 export function showCommand(): Command {
   return withConnections(
     holdfastCommand('show', {
-      summary: 'show a conversation and its newest entries',
       description:
         'Shows state, figures and the newest entries of a conversation, those of the active branch, each with the id that `holdfast entry` takes.',
       examples: ['npx holdfast show last', 'npx holdfast show 4f1c22ab --entries 200 --full | less'],

@@ -20,7 +20,6 @@ interface SimulatorFlags extends JsonOption {
 export function simulatorCommand(): Command {
   return withJson(
     holdfastCommand('simulator', {
-      summary: 'run the offline model server alone',
       description:
         "Runs a server that stands in for a model: it speaks the protocols of Anthropic and OpenAI, counts tokens, enforces the window of sim-<N>k and streams. The vendors' SDKs and Holdfast's workers (HOLDFAST_SIMULATOR_URL) use it unchanged.",
       examples: ['npx holdfast simulator', 'npx holdfast simulator --latency 300 --tokens-per-second 80'],

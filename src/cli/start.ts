@@ -29,7 +29,6 @@ interface StartFlags extends ConnectionFlags {
 export function startCommand(): Command {
   return withConnections(
     holdfastCommand('start', {
-      summary: 'give an agent a task and watch it',
       description:
         'Gives an agent a task in a new conversation and shows the turn until it ends: text as the model writes it, a line per tool call, a card per compaction. Ctrl-C leaves; the turn goes on. In a pipe, plain lines.',
       examples: [

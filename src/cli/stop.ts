@@ -21,7 +21,6 @@ const PATIENCE_MILLISECONDS = 15_000;
 export function stopCommand(): Command {
   return withConnections(
     holdfastCommand('stop', {
-      summary: 'stop the running turn of a conversation',
       description:
         'Stops the running turn: its model call is aborted and its tools are ended, what finished is kept, and the conversation goes on with the next message. Waits up to 15 s for the turn to end. Without a worker the stop is stored and obeyed when one runs.',
       examples: ['npx holdfast stop last', 'npx holdfast stop 4f1c22ab --detach'],

@@ -27,7 +27,6 @@ const DEFAULT_LIMIT = 200;
 export function summariesCommand(): Command {
   return withConnections(
     holdfastCommand('summaries', {
-      summary: 'list the compactions of a conversation with their summaries',
       description:
         'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line, unless two are named the one in force with the one that it updates. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
       examples: [

@@ -9,6 +9,7 @@ import type { TemporalVerification } from '../verify/temporal-invariants.ts';
 import { UNUSED_ADDRESS } from '../local/stack-file.ts';
 import { findConnections, withReader } from './connect.ts';
 import { count } from './count-option.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 import { findConversation } from './find-conversation.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -30,9 +31,8 @@ const LISTED = 20;
 export function verifyCommand(): Command {
   return withConnections(
     holdfastCommand('verify', {
-      summary: 'check that nothing is lost, doubled or half written',
       description:
-        'Checks in Postgres what must hold whatever was killed when: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte; and in Temporal, where it is reached, that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 1 when something does not hold.',
+        'Checks in Postgres what must hold whatever was killed when: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte; and in Temporal, where it is reached, that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 5 when something does not hold.',
       examples: [
         'npx holdfast verify',
         'npx holdfast verify last --turns all',
@@ -92,7 +92,7 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
     const violations = invariants.reduce((sum, { breaches }) => sum + breaches.length, 0);
     if (flags.json === true) output.json({ violations, ...all });
     else output.lines(verificationLines(all, { style: output.style }));
-    if (violations > 0) process.exitCode = 1;
+    if (violations > 0) process.exitCode = EXIT_CODES.findings.code;
   } finally {
     await database.end({ timeout: 5 });
   }

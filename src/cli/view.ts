@@ -21,7 +21,6 @@ const DEFAULT_LIMIT = 100;
 export function viewCommand(): Command {
   return withConnections(
     holdfastCommand('view', {
-      summary: 'print what the model saw at a call',
       description:
         'Rebuilds the request of a model call from the log, with the compactions of that time, and says whether it is the one that was sent, byte for byte: the fingerprint of each request is kept.',
       examples: ['npx holdfast view last', 'npx holdfast view last --at 12', 'npx holdfast view 4f1c22ab --calls'],

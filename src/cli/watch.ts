@@ -20,7 +20,6 @@ interface WatchFlags extends ConnectionFlags {
 export function watchCommand(): Command {
   return withConnections(
     holdfastCommand('watch', {
-      summary: "watch a conversation's running turn",
       description:
         'Shows the running turn from its beginning until it ends; the next one when messages wait; the last one when nothing runs. With --json every event and every piece of live text is a line of JSON.',
       examples: ['npx holdfast watch last', 'npx holdfast watch 4f1c22ab --json | grep compaction'],

@@ -14,7 +14,6 @@ interface WorkerFlags extends ConnectionFlags {
 export function workerCommand(): Command {
   return withConnections(
     holdfastCommand('worker', {
-      summary: 'run a worker that serves turns',
       description:
         'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: each turn is served by one, and another takes over when it dies. SIGTERM and Ctrl-C let running calls finish, then hand over. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
       examples: [

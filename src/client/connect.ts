@@ -20,7 +20,7 @@ import { waysToSend } from './ways-to-send.ts';
 
 export interface ConnectOptions {
   /**
-   * `postgres://user:password@host:port/database`, migrated by `holdfast migrate`. Default: `DATABASE_URL`, else what `holdfast.yaml` names,
+   * `postgres://user:password@host:port/database`, migrated by `holdfast db migrate`. Default: `DATABASE_URL`, else what `holdfast.yaml` names,
    * else the local stack of `holdfast dev`, the last two here or in a folder above.
    */
   readonly databaseUrl?: string;

@@ -13,7 +13,7 @@ export const embeddingOptions = z.strictObject({
   dimensions: z.number().int().min(1).max(2_000).meta({
     unit: 'numbers',
     description:
-      'Numbers of a vector of this model. `holdfast migrate --embeddings <dimensions>` makes their table; vectors of another model stand beside them.',
+      'Numbers of a vector of this model. `holdfast db migrate --embeddings <dimensions>` makes their table; vectors of another model stand beside them.',
   }),
   passagePrefix: prefix.meta({
     description:

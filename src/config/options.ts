@@ -214,7 +214,7 @@ export const configurationOptions = z.strictObject({
         .optional()
         .meta({
           description:
-            'How long a window, or a cap on messages, images or files, is believed that a server named when it refused a request. Shown by `holdfast models`.',
+            'How long a window, or a cap on messages, images or files, is believed that a server named when it refused a request. Shown by `holdfast model list`.',
           unit: 'days',
           defaultText: `${FORGET_AFTER_DAYS}`,
         }),

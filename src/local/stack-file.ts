@@ -1,10 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from './error-code.ts';
 import { AS_APPLICATION, localDatabaseUrl } from './postgres-login.ts';
 import { StackError } from './stack-error.ts';
+import { stackFilePath, stateDirectory } from './state-folder.ts';
+
+export { STATE_FOLDER, stateDirectory } from './state-folder.ts';
 
 const rememberedProcess = z.object({ processId: z.number().int().positive(), start: z.string() });
 
@@ -20,26 +22,6 @@ const stackFile = z.object({
 });
 
 export type Stack = z.infer<typeof stackFile>;
-
-/** Folder of the local stack's state, inside a project. */
-export const STATE_FOLDER = '.holdfast';
-
-/**
- * The state folder that a command means: `HOLDFAST_DIRECTORY`, else `.holdfast` in the nearest folder upwards that has one, as
- * git does it, else `.holdfast` here.
- */
-export function stateDirectory(environment: NodeJS.ProcessEnv = process.env, from: string = process.cwd()): string {
-  const named = environment['HOLDFAST_DIRECTORY'];
-  if (named !== undefined && named !== '') return resolve(named);
-  for (let folder = resolve(from); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, STATE_FOLDER, 'stack.json'))) return join(folder, STATE_FOLDER);
-    if (dirname(folder) === folder) return join(resolve(from), STATE_FOLDER);
-  }
-}
-
-export function stackFilePath(directory: string): string {
-  return join(directory, 'stack.json');
-}
 
 /**
  * The local stack's addresses, or null when no stack was ever started here.

@@ -137,6 +137,6 @@ function completed(reason: string | null): string {
   if (reason === 'conversation_busy')
     return 'The branch was not changed: a turn had begun meanwhile. Send the command again.';
   if (reason === 'branch_unknown')
-    return "The branch was not changed: there is no such branch. 'holdfast branches' lists them.";
+    return "The branch was not changed: there is no such branch. 'holdfast branch list' lists them.";
   return 'The turn completed.';
 }

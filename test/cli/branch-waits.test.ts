@@ -26,7 +26,7 @@ async function activeBranch(): Promise<number | undefined> {
 }
 
 test('without a worker fork says what it waits for and how to start one; who leaves finds the branch changed later', async () => {
-  const running = startCli(['fork', conversationId, '--at', 'start', '--no-summary', '--json'], options());
+  const running = startCli(['branch', 'fork', conversationId, '--at', 'start', '--no-summary', '--json'], options());
   await waitUntil('it is said that no worker serves', () => running.stderr().includes('No worker has taken'));
   expect(running.stderr()).toContain('npx holdfast worker');
   running.process.kill('SIGINT');
@@ -40,15 +40,15 @@ test('without a worker fork says what it waits for and how to start one; who lea
 test('regenerate whose fork is refused later says that the message is not answered, and why', async () => {
   await harness.runTask('Say Once more.', { conversationId });
   await harness.database`update conversations set agent = 'of-another-machine' where id = ${conversationId}`;
-  const refused = await cli('regenerate', conversationId);
+  const refused = await cli('branch', 'regenerate', conversationId);
   expect(refused.code).toBe(1);
   expect(refused.stdout).toMatch(
     /^The message is not answered: its fork was not made\.\n {2}The worker.s configuration has no such agent/u,
   );
-  const json = await cli('regenerate', conversationId, '--json');
+  const json = await cli('branch', 'regenerate', conversationId, '--json');
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toMatchObject({ forked: false, outcome: expect.any(String), active: { branch: 1 } });
   await harness.database`update conversations set agent = 'default' where id = ${conversationId}`;
-  const sent = await cli('regenerate', conversationId, '--json');
+  const sent = await cli('branch', 'regenerate', conversationId, '--json');
   expect(JSON.parse(sent.stdout)).toMatchObject({ forked: true, outcome: null, active: { branch: 2 } });
 });

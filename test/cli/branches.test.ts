@@ -61,12 +61,12 @@ test('fork --at goes on behind the entry, with a summary of what is left, and sw
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 500 });
   const answer = entries.find(({ kind }) => kind === 'assistant');
   const before = await summaries();
-  const fork = await cli('fork', conversationId, '--at', answer?.entryId ?? '', '--json');
+  const fork = await cli('branch', 'fork', conversationId, '--at', answer?.entryId ?? '', '--json');
   expect(fork.code).toBe(0);
   expect(parseOutput(fork, changed).active.branch).toBe(1);
   expect(await said()).toEqual([...FIRST, 'branch_summary']);
   expect(await summaries()).toBe(before + 1);
-  const back = await cli('switch', conversationId, '0');
+  const back = await cli('branch', 'switch', conversationId, '0');
   expect(back).toMatchObject({ code: 0 });
   expect(back.stdout).toContain('Branch 0 is active.');
   expect(back.stdout).toContain('npx holdfast send');
@@ -75,73 +75,73 @@ test('fork --at goes on behind the entry, with a summary of what is left, and sw
 
 test('fork and switch --no-summary ask for none; --at start begins before everything', async () => {
   const before = await summaries();
-  const fork = await cli('fork', conversationId, '--at', 'start', '--no-summary', '--json');
+  const fork = await cli('branch', 'fork', conversationId, '--at', 'start', '--no-summary', '--json');
   expect(parseOutput(fork, changed).active.branch).toBe(2);
   expect(await said()).toEqual([]);
   await harness.runTask('Say Begun anew.', { conversationId });
-  await cli('switch', conversationId, '0', '--no-summary');
+  await cli('branch', 'switch', conversationId, '0', '--no-summary');
   expect(await said()).toEqual([...FIRST, ...SECOND]);
   expect(await summaries()).toBe(before);
-  await cli('switch', conversationId, '2', '--no-summary');
-  await cli('switch', conversationId, '0');
+  await cli('branch', 'switch', conversationId, '2', '--no-summary');
+  await cli('branch', 'switch', conversationId, '0');
   expect(await said()).toEqual([...FIRST, ...SECOND, 'branch_summary']);
   expect(await summaries()).toBe(before + 1);
 });
 
 test('regenerate answers the newest message again, or the one of --at; with --summary of what is left', async () => {
   const before = await summaries();
-  await answered('regenerate', conversationId);
+  await answered('branch', 'regenerate', conversationId);
   expect(await said()).toEqual([...FIRST, ...SECOND]);
-  await answered('regenerate', conversationId, '--at', await userEntry('The first answer.'));
+  await answered('branch', 'regenerate', conversationId, '--at', await userEntry('The first answer.'));
   expect(await said()).toEqual(FIRST);
   expect(await summaries()).toBe(before);
-  await answered('regenerate', conversationId, '--summary');
+  await answered('branch', 'regenerate', conversationId, '--summary');
   expect(await said()).toEqual(['branch_summary', ...FIRST]);
   expect(await summaries()).toBe(before + 1);
 });
 
 test('edit says a message in other words, without a summary unless it is asked for', async () => {
   const before = await summaries();
-  await answered('edit', conversationId, await userEntry('The first answer.'), 'Say In other words.');
+  await answered('branch', 'edit', conversationId, await userEntry('The first answer.'), 'Say In other words.');
   expect((await said()).slice(-2)).toEqual(['Say In other words.', 'In other words.']);
   expect(await summaries()).toBe(before);
-  await answered('edit', conversationId, await userEntry('In other words.'), 'Say Once more.', '--summary');
+  await answered('branch', 'edit', conversationId, await userEntry('In other words.'), 'Say Once more.', '--summary');
   expect((await said()).slice(-3)).toEqual(['branch_summary', 'Say Once more.', 'Once more.']);
   expect(await summaries()).toBe(before + 1);
 });
 
 test('an entry is named by its number too, on whatever branch it is', async () => {
-  await cli('switch', conversationId, '0', '--no-summary');
+  await cli('branch', 'switch', conversationId, '0', '--no-summary');
   const question = (await harness.client.log.entries({ conversationId })).items.find(({ kind }) => kind === 'user');
   const number = String(question?.sequence);
-  await cli('fork', conversationId, '--at', 'start', '--no-summary');
-  const resent = await cli('regenerate', conversationId, '--at', number);
+  await cli('branch', 'fork', conversationId, '--at', 'start', '--no-summary');
+  const resent = await cli('branch', 'regenerate', conversationId, '--at', number);
   expect(resent).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Sent, to be answered on branch \d+\.\n/u) });
   await expect.poll(said, { timeout: 60_000 }).toEqual(FIRST);
   // Said is not yet over: a conversation whose turn has not ended takes no edit.
   const outcome = async () => (await harness.client.conversation.get({ conversationId }))?.turn?.outcome;
   await expect.poll(outcome, { timeout: 60_000 }).toBe('completed');
-  await answered('edit', conversationId, number, 'Say By its number.');
+  await answered('branch', 'edit', conversationId, number, 'Say By its number.');
   expect(await said()).toEqual(['Say By its number.', 'By its number.']);
-  await cli('switch', conversationId, '0', '--no-summary');
+  await cli('branch', 'switch', conversationId, '0', '--no-summary');
   const [, , fork] = (await harness.client.log.entries({ conversationId })).items;
-  await cli('fork', conversationId, '--at', String(fork?.sequence), '--no-summary');
+  await cli('branch', 'fork', conversationId, '--at', String(fork?.sequence), '--no-summary');
   expect((await harness.client.log.entries({ conversationId })).items.at(-1)?.entryId).toBe(fork?.entryId);
 });
 
 test('branches lists them; what is no entry and no branch is refused with what to do', async () => {
-  const list = await cli('branches', conversationId);
+  const list = await cli('branch', 'list', conversationId);
   expect(list.code).toBe(0);
   expect(list.stdout).toContain('Begun anew.');
-  const wrong = await cli('fork', conversationId, '--at', 'twelfth');
+  const wrong = await cli('branch', 'fork', conversationId, '--at', 'twelfth');
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toMatch(/"twelfth" is no number and no id of an entry\..*\nnext: .*holdfast show.*`start`/u);
   for (const number of ['0', '99999', '4,000,000,000']) {
-    const none = await cli('fork', conversationId, '--at', number);
+    const none = await cli('branch', 'fork', conversationId, '--at', number);
     expect(none.code).toBe(2);
     expect(none.stderr).toMatch(/^error \(entry_not_found\): .*has no entry \d+.*\nnext: .*holdfast show/u);
   }
-  const unknown = await cli('switch', conversationId, '99');
+  const unknown = await cli('branch', 'switch', conversationId, '99');
   expect(unknown.code).not.toBe(0);
   expect(unknown.stderr).toContain('99');
 });

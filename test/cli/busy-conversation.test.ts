@@ -31,10 +31,10 @@ test(
       (await sql`select from messages where conversation_id = ${conversationId}`).length;
     const before = await waiting();
     for (const args of [
-      ['fork', conversationId, '--at', 'start'],
-      ['switch', conversationId, '0'],
-      ['regenerate', conversationId],
-      ['edit', conversationId, message, 'Read another file.'],
+      ['branch', 'fork', conversationId, '--at', 'start'],
+      ['branch', 'switch', conversationId, '0'],
+      ['branch', 'regenerate', conversationId],
+      ['branch', 'edit', conversationId, message, 'Read another file.'],
     ]) {
       const { code, stdout, stderr } = await cli(...args);
       expect({ command: args[0], code, stdout, stderr }).toEqual({

@@ -4,7 +4,7 @@ import { runInProcess } from './run-in-process.ts';
 const TOO_LONG = { error: { message: 'prompt of 9,310 tokens exceeds the context of 8,192' } };
 
 test('tells kind, repair, figures and the rule of an error body on standard input', async () => {
-  const result = await runInProcess(['explain-error', '--status', '400'], { input: JSON.stringify(TOO_LONG) });
+  const result = await runInProcess(['model', 'explain-error', '--status', '400'], { input: JSON.stringify(TOO_LONG) });
   expect(result).toMatchObject({ code: 0, stderr: '' });
   expect(result.stdout).toMatch(/^Kind +overflow$/m);
   expect(result.stdout).toMatch(/^Repair +compact: /m);
@@ -14,17 +14,17 @@ test('tells kind, repair, figures and the rule of an error body on standard inpu
 });
 
 test('an empty body is read by its status', async () => {
-  const result = await runInProcess(['explain-error', '--status', '413', '--json'], { input: '' });
+  const result = await runInProcess(['model', 'explain-error', '--status', '413', '--json'], { input: '' });
   expect(JSON.parse(result.stdout)).toMatchObject({ kind: 'payload_too_large', repair: 'drop_media', limit: null });
 });
 
 test('--tokens and --window tell how full the request was', async () => {
-  const asked = ['explain-error', '--status', '400', '--json', '--window', '200000'];
+  const asked = ['model', 'explain-error', '--status', '400', '--json', '--window', '200000'];
   const full = await runInProcess([...asked, '--tokens', '195000'], { input: 'bad request' });
   expect(JSON.parse(full.stdout)).toMatchObject({ kind: 'overflow', repair: 'compact' });
   const small = await runInProcess([...asked, '--tokens', '19500'], { input: 'bad request' });
   expect(JSON.parse(small.stdout)).toMatchObject({ kind: 'invalid_request', repair: 'stop' });
-  const half = await runInProcess(['explain-error', '--window', '200000'], { input: 'bad request' });
+  const half = await runInProcess(['model', 'explain-error', '--window', '200000'], { input: 'bad request' });
   expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining('--tokens and --window belong together') });
 });
 
@@ -39,7 +39,7 @@ test('--jsonl writes one verdict for each case and reads what a case leaves out 
     { answer: { stopReason: 'end', usage: { input: 800 }, window: 8_192, estimatedInput: 900 } },
   ];
   const input = `${cases.map((each) => JSON.stringify(each)).join('\r\n')}\n\n`;
-  const result = await runInProcess(['explain-error', '--jsonl'], { input });
+  const result = await runInProcess(['model', 'explain-error', '--jsonl'], { input });
   const lines = result.stdout.trim().split('\n');
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     { kind: 'overflow', repair: 'compact', actual: 9_310, limit: 8_192, evidence: expect.any(String) },
@@ -70,7 +70,7 @@ test('--jsonl answers each of 1,000 lines, also those that cannot be read, and t
     '{"provider": "nobody knows", "status": 99999, "body": null}',
   ];
   const lines = Array.from({ length: 1_000 }, (_, index) => hardest[index % hardest.length] ?? '');
-  const result = await runInProcess(['explain-error', '--jsonl'], { input: lines.join('\n') });
+  const result = await runInProcess(['model', 'explain-error', '--jsonl'], { input: lines.join('\n') });
   const verdicts = result.stdout
     .trim()
     .split('\n')
@@ -86,7 +86,7 @@ test('--jsonl answers each of 1,000 lines, also those that cannot be read, and t
   expect(result.code).toBe(2);
   expect(result.stderr).toContain('375 lines could not be read: 1, 2, 3, 9,');
   expect(result.stderr).toContain('The other 625 lines were answered.');
-  const alone = await runInProcess(['explain-error', '--jsonl'], { input: 'nonsense\n' });
+  const alone = await runInProcess(['model', 'explain-error', '--jsonl'], { input: 'nonsense\n' });
   expect(alone.stderr).toContain('1 line could not be read: 1.');
   expect(alone.stderr).not.toContain('answered');
 });

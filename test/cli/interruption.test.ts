@@ -69,7 +69,7 @@ test.each([
   expect(left.stdout).toContain('You left; the turn goes on.');
 });
 
-test.each([['list'], ['reindex', 'last'], ['worker']])(
+test.each([['list'], ['db', 'reindex', 'last'], ['worker']])(
   'Ctrl-C leaves %s while Postgres is silent',
   async (...command) => {
     const before = connections;

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runInProcess } from './run-in-process.ts';
 
 test('models are found by a part of their name, without a database, each with source and day', async () => {
-  const result = await runInProcess(['models', 'Anthropic/Claude-Sonnet-5-5']);
+  const result = await runInProcess(['model', 'list', 'Anthropic/Claude-Sonnet-5-5']);
   expect(result.code).toBe(0);
   expect(result.stdout).toMatch(
     /^anthropic\/claude-sonnet-5-5 +1,000,000 +1,000,000 +128,000 +2 +10 +0\.1 +2\.5 +\S+ [\d.]+, \d{4}-\d{2}-\d{2}$/m,
@@ -14,13 +14,13 @@ test('models are found by a part of their name, without a database, each with so
 });
 
 test('an unknown price is unknown, never 0, and a second tier of prices has a line of its own', async () => {
-  const result = await runInProcess(['models', 'openai/gpt-5']);
+  const result = await runInProcess(['model', 'list', 'openai/gpt-5']);
   expect(result.stdout).toMatch(/^openai\/gpt-5-pro .* unknown +0 /m);
   expect(result.stdout).toMatch(/^ {2}input over 272,000 +5 +22\.5 +0\.5 +0$/m);
 });
 
 test('--json gives the facts of a model', async () => {
-  const result = await runInProcess(['models', 'anthropic/claude-haiku-5-5', '--json']);
+  const result = await runInProcess(['model', 'list', 'anthropic/claude-haiku-5-5', '--json']);
   const { models } = JSON.parse(result.stdout) as { models: unknown[] };
   expect(models).toContainEqual(
     expect.objectContaining({
@@ -37,11 +37,11 @@ test('without a filter the models that configuration names are listed, fallbacks
   onTestFinished(() => rm(directory, { recursive: true }));
   const agent = '{ model: simulator/sim-8k, fallbacks: [simulator/sim-16k, simulator/sim-64k] }';
   await writeFile(join(directory, 'holdfast.yaml'), `agents:\n  default: ${agent}\n`);
-  const { stdout } = await runInProcess(['models'], { directory });
+  const { stdout } = await runInProcess(['model', 'list'], { directory });
   const names = stdout.split('\n').flatMap((line) => /^simulator\S+/.exec(line) ?? []);
   expect(names).toEqual(['simulator/sim-16k', 'simulator/sim-32k', 'simulator/sim-64k', 'simulator/sim-8k']);
   const environment = { DATABASE_URL: 'postgresql://127.0.0.1:9/none' };
-  const refreshed = await runInProcess(['models', 'claude', '--refresh'], { directory, environment });
+  const refreshed = await runInProcess(['model', 'list', 'claude', '--refresh'], { directory, environment });
   expect(refreshed.stderr).toContain('no model that configuration names has that in its name');
 });
 

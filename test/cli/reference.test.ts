@@ -3,5 +3,5 @@ import { cliReference } from '../../src/cli/reference.ts';
 
 // `npx vitest run test/cli/reference.test.ts -u` writes the page.
 test('docs/cli.md is what the commands print', async () => {
-  await expect(cliReference()).toMatchFileSnapshot('../../docs/cli.md');
+  await expect(await cliReference()).toMatchFileSnapshot('../../docs/cli.md');
 });

@@ -30,13 +30,13 @@ test('reindex makes what a damaged index has lost be found again, of one convers
   expect(await found(other.conversationId)).toEqual(['The numbat eats.']);
   await sql`delete from passages`;
   expect([...(await found(conversationId)), ...(await found(other.conversationId))]).toEqual([]);
-  expect(await cli('reindex', conversationId)).toMatchObject({
+  expect(await cli('db', 'reindex', conversationId)).toMatchObject({
     code: 0,
     stdout: 'Indexed 2 passages of 1 conversation.\n',
   });
   expect(await found(conversationId)).toEqual(['The numbat sleeps.']);
   expect(await found(other.conversationId)).toEqual([]);
-  const all = await cli('reindex', '--json');
+  const all = await cli('db', 'reindex', '--json');
   expect(parseOutput(all, z.object({}).loose())).toEqual({
     conversations: 2,
     passages: 3,
@@ -49,19 +49,19 @@ test('reindex makes what a damaged index has lost be found again, of one convers
 
 test('reindex of a conversation that is not there is refused', async () => {
   const unknown = newId();
-  const { code, stderr } = await cli('reindex', unknown);
+  const { code, stderr } = await cli('db', 'reindex', unknown);
   expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(`no conversation.*${unknown}`, 'u'))]);
 });
 
 test('reindex of several tells of each one that is done', async () => {
   const { conversationId } = await conversationOf(sql, 'The quoll digs.', 'Unindexable.');
-  const all = await cli('reindex');
+  const all = await cli('db', 'reindex');
   const done = all.stderr.trimEnd().split('\n');
   const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`select count(*)::int as count from conversations`;
   expect(done).toHaveLength(count);
   expect(done[0]).toBe(`1 of ${count}: conversation …${conversationId.slice(-8)}, 2 passages`);
   expect(done.at(-1)).toMatch(new RegExp(`^${count} of ${count}: conversation …[0-9a-f]{8}, \\d+ passages?$`, 'u'));
-  const one = await cli('reindex', conversationId, '--json');
+  const one = await cli('db', 'reindex', conversationId, '--json');
   expect(one.stderr).toBe('');
   expect(JSON.parse(one.stdout)).toMatchObject({ conversations: 1, passages: 2 });
 });
@@ -70,9 +70,9 @@ test('reindex that is interrupted says so, with exit code 130; what was begun is
   // More than two transactions take up.
   const said = Array.from({ length: 1_010 }, (_, index) => `potoroo${index}`);
   const { conversationId } = await conversationOf(sql, ...said);
-  expect(await cli('reindex', conversationId)).toMatchObject({ code: 0 });
+  expect(await cli('db', 'reindex', conversationId)).toMatchObject({ code: 0 });
   const interrupted = async (...args: string[]) => {
-    const running = startCli(['reindex', ...args], { environment: { DATABASE_URL: url } });
+    const running = startCli(['db', 'reindex', ...args], { environment: { DATABASE_URL: url } });
     await sql.begin(async (open) => {
       // The command takes longer to start than a transaction may be idle.
       await open`set local idle_in_transaction_session_timeout = 0`;
@@ -90,7 +90,7 @@ test('reindex that is interrupted says so, with exit code 130; what was begun is
   expect([code, stdout]).toEqual([
     130,
     expect.stringMatching(
-      /^Stopped after 0 conversations, with \d+ passages indexed\.\n.*upkeep.*\n {2}next: npx holdfast reindex\n$/u,
+      /^Stopped after 0 conversations, with \d+ passages indexed\.\n.*upkeep.*\n {2}next: npx holdfast db reindex\n$/u,
     ),
   ]);
   // A search takes up one batch, behind at most one that the command had begun, and says what it left to upkeep.
@@ -110,7 +110,7 @@ test('reindex of all goes on behind a conversation that is deleted meanwhile', a
   await sql.begin(async (open) => {
     // Listed as one that is there: the deletion is not done.
     await open`select from delete_conversation(${deleted.conversationId})`;
-    all = cli('reindex');
+    all = cli('db', 'reindex');
     await waitForWaiters(open, 1);
   });
   expect(await all).toMatchObject({ code: 0 });

@@ -68,18 +68,18 @@ describe('migrate', () => {
         environment: { ...harness.environment, ...environment },
         directory: empty,
       });
-      expect([before.code, before.stderr]).toEqual([3, expect.stringContaining('npx holdfast migrate')]);
+      expect([before.code, before.stderr]).toEqual([3, expect.stringContaining('npx holdfast db migrate')]);
       const first = parseOutput(
-        await runInProcess(['migrate', '--json'], { environment, directory: empty }),
+        await runInProcess(['db', 'migrate', '--json'], { environment, directory: empty }),
         z.object({ applied: z.array(z.string()) }),
       );
       expect(first.applied[0]).toMatch(/^000001_.*\.sql$/u);
-      const second = await runInProcess(['migrate'], { environment, directory: empty });
+      const second = await runInProcess(['db', 'migrate'], { environment, directory: empty });
       expect([second.code, second.stdout]).toEqual([0, 'The database is up to date.\n']);
       const database = connectDatabase({ url: url.href, maximumConnections: 1 });
       await database`insert into migrations (name, checksum) values ('999999_next.sql', 'unknown')`;
       await database.end();
-      const older = await runInProcess(['migrate'], { environment, directory: empty });
+      const older = await runInProcess(['db', 'migrate'], { environment, directory: empty });
       expect([older.code, older.stdout]).toEqual([
         0,
         expect.stringMatching(/is newer than this version.*999999_next/su),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TimelineEvent } from '../../src/client/watch-types.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -59,7 +60,11 @@ test('memories are listed by scope and forgotten by id, those of another tenant 
   const listed = async () => (await client.memory.list({ scope: 'user', name: 'ada' })).items.map(({ id }) => id);
   expect(await listed()).toEqual([own]);
   expect((await client.memory.list({ scope: 'agent' })).items).toEqual([]);
-  await client.memory.forget({ memoryId: own });
+  const options = { environment: harness.environment };
+  expect((await runInProcess(['memory', 'list', '--of', 'ada'], options)).stdout).toMatch(
+    new RegExp(`${own} +user ada +fact +Heron nests\\.`, 'u'),
+  );
+  expect((await runInProcess(['memory', 'forget', own], options)).stdout).toBe('Forgotten.\n');
   expect(await listed()).toEqual([]);
   for (const memoryId of [own, other, 'no-uuid']) {
     await expect(client.memory.forget({ memoryId })).rejects.toMatchObject({ code: 'memory_not_found' });

@@ -230,7 +230,7 @@ describe('doctor --only', () => {
     expect(parseOutput(result, schema).findings.map(({ check }) => check)).toEqual(['Postgres', 'clock', 'Temporal']);
     const gone = { ...environment, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
     const broken = await runInProcess(['doctor', '--only', 'temporal'], { directory: project, environment: gone });
-    expect(broken).toMatchObject({ code: 1, stdout: expect.stringMatching(/^broken {3}Temporal/) });
+    expect(broken).toMatchObject({ code: 5, stdout: expect.stringMatching(/^broken {3}Temporal/) });
     expect(await readdir(project)).toEqual([]);
   });
 

@@ -36,7 +36,7 @@ async function asAdmin(work: (admin: Database) => Promise<unknown>): Promise<voi
   await admin.end();
 }
 
-/** What `holdfast migrate` of the next version leaves, seen from this one. */
+/** What `holdfast db migrate` of the next version leaves, seen from this one. */
 async function migrateAsNewer(sql: Database, text: string): Promise<void> {
   await writeFile(join(directory, FUTURE), text);
   await migrate(sql, directory);
@@ -159,7 +159,7 @@ describe('migrate', () => {
     await expect(requireCurrentSchema(sql, directory)).rejects.toMatchObject({ code: 'database_behind' });
     await migrate(sql, directory);
     await writeFile(join(directory, '999999_next.sql'), 'create table next (id int);');
-    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('holdfast migrate');
+    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('holdfast db migrate');
   });
 
   it('refuses a database with the tables of a version before the first release, and says what to do', async () => {

@@ -207,7 +207,7 @@ describe('holdfast verify', () => {
     const line = `${JSON.stringify({ tool: 'read_file', effect: 'once', key: call?.key })}\n`;
     await writeFile(file, line + line);
     const { code, stdout } = await runInProcess(['verify', '--journal', file], { environment: harness.environment });
-    expect(code).toBe(1);
+    expect(code).toBe(5);
     expect(stdout).toContain(`call ${call?.key}: acted 2 times`);
     expect(stdout).toContain('1 call with an effect in the journal.');
     await writeFile(file, `half\n${line}`);
@@ -221,7 +221,7 @@ describe('holdfast verify', () => {
     await harness.database`update turns set input_tokens = input_tokens + 1 where conversation_id = ${conversationId}`;
     try {
       const text = await runInProcess(['verify'], { environment: harness.environment });
-      expect(text.code).toBe(1);
+      expect(text.code).toBe(5);
       expect(text.stdout).toMatch(/✗ usage_adds_up: .*\n {4}[0-9a-f-]{36} {2}turn /u);
       const json = await runInProcess(['verify', '--json'], { environment: harness.environment });
       expect(JSON.parse(json.stdout)).toMatchObject({ violations: 4, conversations: 1 });

@@ -47,7 +47,7 @@ test('R23 pictures and files of a message reach the model, and are left out from
   const learned = await harness.client.models.listLearnedWindows({ days: 1 });
   expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);
   const options = { environment: harness.environment, directory: harness.workspace };
-  const { stdout } = await runInProcess(['models', model], options);
+  const { stdout } = await runInProcess(['model', 'list', model], options);
   expect(stdout).toContain(
     `at most ${(PIXEL.length - 1).toLocaleString('en')} bytes of images and files, named in an error`,
   );

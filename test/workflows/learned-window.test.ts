@@ -48,9 +48,9 @@ test('a smaller window that an error names counts from then on, at that server, 
   await harness.runTask('Say on', { conversationId });
   // Named by the server it was learned of; forgotten, it is shown no more.
   const learnedLine = /^ {2}at http:\/\/127\.0\.0\.1:\d+ +10,000 +named in an error, \d{4}-\d\d-\d\d$/m;
-  expect(await shown('models', 'simulator/sim-32k')).toMatch(learnedLine);
+  expect(await shown('model', 'list', 'simulator/sim-32k')).toMatch(learnedLine);
   await harness.database`update model_facts set learned_at = learned_at - interval '31 days'`;
-  expect(await shown('models', 'simulator/sim-32k')).not.toContain('named in an error');
+  expect(await shown('model', 'list', 'simulator/sim-32k')).not.toContain('named in an error');
   await harness.runTask('Say forgotten', { conversationId });
   expect(await windows(conversationId)).toEqual([10_000, 10_000, 32_768]);
 });

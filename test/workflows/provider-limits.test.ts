@@ -108,8 +108,9 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
   const paused = await startTurnHarness();
   onTestFinished(() => paused.stop());
   const { client } = paused;
-  const models = (...args: string[]) =>
-    runInProcess(['models', ...args], { environment: paused.environment, directory: paused.workspace });
+  const options = { environment: paused.environment, directory: paused.workspace };
+  const models = () => runInProcess(['model', 'list'], options);
+  const unpause = () => runInProcess(['model', 'unpause', 'simulator'], options);
   await paused.startWorker();
   await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 259_200, times: 1 });
   const refused = await client.start('Say first');
@@ -126,9 +127,9 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
   expect(length / 3_600_000).toBeCloseTo(24, 1);
   const { stdout } = await models();
   expect(stdout).toMatch(/^simulator is not called until \S+: it answered with a rate limit at \S+\./mu);
-  expect(stdout).toContain('npx holdfast models --end-pause simulator');
-  expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator is called again.\n');
-  expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator was not paused. No provider is.\n');
+  expect(stdout).toContain('npx holdfast model unpause simulator');
+  expect((await unpause()).stdout).toBe('simulator is called again.\n');
+  expect((await unpause()).stdout).toBe('simulator was not paused. No provider is.\n');
   expect((await models()).stdout).not.toContain('is not called until');
   expect((await paused.runTask('Say other')).outcome).toBe('completed');
   await client.conversation.stop({ conversationId });

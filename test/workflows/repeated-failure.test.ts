@@ -17,7 +17,7 @@ test('work that fails ten times, and not because of an outage, ends the turn as 
   const { client, database } = harness;
   // A limit of Postgres is exceeded, which no waiting mends.
   const broken = await diskFull(database, 'insert on model_attempts', '54000');
-  const sent = await client.startTask({ task: 'Say hello' });
+  const sent = await client.start('Say hello');
   const { conversationId } = sent;
   const failing = async () =>
     (await database`select from conversations where id = ${conversationId} and failures <> '{}'`).length === 1;
@@ -25,7 +25,7 @@ test('work that fails ten times, and not because of an outage, ends the turn as 
   await database`
     update conversations set failures = (select jsonb_object_agg(key, 9) from jsonb_each(failures))
     where id = ${conversationId}`;
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 30_000 });
   expect(turn).toMatchObject({ outcome: 'interrupted', reason: 'repeated_failure' });
   expect(turn.explanation).toContain('failed ten times');
   expect(await failing()).toBe(false);

@@ -20,7 +20,7 @@ const REPAINT_MILLISECONDS = 100;
 const QUIET_CHECK_MILLISECONDS = 1_000;
 
 /** A screen on a terminal, lines in a pipe. */
-export function openDisplay(output: Output, hint: string): Display {
+export function openDisplay(output: Output, hint: () => string): Display {
   return output.repaints ? openScreen(output, hint) : openLines(output);
 }
 
@@ -40,14 +40,14 @@ function createItemLines(): (items: readonly TurnItem[], options: LineOptions) =
   };
 }
 
-function openScreen(output: Output, hint: string): Display {
+function openScreen(output: Output, hint: () => string): Display {
   const painter = createPainter(output);
   const linesOf = createItemLines();
   let current: TurnScreenState | null = null;
   const paint = (): void => {
     if (current === null) return;
     const size = { columns: output.columns() ?? 80, rows: output.rows() };
-    painter.paint(screenLines(current, { ...size, style: output.style, now: Date.now(), hint }));
+    painter.paint(screenLines(current, { ...size, style: output.style, now: Date.now(), hint: hint() }));
   };
   const timer = setInterval(paint, REPAINT_MILLISECONDS);
   // A process that ends without close must not leave the terminal without a cursor.

@@ -13,7 +13,7 @@ const COLORS: Readonly<Record<ConformanceStatus, 'green' | 'yellow' | 'dim' | 'r
 const WIDEST_STATUS = Math.max(...Object.keys(COLORS).map((status) => status.length));
 const WIDEST_NAME = Math.max(...CAPABILITIES.map((name) => name.length));
 
-/** One row of the table of `holdfast conformance`; rows come one by one, so their widths are fixed. */
+/** One row of the table of `holdfast model test`; rows come one by one, so their widths are fixed. */
 export function findingLine({ capability, status, detail }: ConformanceFinding, style: Style): string {
   const words = (name: string): string => name.replaceAll('_', ' ');
   const state = style[COLORS[status]](words(status).padEnd(WIDEST_STATUS));

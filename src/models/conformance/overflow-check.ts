@@ -51,7 +51,7 @@ export async function checkOverflowShape(probe: Probe, window: ServedWindow | nu
 function verdictOf(error: ModelCallError): Verdict {
   const { verdict } = error;
   if (verdict.kind !== 'overflow') {
-    const detail = `a refusal that is not understood as an overflow, see holdfast explain-error: ${failureWords(error)}`;
+    const detail = `a refusal that is not understood as an overflow, see holdfast model explain-error: ${failureWords(error)}`;
     return { status: 'fails', detail };
   }
   const figures = [

@@ -145,7 +145,7 @@ export async function requireCurrentSchema(
   if (missing.length === 0) return { newer };
   throw new StoreError(
     'database_behind',
-    `the database lacks ${missing.length} of ${files.length} migrations, from ${missing[0]?.name ?? ''} on; apply them with \`holdfast migrate\``,
+    `the database lacks ${missing.length} of ${files.length} migrations, from ${missing[0]?.name ?? ''} on; apply them with \`holdfast db migrate\``,
   );
 }
 
@@ -200,7 +200,7 @@ function refuseNewer(unknown: readonly AppliedMigration[], missing: readonly Mig
   if (unknown.length > 0 && missing.length > 0) {
     throw new StoreError(
       'database_newer',
-      `the database has migration ${namesOf(unknown)} of a newer version of Holdfast, but lacks ${namesOf(missing)} of this one; run \`holdfast migrate\` of a version that has all of them`,
+      `the database has migration ${namesOf(unknown)} of a newer version of Holdfast, but lacks ${namesOf(missing)} of this one; run \`holdfast db migrate\` of a version that has all of them`,
     );
   }
 }

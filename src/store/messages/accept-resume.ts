@@ -65,7 +65,7 @@ export async function nothingOpen(sql: Queries, conversationId: string): Promise
   const elsewhere =
     open === undefined
       ? ''
-      : `; the turn of branch ${open.branch} is not done: "holdfast switch ${conversationId} ${open.branch}" goes back to it`;
+      : `; the turn of branch ${open.branch} is not done: "holdfast branch switch ${conversationId} ${open.branch}" goes back to it`;
   return new StoreError('nothing_to_resume', `conversation ${conversationId} ${state}${elsewhere}`);
 }
 

@@ -23,7 +23,8 @@ const FIRST_BY_WORDS = 7;
 /** Milliseconds after which a search goes by words alone. */
 const PATIENCE_MILLISECONDS = 2_000;
 
-const NO_VECTORS = 'this database has no table for vectors: `npx holdfast migrate --embeddings <dimensions>` makes it';
+const NO_VECTORS =
+  'this database has no table for vectors: `npx holdfast db migrate --embeddings <dimensions>` makes it';
 
 interface MeaningQuery extends SearchFilter {
   readonly text: string;
