@@ -27,7 +27,7 @@ async function activeBranch(): Promise<number | undefined> {
 
 test('without a worker fork says what it waits for and how to start one; who leaves finds the branch changed later', async () => {
   const running = startCli(['branch', 'fork', conversationId, '--at', 'start', '--no-summary', '--json'], options());
-  await waitUntil('it is said that no worker serves', () => running.stderr().includes('No worker has taken'));
+  await waitUntil('it is said that a worker is waited for', () => running.stderr().includes('waited for a worker'));
   expect(running.stderr()).toContain('npx holdfast worker');
   running.process.kill('SIGINT');
   const { code, stdout } = await running.ended;

@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
 import type { EndedTurn } from '../../src/client/types.ts';
 import { withAgents } from '../../src/config/configuration.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
@@ -23,7 +24,6 @@ import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { ActivityObserver, RunningWorker } from '../../src/worker/start-worker.ts';
-import { withFlatMethods } from './flat-client.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -54,7 +54,7 @@ export interface HarnessOptions {
 
 /** Everything that one test file needs to run turns: a database, a task queue, a simulator and a workspace of its own. */
 export interface TurnHarness {
-  readonly client: ReturnType<typeof withFlatMethods>;
+  readonly client: Holdfast;
   /** As a superuser. */
   readonly database: Database;
   /** As the role of the application. */
@@ -163,13 +163,11 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     );
   const taskQueue = `agent-turn-${randomUUID()}`;
   const databaseUrl = testDatabase.url;
-  const client = withFlatMethods(
-    await connect({
-      databaseUrl,
-      taskQueue,
-      temporal: { address: temporalAddress, namespace: 'default' },
-    }),
-  );
+  const client = await connect({
+    databaseUrl,
+    taskQueue,
+    temporal: { address: temporalAddress, namespace: 'default' },
+  });
   const database = connectDatabase({ url: testDatabase.ownerUrl, applicationName: 'holdfast-test' });
   const workers: RunningWorker[] = [];
   const configuration = harnessConfiguration(options, simulator.url, workspace);

@@ -171,7 +171,7 @@ export function quietWarning(state: TurnScreenState, now: number): string | null
   const seconds = `${Math.floor(quiet / 1_000)} s`;
   if (activity.kind === 'waiting') {
     if (quiet < QUIET_WAITING_MILLISECONDS) return null;
-    return `No worker has taken the message for ${seconds}. It is stored and will be taken; start a worker with \`npx holdfast worker\` or everything with \`npx holdfast dev\`.`;
+    return `The message has waited for a worker for ${seconds}. It is stored and will be taken. If no worker runs, start one with \`npx holdfast worker\`, or everything with \`npx holdfast dev\`.`;
   }
   // A running tool and a model that thinks may be silent for long.
   const patience = state.tools.length > 0 ? QUIET_WORKING_MILLISECONDS * 4 : QUIET_WORKING_MILLISECONDS;
