@@ -87,7 +87,7 @@ async function written(): Promise<unknown> {
 }
 
 test(
-  'a worker that wakes up after its turns were taken over or stopped writes nothing, stops its model call and its tools, and its report is shown as late',
+  'a worker that wakes up after its turns were taken over writes nothing, stops its model call and its tools, and its report is shown as late',
   { timeout: 300_000 },
   async () => {
     await harness.fault({ kind: 'delay', milliseconds: 60_000, match: { containing: 'Say hello' } });
@@ -95,25 +95,16 @@ test(
     onTestFinished(() => frozen.kill('SIGKILL'));
     const acting = await harness.client.start('Call act with {}');
     const command = await harness.client.start('Call run_command with {"command": "echo begun; sleep 300"}');
-    const stopped = await harness.client.start('Call run_command with {"command": "echo started; sleep 300"}');
     const answer = await harness.client.start('Say hello');
-    await waitUntil('all work', async () => {
+    await waitUntil('both work', async () => {
       const noted = await harness.database`select 1 from tool_calls where partial_output is not null`;
       const asked = await harness.database`
       select 1 from model_attempts where conversation_id = ${answer.conversationId} and state = 'registered'`;
-      const begun = noted.length === 2 && asked.length === 1 && (await acts()).length > 0;
-      return begun && (await harness.asked()).total === 4;
+      const begun = noted.length === 1 && asked.length === 1 && (await acts()).length > 0;
+      return begun && (await harness.asked()).total === 3;
     });
     frozen.kill('SIGSTOP');
     await harness.startWorker();
-    // Temporal believes in the frozen one until the heartbeat timeout, and asks it to cancel.
-    await harness.client.conversation.stop({ conversationId: stopped.conversationId });
-    expect(await harness.client.conversation.outcome({ ...stopped, timeoutMilliseconds: 120_000 })).toMatchObject({
-      outcome: 'stopped',
-      reason: null,
-    });
-    const { items: told } = await harness.client.log.entries({ conversationId: stopped.conversationId });
-    expect(textOf(told.at(-1)?.content ?? [])).toMatch(/^The user stopped the turn during this call .*started\n$/su);
     for (const sent of [acting, command, answer]) {
       const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
       expect(turn).toMatchObject({ outcome: 'completed' });
@@ -145,5 +136,32 @@ test(
     expect(textOf(result?.lateResults[0]?.content ?? [])).toMatch(/^begun\n/u);
     const shown = entryListLines(await results(), { columns: null, style: PLAIN_STYLE, full: false });
     expect(shown.join('\n')).toMatch(/late error of attempt 1, .*; not in the view\n {4}begun/u);
+  },
+);
+
+test(
+  'a stop that finds the worker dead ends the turn as stopped, with what is known of its call',
+  { timeout: 60_000 },
+  async () => {
+    const dying = await startWorkerProcess(harness, {}, script);
+    onTestFinished(() => dying.kill('SIGKILL'));
+    const { conversationId, messageId } = await harness.client.start(
+      'Call run_command with {"command": "echo begun; sleep 300"}',
+    );
+    await waitUntil('the command runs', async () => {
+      const calls = await harness.database`
+      select from tool_calls t join turns u on u.id = t.turn_id
+      where u.conversation_id = ${conversationId} and t.partial_output is not null`;
+      return calls.length === 1;
+    });
+    // Frozen and not killed: Temporal believes in it until the heartbeat timeout, and asks it to cancel.
+    dying.kill('SIGSTOP');
+    await harness.startWorker();
+    await harness.client.conversation.stop({ conversationId });
+    const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    expect(turn).toMatchObject({ outcome: 'stopped', reason: null });
+    const { items: entries } = await harness.client.log.entries({ conversationId });
+    expect(textOf(entries.at(-1)?.content ?? [])).toMatch(/^The user stopped the turn during this call .*begun\n$/su);
+    dying.kill('SIGKILL');
   },
 );
