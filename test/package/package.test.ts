@@ -94,5 +94,5 @@ test("the packed library's types are what the documentation's example needs", as
 test('the packed program answers, and contains migrations, the workflow bundle and the list of models', async () => {
   expect(await readdir(join(application, 'node_modules/holdfast/migrations'))).not.toHaveLength(0);
   expect(await readdir(join(application, 'node_modules/holdfast/dist'))).toContain('workflow-bundle.js');
-  expect(await shell(`node ${PROGRAM} models claude-sonnet-5-5`)).toContain('anthropic/claude-sonnet-5-5');
+  expect(await shell(`node ${PROGRAM} model list claude-sonnet-5-5`)).toContain('anthropic/claude-sonnet-5-5');
 });
