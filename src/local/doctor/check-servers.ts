@@ -194,7 +194,7 @@ export async function checkTemporal(
     const own = (options.environment['TEMPORAL_ADDRESS'] ?? '') === '';
     const fix = own
       ? 'npx holdfast dev, and read .holdfast/logs/temporal.log'
-      : 'correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset them';
+      : 'correct TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, the key, the certificates or the profile (docs/connections.md), or unset them';
     return broken(
       check,
       `${address?.temporalAddress ?? 'the development server'}: ${messageOf(error)}`,
