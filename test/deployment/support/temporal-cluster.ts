@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import { serverEnvironment, startGuardedProcess } from '../../../src/local/guarded-process.ts';
-import { freePort } from '../../../src/local/ports.ts';
-import { connectionOptions } from '../../../src/temporal/profile.ts';
-import { readTemporalProfile } from '../../../src/temporal/profile.ts';
+import { isPortFree } from '../../../src/local/ports.ts';
+import { connectDatabase } from '../../../src/store/database/database.ts';
+import { connectionOptions, readTemporalProfile } from '../../../src/temporal/profile.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { startTestPostgres } from '../../support/servers.ts';
 import type { Certificates } from './certificates.ts';
@@ -43,6 +43,7 @@ export async function startTemporalCluster(directory: string, certificates: Cert
   ];
   const postgres = await startTestPostgres();
   const login = new URL(postgres.url('postgres'));
+  await makeLoginsUsual(login);
   const database = {
     host: login.hostname,
     port: login.port,
@@ -53,10 +54,10 @@ export async function startTemporalCluster(directory: string, certificates: Cert
   const names = ['FRONTEND', 'HISTORY', 'MATCHING', 'WORKER'];
   const ports: Record<string, string> = {};
   for (const name of names) {
-    ports[`${name}_GRPC_PORT`] = String(await freePort());
-    ports[`${name}_MEMBERSHIP_PORT`] = String(await freePort());
+    ports[`${name}_GRPC_PORT`] = String(await lowPort());
+    ports[`${name}_MEMBERSHIP_PORT`] = String(await lowPort());
   }
-  ports['FRONTEND_HTTP_PORT'] = String(await freePort());
+  ports['FRONTEND_HTTP_PORT'] = String(await lowPort());
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'dynamic.yaml'), 'limit.maxIDLength:\n  - value: 255\n');
   const cluster = await startGuardedProcess({
@@ -97,6 +98,22 @@ export async function startTemporalCluster(directory: string, certificates: Cert
       await postgres.stop();
     },
   };
+}
+
+let nextPort = 20_000 + (process.pid % 1_000) * 10;
+
+/** A free port that a signed 16-bit number holds: as such Temporal's server stores it. */
+async function lowPort(): Promise<number> {
+  do nextPort += 1;
+  while (!(await isPortFree(nextPort)));
+  return nextPort;
+}
+
+/** The driver of Temporal's server refuses the one round of hashing of a test's Postgres. */
+async function makeLoginsUsual({ href, password }: URL): Promise<void> {
+  const sql = connectDatabase({ url: href, maximumConnections: 1 });
+  await sql.unsafe(`set scram_iterations = 4096; alter role current_user password '${password}'`);
+  await sql.end();
 }
 
 interface DatabaseLogin {
