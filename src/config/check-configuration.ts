@@ -1,26 +1,23 @@
 /** What no schema can say: names that must exist, options that need each other, numbers that contradict each other. */
-import { policyForModel } from '../context/policy/policy-for-model.ts';
-import { policyProblems } from '../context/policy/policy-problems.ts';
-import { modelFacts } from '../models/catalogue/catalogue.ts';
+import type { Reducers } from '../context/plan/reducers/reducer.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
 import { nearestName } from '../tools/runtime/nearest-name.ts';
+import { agentPolicyProblems } from './check-policies.ts';
 import { requestProblems } from './check-request-options.ts';
-import { modelOverrides } from './configuration.ts';
 import { fallbackProblems } from './check-fallbacks.ts';
 import { toolProblems } from './check-tools.ts';
-import { DEFAULT_AGENT } from './default-agent.ts';
 import { ownProviderProblems } from './hosting.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { AgentOptions, ConfigurationOptions } from './options.ts';
-import { reducersWithoutEffect } from './override-policy.ts';
 import { presetHint, type Presets } from './presets.ts';
 import { BUILT_IN_PROVIDER_NAMES, protocolOf } from './providers.ts';
-import { resolveAgent } from './resolve-agent.ts';
 
 export interface Known {
   readonly presets: Presets;
   /** All tools of the worker; `undefined` when only a worker with tools of its own knows them. */
   readonly toolNames: readonly string[] | undefined;
+  /** All reducers of the worker; `undefined` when only a worker with reducers of its own knows them. */
+  readonly reducers: Reducers | undefined;
   readonly defaultModel: string;
 }
 
@@ -35,7 +32,7 @@ export function checkConfiguration(options: ConfigurationOptions, known: Known):
     ...agents.flatMap(([name, agent]) => fallbackProblems(name, agent, options, known.defaultModel)),
     ...agents.flatMap(([name, agent]) => presetProblems(name, agent, known.presets)),
     ...agents.flatMap(([name, agent]) => toolProblems(name, agent, known.toolNames)),
-    ...agents.flatMap(([name, agent]) => numberProblems(name, agent, options, known)),
+    ...agents.flatMap(([name, agent]) => agentPolicyProblems(name, agent, { ...known, models: options.models ?? {} })),
     ...agents.flatMap(([name, agent]) => wishProblems(name, agent, options, known)),
   ];
 }
@@ -126,33 +123,4 @@ function wishProblems(name: string, agent: AgentOptions, options: ConfigurationO
   const { provider } = parseModelName(model);
   const protocol = protocolOf(provider, options.providers ?? {});
   return protocol === undefined ? [] : requestProblems(agent.request, { agent: name, provider, protocol });
-}
-
-function numberProblems(
-  name: string,
-  agent: AgentOptions,
-  options: ConfigurationOptions,
-  known: Known,
-): FoundProblem[] {
-  const models = options.models ?? {};
-  const own = agent.model ?? known.defaultModel;
-  const named = [own, ...(agent.fallbacks ?? [])].filter((model) => model.includes('/'));
-  if (agent.policy === undefined && named.every((model) => models[model]?.policy === undefined)) return [];
-  if (!Object.hasOwn(known.presets, agent.preset ?? DEFAULT_AGENT.preset)) return [];
-  const { presets } = known;
-  const { policy, fallbacks = [] } = resolveAgent({ ...agent, model: own }, { name, workspace: '', presets, models });
-  const contradictions = [{ model: own, policy }, ...fallbacks].flatMap(({ model, policy: ofModel }) => {
-    const { limits } = modelFacts(model, modelOverrides(models));
-    return policyProblems(policyForModel(ofModel, model), limits).map((problem): FoundProblem => {
-      const [option = ''] = problem.options;
-      const path = option === 'window' ? ['models', model, 'window'] : ['agents', name, 'policy', ...option.split('.')];
-      const window = `with the model ${model} (window ${limits.window} tokens)`;
-      return { code: 'contradiction', path, message: `contradicts another number ${window}: ${problem.message}` };
-    });
-  });
-  const idle = reducersWithoutEffect(policy, agent.policy ?? {}).map((kind): FoundProblem => {
-    const message = `has no effect: the preset ${policy.name} does not have this reducer`;
-    return { code: 'contradiction', path: ['agents', name, 'policy', 'reduce', kind], message };
-  });
-  return [...contradictions, ...idle];
 }

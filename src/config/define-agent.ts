@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { CompactionPolicy } from '../context/policy/policy.ts';
+import type { PolicyChanges } from '../context/policy/change-policy.ts';
+import type { CompactionPolicyInput } from '../context/policy/policy.ts';
 import { RUN_COMMAND } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
@@ -11,8 +12,7 @@ import { describeOptionProblems, optionPath } from './describe-option-problem.ts
 import { invalidConfiguration } from './errors.ts';
 import { agentOptions } from './options.ts';
 import type { RequestSettings } from './call-options.ts';
-import type { PolicyOptions } from './policy-options.ts';
-import { PRESETS } from './presets.ts';
+import { checkPreset, PRESETS } from './presets.ts';
 import { resolveAgent } from './resolve-agent.ts';
 
 /** An agent defined in code: the options of `agents.<name>` in `holdfast.yaml`, with values where the file has names. */
@@ -43,9 +43,9 @@ export interface AgentInput {
     readonly expiresAfter?: number;
   };
   /** Name of a built-in preset, or a policy of your own. Default: `default`. */
-  readonly preset?: string | CompactionPolicy;
+  readonly preset?: string | CompactionPolicyInput;
   /** Changes of the preset. Default: none. */
-  readonly policy?: PolicyOptions;
+  readonly policy?: PolicyChanges;
   /** What is asked of the vendor with each model call, and the longest answer. Default: the vendor's and the model's own. */
   readonly request?: RequestSettings;
   readonly limits?: {
@@ -85,7 +85,6 @@ export interface AgentInput {
  */
 export function defineAgent(input: AgentInput): DefinedAgent {
   const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, output, ...rest } = input;
-  const own = typeof preset === 'string' ? {} : { [preset.name]: preset };
   const presetName = typeof preset === 'string' ? preset : preset.name;
   const options = {
     ...rest,
@@ -117,9 +116,11 @@ export function defineAgent(input: AgentInput): DefinedAgent {
     problems.push({ code: 'missing_option', option: `agent ${name}: tools`, message });
   }
   if (!parsed.success || problems.length > 0) throw invalidConfiguration(problems);
+  // A policy given as a value may be called like a preset.
+  const presets = typeof preset === 'string' ? PRESETS : { [preset.name]: checkPreset(preset) };
   const resolved = resolveAgent(
     { ...parsed.data, model: input.model ?? '' },
-    { name, workspace: resolve(workspace), presets: { ...PRESETS, ...own }, models: {} },
+    { name, workspace: resolve(workspace), presets, models: {} },
   );
   return { ...resolved, model: input.model ?? null };
 }

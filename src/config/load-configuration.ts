@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import type { CompactionPolicy } from '../context/policy/policy.ts';
+import type { CompactionPolicyInput } from '../context/policy/policy.ts';
+import type { Reducers } from '../context/plan/reducers/reducer.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import type { Configuration } from './configuration.ts';
 import { problemsIn, readConfigurationSource, requireNone, type ConfigurationSource } from './configuration-source.ts';
@@ -33,7 +34,9 @@ export interface LoadOptions {
   /** All tools of the worker. Without it, unknown tool names are accepted unless they look like a slip. */
   readonly toolNames?: readonly string[];
   /** Presets of your own, besides the built-in ones. */
-  readonly presets?: readonly CompactionPolicy[];
+  readonly presets?: readonly CompactionPolicyInput[];
+  /** All reducers of the worker. Without it, unknown names are accepted unless they look like a slip. */
+  readonly reducers?: Reducers;
 }
 
 /**
@@ -50,7 +53,8 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const providers = parsed.value.providers ?? {};
   const simulatorUrl = given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack.simulatorUrl ?? null;
   const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? parsed.value.defaultModel ?? modelForKeys(environment);
-  const known = { presets, toolNames: options.toolNames, defaultModel };
+  const { toolNames, reducers } = options;
+  const known = { presets, toolNames, reducers, defaultModel };
   const contradictions = notFollowingFrom(parsed.problems, checkConfiguration(parsed.value, known));
   const found = [...parsed.problems, ...contradictions, ...commandProblems(providers, source?.otherWriters ?? null)];
   requireNone([...problemsIn(source, found), ...environmentProblems(environment)]);

@@ -1,5 +1,6 @@
 /** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
 import { z } from 'zod';
+import { policyChanges } from '../context/policy/change-policy.ts';
 import { COMMAND_VARIABLES } from '../tools/process/child-environment.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import { embeddingOptions, modelName } from './model-options.ts';
@@ -7,7 +8,6 @@ import { keyOptions, variableName } from './key-options.ts';
 import { hostingOptions, outputOption, requestOptions, timeoutOptions } from './call-options.ts';
 import { providerLimits, turnLimits } from './limit-options.ts';
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
-import { policyOptions } from './policy-options.ts';
 import { retentionSchema } from './retention-options.ts';
 
 /** Servers are set up anew, and vendors raise their limits. Days. */
@@ -52,7 +52,7 @@ const modelOptions = z.strictObject({
   prices: prices
     .optional()
     .meta({ description: 'What the model costs; `null` for unknown.', defaultText: "the built-in table's" }),
-  policy: policyOptions.optional().meta({
+  policy: policyChanges.optional().meta({
     description: 'Changes of the preset for every agent on this model; options as under `agents.<name>.policy`.',
     describedElsewhere: true,
   }),
@@ -144,9 +144,9 @@ export const agentOptions = z.strictObject({
     .optional()
     .meta({ description: 'Tool calls that a person must allow before they run.' }),
   preset: z.string().optional().meta({ description: 'How the conversation is compacted.', defaultText: '`default`' }),
-  policy: policyOptions
+  policy: policyChanges
     .optional()
-    .meta({ description: "Changes of the preset's numbers. What is not given stays as the preset has it." }),
+    .meta({ description: 'Changes of the preset. What is not given stays as the preset has it; `null` means none.' }),
   request: requestOptions.optional().meta({ description: 'What is asked of the vendor with each model call.' }),
   output: outputOption.optional(),
   limits: turnLimits,

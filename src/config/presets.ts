@@ -1,7 +1,9 @@
-import type { CompactionPolicy } from '../context/policy/policy.ts';
+import { compactionPolicy } from '../context/policy/policy.ts';
+import type { CompactionPolicy, CompactionPolicyInput } from '../context/policy/policy.ts';
 import { BUILT_IN_PRESETS } from '../context/policy/presets/index.ts';
 import { nearestName } from '../tools/runtime/nearest-name.ts';
-import { ConfigurationError } from './errors.ts';
+import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
+import { ConfigurationError, invalidConfiguration } from './errors.ts';
 
 /** Compaction policies by name. */
 export type Presets = Readonly<Record<string, CompactionPolicy>>;
@@ -9,16 +11,29 @@ export type Presets = Readonly<Record<string, CompactionPolicy>>;
 /** The presets that Holdfast brings. */
 export const PRESETS: Presets = Object.fromEntries(BUILT_IN_PRESETS.map((policy) => [policy.name, policy]));
 
-/** The built-in presets and your own. @throws ConfigurationError `preset_duplicate` for two of one name. */
-export function presetsWith(own: readonly CompactionPolicy[]): Presets {
+/**
+ * The built-in presets and your own.
+ * @throws ConfigurationError `preset_duplicate` for two of one name; `configuration_invalid` naming each wrong option
+ */
+export function presetsWith(own: readonly CompactionPolicyInput[]): Presets {
   const presets: Record<string, CompactionPolicy> = { ...PRESETS };
   for (const policy of own) {
     if (Object.hasOwn(presets, policy.name)) {
       throw new ConfigurationError('preset_duplicate', `Two presets are called ${policy.name}: rename yours.`);
     }
-    presets[policy.name] = policy;
+    presets[policy.name] = checkPreset(policy);
   }
   return presets;
+}
+
+/** @throws ConfigurationError */
+export function checkPreset(policy: CompactionPolicyInput): CompactionPolicy {
+  const parsed = compactionPolicy.safeParse(policy);
+  if (parsed.success) return parsed.data;
+  const found = describeOptionProblems(parsed.error.issues, { value: policy, below: ['agents', '', 'policy'] });
+  throw invalidConfiguration(
+    found.map(({ code, path, message }) => ({ code, option: `preset ${policy.name}: ${optionPath(path)}`, message })),
+  );
 }
 
 /** @throws ConfigurationError `preset_unknown` */

@@ -80,6 +80,8 @@ export function configurationReference(): string {
     'budget (the window less the output reserve) or, with `of: window`, of the whole window; or both, and the smaller',
     'counts. An amount that is given replaces the whole amount of the preset. Numbers that contradict each other are refused.',
     '',
+    'A _prompt_ is `{ text, name, version }`; `name` and `version` are stored with each summary (default: `own` and 1).',
+    '',
     ...groups,
     '## Environment',
     '',
@@ -119,7 +121,7 @@ function rowsOf(path: string, option: unknown, names: readonly string[]): Option
   const own = rowOf(path, option);
   if (field(option, 'describedElsewhere') === true) return [own];
   const named = field(option, 'additionalProperties');
-  if (field(option, 'isAmount') === true) return [own];
+  if (isGivenWhole(option)) return [own];
   const inner = variants(option).find((one) => propertiesOf(one).length > 0) ?? option;
   const below = propertiesOf(inner).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, [...names, name]));
   if (typeof named !== 'object' || named === null) return [own, ...below];
@@ -132,10 +134,9 @@ function rowsOf(path: string, option: unknown, names: readonly string[]): Option
 
 function rowOf(path: string, option: unknown): OptionRow {
   const unit = textField(option, 'unit');
-  const isAmount = field(option, 'isAmount') === true;
   return {
     path,
-    type: `${isAmount ? 'amount' : typeOf(option)}${unit === '' ? '' : `, ${unit}`}`,
+    type: `${typeOf(option)}${unit === '' ? '' : `, ${unit}`}`,
     meaning: textField(option, 'description'),
     defaultText: textField(option, 'defaultText') || presetDefault(path),
   };
@@ -145,12 +146,16 @@ function rowOf(path: string, option: unknown): OptionRow {
 function presetDefault(path: string): string {
   const [, inPolicy] = path.split('.policy.');
   if (inPolicy === undefined) return '';
-  const value = inPolicy
-    .split('.')
-    .reduce<unknown>(
-      (node, name) => (Array.isArray(node) ? node.find((item) => field(item, 'kind') === name) : field(node, name)),
-      PRESETS['default'],
-    );
+  const value = inPolicy.split('.').reduce<unknown>(
+    (node, name) =>
+      Array.isArray(node)
+        ? field(
+            node.find((item) => field(item, 'use') === name),
+            'options',
+          )
+        : field(node, name),
+    PRESETS['default'],
+  );
   if (value === null) return "the preset's";
   const isPlain = ['string', 'number', 'boolean'].includes(typeof value) || isAmountValue(value) || isListOfText(value);
   return isPlain ? `the preset's; \`default\` has \`${inYaml(value)}\`` : '';
@@ -168,7 +173,15 @@ function inYaml(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }
 
+/** Amounts, prompts and lists of sections have no options of their own in the reference. */
+function isGivenWhole(option: unknown): boolean {
+  return ['isAmount', 'isPrompt', 'typeText'].some((mark) => field(option, mark) !== undefined);
+}
+
 function typeOf(option: unknown): string {
+  if (field(option, 'isAmount') === true) return 'amount';
+  if (field(option, 'isPrompt') === true) return 'prompt';
+  if (textField(option, 'typeText') !== '') return textField(option, 'typeText');
   const parts = variants(option);
   if (parts.length > 0) return parts.map(typeOf).join(' or ');
   const accepted = field(option, 'enum');

@@ -1,3 +1,5 @@
+import { changePolicy } from '../context/policy/change-policy.ts';
+import type { PolicyChanges } from '../context/policy/change-policy.ts';
 import type { CompactionPolicy } from '../context/policy/policy.ts';
 import { MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/runtime/names.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
@@ -8,8 +10,6 @@ import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
 import type { AgentDefinition, AgentMemory, TurnLimits } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
-import { overridePolicy } from './override-policy.ts';
-import type { PolicyOptions } from './policy-options.ts';
 import { presetNamed, type Presets } from './presets.ts';
 
 export interface AgentSurroundings {
@@ -125,8 +125,8 @@ function pick(
 /** The preset, over it what is said of the model, over that what the agent says. */
 function policyFor(
   preset: CompactionPolicy,
-  ofModel: PolicyOptions | undefined,
-  ofAgent: PolicyOptions | undefined,
+  ofModel: PolicyChanges | undefined,
+  ofAgent: PolicyChanges | undefined,
 ): CompactionPolicy {
-  return overridePolicy(overridePolicy(preset, ofModel ?? {}), ofAgent ?? {});
+  return changePolicy(changePolicy(preset, ofModel ?? {}), ofAgent ?? {});
 }

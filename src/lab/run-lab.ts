@@ -170,7 +170,7 @@ function agentView(session: LabSession, policy: CompactionPolicy): AgentView {
     rules: [],
     tools,
     ...definedOf({ runtimeAdvice: policy.runtimeNote?.text }),
-    ...(policy.namedBlocks === true && { namedBlocks: true, device: SOME_DEVICE }),
+    ...(policy.namedBlocks && { namedBlocks: true, device: SOME_DEVICE }),
   };
 }
 

@@ -2,7 +2,6 @@
 export const OVERFLOW_RECOVERIES_PER_TURN = 1;
 
 /** The most that a policy may allow: each costs a refused call and a pass, and the fourth would aim below a tenth of the window. */
-export const MOST_OVERFLOW_RECOVERIES = 3;
 
 /** Tool calls of one answer that run at once. */
 export const CONCURRENT_TOOL_CALLS = 8;

@@ -87,7 +87,7 @@ async function snapshotOf(
     rules: agent.rules,
     tools: tools.schemasFor(agent),
     ...definedOf({ skills: agent.skills, variables: agent.variables, runtimeAdvice: policy.runtimeNote?.text }),
-    ...(policy.namedBlocks === true && { namedBlocks: true, device: describeDevice() }),
+    ...(policy.namedBlocks && { namedBlocks: true, device: describeDevice() }),
     ...model,
     ...(fallbacks.length > 0 && {
       fallbacks: await Promise.all(

@@ -7,7 +7,7 @@ import { requireWorkspaces } from '../config/check-workspaces.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
-import type { CompactionPolicy } from '../context/policy/policy.ts';
+import type { CompactionPolicyInput } from '../context/policy/policy.ts';
 import { findServers } from '../local/find-servers.ts';
 import { temporalAt } from '../temporal/profile.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
@@ -30,7 +30,7 @@ export interface CreateWorkerOptions {
   /** Tools of your own, besides the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
   /** Compaction presets of your own, besides the built-in ones; agents and conversations choose them by name. */
-  readonly presets?: readonly CompactionPolicy[];
+  readonly presets?: readonly CompactionPolicyInput[];
   /** Asked in this order before a compaction that writes a summary: they may supply it, add to it or cancel. Default: none. */
   readonly beforeCompaction?: readonly BeforeCompaction[];
   /**

@@ -30,8 +30,7 @@ useStoreAndSimulator((opened) => {
 });
 
 /** Asks with a transcript, from which secrets are left out. */
-const { sharesPrefix: _shared, ...summary } = DEFAULT_POLICY.summary;
-const TRANSCRIPT_POLICY = { ...DEFAULT_POLICY, summary };
+const TRANSCRIPT_POLICY = { ...DEFAULT_POLICY, summary: { ...DEFAULT_POLICY.summary, sharesPrefix: null } };
 
 /** A pass inside a turn: what the turn was asked is read again once the summary came. */
 async function plannedPart(said = 'hello', policy: CompactionPolicy = DEFAULT_POLICY): Promise<PartReference> {

@@ -246,12 +246,12 @@ describe('numbers that contradict each other', () => {
     expect((await load(agent('simulator/sim-32k'))).agents).toHaveLength(2);
   });
 
-  test('an option of a reducer that the preset does not have would do nothing', async () => {
+  test('a reducer that the preset does not have is added, so what it needs is named', async () => {
     const presets = [{ ...DEFAULT_POLICY, name: 'bare', reduce: [] }];
     const file = 'agents: { a: { preset: bare, policy: { reduce: { clip: { headLimit: 5 } } } } }';
-    expect(await problemsOf(file, { presets })).toEqual([
-      '1:50 agents.a.policy.reduce.clip has no effect: the preset bare does not have this reducer',
-    ]);
+    expect(await problemsOf(file, { presets })).toContain(
+      '1:50 agents.a.policy.reduce.clip.headFraction is missing: it must be a number',
+    );
   });
 });
 

@@ -216,7 +216,7 @@ export class Conversation {
       summary: this.summary,
       operations: this.operations,
       ...definedOf({
-        placeholders: this.policy.placeholders,
+        placeholders: this.policy.placeholders ?? undefined,
         requestStubs: this.policy.requestStubs ?? undefined,
         changedThroughSequence,
       }),

@@ -155,7 +155,7 @@ const WRITERS: Readonly<Record<string, (foreign: string) => string | Promise<str
     Object.values(PRESETS).map((policy) => [
       `a summary of ${policy.name} in the view`,
       (foreign: string) => {
-        const shown = summaryMessages(summaryOf(policy, foreign), undefined, policy.summary.framing);
+        const shown = summaryMessages(summaryOf(policy, foreign), undefined, policy.summary.framing ?? undefined);
         return textIn({ system: '', tools: [], messages: shown });
       },
     ]),

@@ -35,7 +35,7 @@ describe('free reductions', () => {
   });
 
   test('W12 clip the largest results first and leave errors and the newest three', () => {
-    const clips = DEFAULT_POLICY.reduce.filter(({ kind }) => kind === 'clip');
+    const clips = DEFAULT_POLICY.reduce.filter(({ use }) => use === 'clip');
     const conversation = new Conversation({ policy: withPolicy({ reduce: clips }) });
     conversation.log.user('go');
     const [, failed] = conversation.log.step([prose(15_000)], { isError: true });
@@ -48,15 +48,10 @@ describe('free reductions', () => {
   });
 
   test('O19 O20 old results beyond the protected output are cleared, oldest first, only if that wins enough', () => {
-    const clear = {
-      kind: 'clear_tool_results',
-      protect: { tokens: 20_000 },
-      protectedTools: ['skill'],
-      protectTurns: 0,
-      placeholder: null,
-    } as const;
-    const policy = (minimum: number) =>
-      withPolicy({ reduce: [{ ...clear, minimum: { tokens: minimum } }], summary: HIDES_FREELY });
+    const policy = (minimum: number) => {
+      const options = { protect: { tokens: 20_000 }, minimum: { tokens: minimum } };
+      return withPolicy({ reduce: [{ use: 'clear_tool_results', options }], summary: HIDES_FREELY });
+    };
     const cleared = planOf(reading(14, 8_000, policy(10_000)));
     expect(cleared.form).toBe('reduction');
     const ids = cleared.operations.filter((operation) => operation.kind === 'clear').map(({ entryId }) => entryId);
@@ -66,14 +61,8 @@ describe('free reductions', () => {
   });
 
   test('O16 results of protected tools and of failed calls stay', () => {
-    const clear = {
-      kind: 'clear_tool_results',
-      protect: { tokens: 0 },
-      minimum: { tokens: 0 },
-      protectedTools: ['skill'],
-      protectTurns: 0,
-      placeholder: null,
-    } as const;
+    const options = { protect: { tokens: 0 }, minimum: { tokens: 0 }, protectedTools: ['skill'] };
+    const clear = { use: 'clear_tool_results', options };
     const conversation = new Conversation({
       policy: withPolicy({ reduce: [clear], target: null, summary: HIDES_FREELY }),
     });
@@ -89,7 +78,7 @@ describe('free reductions', () => {
 
   test('R24 an image that no request has carried yet stays, older ones become markers', () => {
     const conversation = new Conversation({
-      policy: withPolicy({ reduce: [{ kind: 'strip_images', keepNewest: 0 }] }),
+      policy: withPolicy({ reduce: [{ use: 'strip_images', options: { keepNewest: 0 } }] }),
     });
     conversation.log.user('look');
     const old = Array.from({ length: 8 }, () => conversation.log.step([[image(1_500, 1_400)]])[1]);

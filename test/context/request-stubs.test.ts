@@ -104,9 +104,9 @@ test('W43 the log keeps what a request leaves out, and only this preset leaves i
   expect(page?.content).toEqual(text(prose(500, 1)));
   const input = { agent: AGENT, entries: made.log.entries, summary: null, operations: [] };
   const { requestStubs } = WOLFFISH_POLICY;
-  if (requestStubs === undefined || requestStubs === null) throw new Error('no stubs');
+  if (requestStubs === null) throw new Error('no stubs');
   expect(hasStubs(input)).toBe(false);
   expect(hasStubs({ ...input, requestStubs })).toBe(true);
-  const withStubs = BUILT_IN_PRESETS.filter((policy) => policy.requestStubs !== undefined);
+  const withStubs = BUILT_IN_PRESETS.filter((policy) => policy.requestStubs !== null);
   expect(withStubs.map(({ name }) => name)).toEqual(['wolffish']);
 });

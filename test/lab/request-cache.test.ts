@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
 import type { Entry } from '../../src/context/log/entry.ts';
-import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
 import type { View } from '../../src/context/view/view.ts';
 import { generateSession } from '../../src/lab/generated/generate-session.ts';
@@ -150,7 +149,7 @@ test('a summary is asked behind the last request where a turn asks so, and has t
     { role: 'assistant', content: `Clause ${index} says this. ${`Party ${index} pays on day ${index}. `.repeat(45)}` },
   ]);
   const file = await writeSession(directory, 'shared.jsonl', talk.flat());
-  const apart = { ...preset('default'), name: 'apart', summary: withoutSharing(preset('default').summary) };
+  const apart = { ...preset('default'), name: 'apart', summary: { ...preset('default').summary, sharesPrefix: null } };
   const policies = [preset('default'), apart];
   const { replays, presets } = await replay(file, { policies, prices: 'anthropic/claude-sonnet-5-5' });
   const [behind = [], transcripts = []] = replays.map(({ summaryCalls }) => summaryCalls);
@@ -167,17 +166,12 @@ test('a summary is asked behind the last request where a turn asks so, and has t
   expect(ofBehind?.cost).toBeLessThan(ofTranscripts?.cost ?? 0);
 });
 
-function withoutSharing({ sharesPrefix: _sharesPrefix, ...summary }: CompactionPolicy['summary']) {
-  return summary;
-}
-
 test('a request under a preset with named blocks holds the blocks that a worker adds', async () => {
   const file = await writeSession(directory, 'blocks.jsonl', [
     { role: 'user', content: 'Hello.' },
     { role: 'assistant', content: 'Hello.' },
   ]);
-  const { runtimeNote: _runtimeNote, ...others } = preset('wolffish');
-  const plain = { ...others, name: 'plain', namedBlocks: false };
+  const plain = { ...preset('wolffish'), name: 'plain', namedBlocks: false, runtimeNote: null };
   const { replays } = await replay(file, { policies: [preset('wolffish'), plain] });
   const [blocks, none] = replays.map(({ steps }) => steps[0]?.view.fixed ?? 0);
   expect((blocks ?? 0) - (none ?? 0)).toBeGreaterThan(150);

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { overridePolicy } from '../../src/config/override-policy.ts';
-import { policyOptions } from '../../src/config/policy-options.ts';
+import { changePolicy } from '../../src/context/policy/change-policy.ts';
+import { policyChanges } from '../../src/context/policy/change-policy.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { eventsOf } from './presets/scenario.ts';
@@ -17,7 +17,7 @@ const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    presets: [{ ...overridePolicy(COWORK_POLICY, policyOptions.parse({ overflowRecoveries: 2 })), name: 'patient' }],
+    presets: [{ ...changePolicy(COWORK_POLICY, policyChanges.parse({ overflowRecoveries: 2 })), name: 'patient' }],
   });
   for (let file = 1; file <= 4; file += 1) {
     const text = Array.from({ length: 150 }, (_, index) => line(file * 1_000 + index)).join('');

@@ -96,7 +96,7 @@ async function commit(
     lastForm: weakerForm(compaction.form) === null,
   });
   if (verdict !== 'accepted') return planWeaker(dependencies, state, verdict);
-  const keepsMemory = check.policy.summary.memory !== undefined && done.summary !== null;
+  const keepsMemory = check.policy.summary.memory !== null && done.summary !== null;
   const scope = await readFlushScope(database, turn.conversationId, snapshot.workspace);
   const committed = await store.commitCompaction(database, {
     turn,
@@ -132,7 +132,7 @@ async function logSummary(
 ): Promise<void> {
   const { snapshot } = await readSnapshot(database, turn.turnId);
   const { memory } = snapshot.policy.summary;
-  if (memory === undefined || plan.coveredThroughSequence === null) return;
+  if (memory === null || plan.coveredThroughSequence === null) return;
   const summary = await store.readSummaryText(database, compactionId);
   if (summary === null) return;
   const folder = join(snapshot.workspace, memory.dailyLogFolder);

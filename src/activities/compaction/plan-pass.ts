@@ -55,7 +55,7 @@ export async function makePlan(
   },
 ): Promise<PlanResult> {
   const { check, source, reason, form, turnIsOver } = wish;
-  const isRepeated = reason === 'overflow' && (check.policy.overflowRecoveries ?? 1) > 1;
+  const isRepeated = reason === 'overflow' && check.policy.overflowRecoveries > 1;
   const { snapshot } = await readSnapshot(database, turn.turnId);
   const summarizer = wish.summarizer ?? snapshot.summarizer.limits;
   return planCompaction({
@@ -87,14 +87,14 @@ async function readWishes(
   const { keep, summary } = check.policy;
   const [limitNoteIds, activeEntryIds, flushed] = await Promise.all([
     readLimitNoteIds(database, conversationId),
-    keep.activeFiles === undefined
+    keep.activeFiles === null
       ? undefined
       : readActiveEntryIds(database, {
           conversationId,
           sequences: spokenSequences(source),
           messages: keep.activeFiles.messages,
         }),
-    summary.flush === undefined ? null : readNewestFlush(database, conversationId),
+    summary.flush === null ? null : readNewestFlush(database, conversationId),
   ]);
   return { limitNoteIds, ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
 }

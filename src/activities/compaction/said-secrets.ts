@@ -49,7 +49,7 @@ export async function secretsOfEntries(
 
 /** Where the policy makes memories of summaries: a memory outlives its conversation, and a secret may have been told long before what is summarized. */
 export function outlivesConversation({ summary }: CompactionPolicy): boolean {
-  return summary.memory !== undefined;
+  return summary.memory !== null;
 }
 
 /** Whole texts of a stretch of a conversation without secrets: what is cut out of them afterwards holds no part of one. */

@@ -75,7 +75,7 @@ function describeAnswer(
   const places = calls.map((call) => {
     const name = declared.has(call.name) ? call.name.slice(0, LONGEST_NAME) : UNKNOWN_TOOL;
     const place = tools.findIndex((tool) => tool.name === name);
-    return place >= 0 ? place : tools.push(calledTool(dependencies, name, snapshot.policy.toolsOneByOne === true)) - 1;
+    return place >= 0 ? place : tools.push(calledTool(dependencies, name, snapshot.policy.toolsOneByOne)) - 1;
   });
   return {
     kind: 'answered',

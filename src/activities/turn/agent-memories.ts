@@ -76,7 +76,7 @@ export async function relevantMemories(
     calibration: NO_CALIBRATION,
   };
   const shown = (await readShownNotes(sql, conversationId, 'memories')).map(textOf);
-  if (snapshot.policy.namedBlocks === true) return anew(memoriesNote(choice), shown.at(-1) ?? '');
+  if (snapshot.policy.namedBlocks) return anew(memoriesNote(choice), shown.at(-1) ?? '');
   const noted = memoriesShownIn(shown);
   const inForce = await findMemoriesInForce(sql, noted);
   const text = memoriesNote({ ...choice, shown, gone: noted.filter((id) => !inForce.has(id)) });

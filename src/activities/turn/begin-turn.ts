@@ -1,5 +1,4 @@
 import { textOf } from '../../context/log/content.ts';
-import { definedOf } from '../../context/policy/defined-of.ts';
 import { fixedMeasurements } from '../../context/log/fixed-measurements.ts';
 import { LINES } from '../../context/log/frames.ts';
 import type { ModelLimits } from '../../context/plan/plan.ts';
@@ -75,7 +74,7 @@ export async function beginTurn(
       preset: snapshot.policy.name,
       window: snapshot.modelLimits.window,
       ...(snapshot.policy.checkAfterLastStep && { checkAfterLastStep: true }),
-      ...definedOf({ overflowRecoveries: snapshot.policy.overflowRecoveries }),
+      ...(snapshot.policy.overflowRecoveries > 1 && { overflowRecoveries: snapshot.policy.overflowRecoveries }),
     },
     ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),
   };

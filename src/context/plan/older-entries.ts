@@ -42,7 +42,7 @@ export function olderEntries(
 }
 
 function keptFirst({ input, firstUserMessage }: PlanningState, before: number): number | null {
-  if (input.policy.keep.firstUserMessage !== true || firstUserMessage === null) return null;
+  if (!input.policy.keep.firstUserMessage || firstUserMessage === null) return null;
   return firstUserMessage < before ? firstUserMessage : null;
 }
 
@@ -53,7 +53,7 @@ function olderActiveEntries(
 ): readonly number[] {
   const { table, arrangement, groups } = state;
   const { policy, budget, activeEntryIds } = state.input;
-  if (policy.keep.activeFiles === undefined || activeEntryIds === undefined) return [];
+  if (policy.keep.activeFiles === null || activeEntryIds === undefined) return [];
   let left = resolveAmount(policy.keep.activeFiles.amount, budget);
   const kept: number[] = [];
   const takeFrom = (from: GroupTable, end: number): void => {

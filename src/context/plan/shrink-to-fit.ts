@@ -5,7 +5,7 @@ import { shortOpening } from './opening-message.ts';
 import { isUnseen, operationOn, shownTokens, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { requiredGain } from './required-gain.ts';
-import { showsMedia, stripImages, withoutMedia } from './reduce.ts';
+import { showsMedia, stripImages, withoutMedia } from './reducers/strip-images.ts';
 
 /**
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in

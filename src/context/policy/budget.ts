@@ -19,10 +19,7 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget
   const trigger = Math.min(amount(policy.trigger), inputBudget);
   const target = policy.target === null ? trigger : Math.min(amount(policy.target), trigger);
   const { maximumOutput, minimumOutput, turnPrefixOutput } = policy.summary;
-  const longest = Math.max(
-    resolveAmount(maximumOutput, { window, inputBudget, outputReserve, target }),
-    minimumOutput ?? 0,
-  );
+  const longest = Math.max(resolveAmount(maximumOutput, { window, inputBudget, outputReserve, target }), minimumOutput);
   return {
     window,
     outputReserve,

@@ -12,7 +12,7 @@ const LARGEST_RESERVE = 0.5;
  */
 export function policyForModel(policy: CompactionPolicy, model: string): CompactionPolicy {
   const name = plainModelName(model.slice(model.indexOf('/') + 1));
-  const fitting = Object.entries(policy.outputReserves ?? {}).filter(([beginning]) => name.startsWith(beginning));
+  const fitting = Object.entries(policy.outputReserves).filter(([beginning]) => name.startsWith(beginning));
   const [best] = fitting.sort(([left], [right]) => right.length - left.length);
   if (best === undefined) return policy;
   return { ...policy, outputReserve: { tokens: best[1], fraction: LARGEST_RESERVE, of: 'window' } };

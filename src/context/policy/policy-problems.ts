@@ -5,15 +5,13 @@ import type { CompactionPolicy } from './policy.ts';
 /** Numbers that contradict each other. */
 export interface PolicyProblem {
   readonly code:
-    | 'fraction_out_of_range'
     | 'reserve_exceeds_window'
     | 'trigger_exceeds_budget'
     | 'target_above_trigger'
     | 'gain_out_of_reach'
     | 'kept_exceeds_target'
     | 'summary_exceeds_target'
-    | 'no_way_to_shrink'
-    | 'duplicate_sections';
+    | 'no_way_to_shrink';
   readonly message: string;
   /** Paths of the options involved, as they are written in the configuration. */
   readonly options: readonly string[];
@@ -23,7 +21,6 @@ export interface PolicyProblem {
 export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): readonly PolicyProblem[] {
   const budget = budgetFor(policy, limits);
   return [
-    ...fractionProblems(policy),
     ...reserveProblems(budget, limits),
     ...triggerProblems(policy, budget),
     ...targetProblems(policy, budget, limits),
@@ -31,31 +28,6 @@ export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): r
     ...keptProblems(budget),
     ...summaryProblems(policy),
   ];
-}
-
-function fractionProblems(policy: CompactionPolicy): PolicyProblem[] {
-  const fractions: readonly (readonly [string, number | undefined])[] = [
-    ['trigger.fraction', policy.trigger.fraction],
-    ['target.fraction', policy.target?.fraction],
-    ['outputReserve.fraction', policy.outputReserve?.fraction],
-    ['keep.tail.fraction', policy.keep.tail.fraction],
-    ['keep.userMessages.fraction', policy.keep.userMessages.fraction],
-    ['summary.maximumOutput.fraction', policy.summary.maximumOutput.fraction],
-    ['summary.hiddenMaximum.fraction', policy.summary.hiddenMaximum?.fraction],
-    ['minimumGain', policy.minimumGain],
-    ['forcedTargetFactor', policy.forcedTargetFactor],
-  ];
-  return fractions.flatMap(([option, value]) =>
-    value === undefined || (value >= 0 && value <= 1)
-      ? []
-      : [
-          {
-            code: 'fraction_out_of_range' as const,
-            message: `${option} is ${value}, but a fraction lies between 0 and 1.`,
-            options: [option],
-          },
-        ],
-  );
 }
 
 function reserveProblems(budget: Budget, limits: ModelLimits): PolicyProblem[] {
@@ -155,21 +127,12 @@ function keptProblems(budget: Budget): PolicyProblem[] {
 }
 
 function summaryProblems(policy: CompactionPolicy): PolicyProblem[] {
-  const problems: PolicyProblem[] = [];
-  const titles = policy.summary.sections.map((section) => section.title.trim().toLowerCase());
-  if (new Set(titles).size < titles.length) {
-    problems.push({
-      code: 'duplicate_sections',
-      message: 'summary.sections has two sections of the same title.',
-      options: ['summary.sections'],
-    });
-  }
-  if (policy.enabled && policy.summary.when === 'never' && policy.reduce.length === 0) {
-    problems.push({
+  if (!policy.enabled || policy.summary.when !== 'never' || policy.reduce.length > 0) return [];
+  return [
+    {
       code: 'no_way_to_shrink',
       message: "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
       options: ['summary.when', 'reduce'],
-    });
-  }
-  return problems;
+    },
+  ];
 }

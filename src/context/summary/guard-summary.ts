@@ -32,7 +32,7 @@ export function guardedSummary(
 ): string {
   const { policy, budget, calibration } = of;
   const { overflowGuard } = policy.summary;
-  if (overflowGuard === undefined) return text;
+  if (overflowGuard === null) return text;
   const over = of.tokensAfter - resolveAmount(overflowGuard, budget);
   if (over <= 0) return text;
   const maximumTokens = estimateTokens(measureText(text), calibration) - over;

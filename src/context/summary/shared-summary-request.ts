@@ -44,7 +44,7 @@ export function maySharePrefix(of: {
 }): boolean {
   const { policy, form, reason, parts, part, failures } = of;
   return (
-    policy.summary.sharesPrefix !== undefined &&
+    policy.summary.sharesPrefix !== null &&
     failures === 0 &&
     form === 'summary' &&
     reason !== 'overflow' &&
@@ -61,7 +61,7 @@ export function maySharePrefix(of: {
 export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | null {
   const { policy, view, viewTokens, part, calibration, thinkingRoom } = input;
   const prompt = policy.summary.sharesPrefix;
-  if (prompt === undefined) return null;
+  if (prompt === null) return null;
   const room = summaryRequestLimit(input.summarizer, part.maximumOutput + thinkingRoom) - viewTokens;
   const originals = hiddenOriginals(input, Math.max(0, room));
   const text = [originals, orderText(input, prompt)].filter((piece) => piece !== '').join('\n\n');

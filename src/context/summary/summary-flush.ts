@@ -13,7 +13,7 @@ export function flushPart(state: PlanningState, parts: readonly PlanPart[]): rea
   const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
   const newest = state.arrangement.kept.findLast(isNoNote);
   const oldest = state.arrangement.kept.find(isNoNote);
-  if (flush === undefined || newest === undefined || oldest === undefined || !isFlushDue(state)) return parts;
+  if (flush === null || newest === undefined || oldest === undefined || !isFlushDue(state)) return parts;
   const { summarizer } = state.input;
   const limit = summaryRequestLimit(summarizer, flush.maximumOutput);
   const part: PlanPart = {
@@ -31,7 +31,7 @@ export function flushPart(state: PlanningState, parts: readonly PlanPart[]): rea
 function isFlushDue(state: PlanningState): boolean {
   const { policy, budget, flushed } = state.input;
   const { flush } = policy.summary;
-  if (flush === undefined || state.entriesInView < flush.minimumMessages) return false;
+  if (flush === null || state.entriesInView < flush.minimumMessages) return false;
   if (budget.window - state.tokens >= resolveAmount(flush.slack, budget)) return false;
   if (flushed === undefined) return true;
   return flushed.millisecondsAgo >= flush.cooldown && state.tokens - flushed.tokens >= flush.minimumGrowth;

@@ -1,7 +1,7 @@
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, PlanPart } from '../plan/plan.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
-import { capToolResults, clearSupersededNotes } from '../plan/reduce.ts';
+import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
 import { requiredGain } from '../plan/required-gain.ts';
 import { shrinkToFit, stripAll } from '../plan/shrink-to-fit.ts';
 import { flushPart } from './summary-flush.ts';
@@ -127,9 +127,7 @@ function rewritesHistory({ input, table }: PlanningState, { turnStart, dropped }
 /** Results beyond the policy's caps are shortened whatever is kept. */
 function cappedDraft(state: PlanningState): Draft {
   const draft: Draft = { operations: new Map(), tokens: state.tokens };
-  for (const reducer of state.input.policy.reduce) {
-    if (reducer.kind === 'cap_tool_results') capToolResults(state, draft, reducer);
-  }
+  applyAlways(state, draft);
   return draft;
 }
 

@@ -3,13 +3,16 @@ import { LINES, quoteLines } from '../log/frames.ts';
 import { measureContent } from '../log/measure.ts';
 import { sumMeasurements } from '../log/measurement-arithmetic.ts';
 import type { Measurements } from '../log/measurements.ts';
+import { clearToolResultsReducer } from '../plan/reducers/clear-tool-results.ts';
 import type { CompactionPolicy, SummaryFraming } from '../policy/policy.ts';
 import type { Presentation, ViewMessage } from '../view/view.ts';
 
 /** What of a policy decides how its passes are shown. */
 export function presentationOf(policy: CompactionPolicy): Presentation {
-  const clearing = policy.reduce.find((reducer) => reducer.kind === 'clear_tool_results');
-  return { question: policy.summary.question, clearedResult: clearing?.placeholder ?? null };
+  const { name, options } = clearToolResultsReducer;
+  const clearing = policy.reduce.find(({ use }) => use === name);
+  const clearedResult = clearing === undefined ? null : options.parse(clearing.options).placeholder;
+  return { question: policy.summary.question, clearedResult };
 }
 
 /** The summary as the view shows it: one message of the user, or a question with its answer (seeds/opencode.md). */

@@ -22,7 +22,7 @@ const FRAME_TOKENS = 6;
  */
 export function quotedTokens({ input, table, storedTokens }: PlanningState, before: number): number {
   const { policy, budget, summary } = input;
-  if (policy.summary.quotedMessages === undefined || quotingSection(policy) === undefined) return 0;
+  if (policy.summary.quotedMessages === null || quotingSection(policy) === undefined) return 0;
   const limit = resolveAmount(policy.summary.quotedMessages, budget);
   // Those that an earlier summary quotes are counted with all they may take.
   if (summary !== null) return limit;
@@ -96,7 +96,7 @@ export function insertQuotes(policy: CompactionPolicy, text: string, quotes: str
 export function askedPolicy(policy: CompactionPolicy, maximumOutput: number): CompactionPolicy {
   const { condensed } = policy.summary;
   const sections =
-    condensed !== undefined && maximumOutput < condensed.belowTokens ? condensed.sections : policy.summary.sections;
+    condensed !== null && maximumOutput < condensed.belowTokens ? condensed.sections : policy.summary.sections;
   const asked = sections.filter((section) => section.quotesUserMessages !== true);
   if (asked.length === policy.summary.sections.length && sections === policy.summary.sections) return policy;
   return { ...policy, summary: { ...policy.summary, sections: asked } };

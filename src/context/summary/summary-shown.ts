@@ -15,7 +15,7 @@ export function summaryFraming(
 ): SummaryFraming {
   const own = newestEntryId === null ? DEFAULT_FRAMING : framingWithRecall(newestEntryId);
   const framing = summary.framing ?? own;
-  if (form !== 'extractive_summary' || summary.extractOpening === undefined) return framing;
+  if (form !== 'extractive_summary' || summary.extractOpening === null) return framing;
   return { ...framing, opening: summary.extractOpening };
 }
 
@@ -26,6 +26,6 @@ export function summaryShown(
 ): SummaryShown | undefined {
   const { placement, framing } = policy.summary;
   const { form, afterSequence, newestEntryId } = of;
-  if (placement === undefined && framing === undefined && newestEntryId === null) return undefined;
-  return { placement: placement ?? 'first', framing: summaryFraming(policy, form, newestEntryId), afterSequence };
+  if (placement === 'first' && framing === null && newestEntryId === null) return undefined;
+  return { placement, framing: summaryFraming(policy, form, newestEntryId), afterSequence };
 }

@@ -195,7 +195,7 @@ export class LabConversation {
       summary: this.summary,
       operations: this.operationsInForce(),
       ...definedOf({
-        placeholders: agent.policy.placeholders,
+        placeholders: agent.policy.placeholders ?? undefined,
         requestStubs: agent.policy.requestStubs ?? undefined,
       }),
       ...(this.changedThrough !== null && { changedThroughSequence: this.changedThrough }),

@@ -95,9 +95,7 @@ function ofSummary({ summary }: LabConversation): RequestPiece[] {
 /** What of the request is shown as one line. Needs the originals, which are read only for a policy that has stubs. */
 export function stubsNow(agent: LabAgent, conversation: LabConversation): ShownStubs {
   const { requestStubs } = agent.policy;
-  return requestStubs === undefined || requestStubs === null
-    ? new Map()
-    : shownStubs(conversation.projectionInput(agent));
+  return requestStubs === null ? new Map() : shownStubs(conversation.projectionInput(agent));
 }
 
 /** What fills the request, kind by kind, with stubs as long as they are. */

@@ -138,7 +138,7 @@ async function readSource(
     input: {
       agent: { instructions, rules, tools, ...definedOf(blocks) },
       presentation: presentationOf(snapshot.policy),
-      ...definedOf({ placeholders, requestStubs: requestStubs ?? undefined }),
+      ...definedOf({ placeholders: placeholders ?? undefined, requestStubs: requestStubs ?? undefined }),
       ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
       entries: rows.map(toEntry),
       summary,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PlanResult } from '../../../src/context/plan/plan.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
-import type { CompactionPolicy, Reducer } from '../../../src/context/policy/policy.ts';
+import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { OPENCODE_POLICY } from '../../../src/context/policy/presets/opencode.ts';
 import { image, prose, text, viewText } from '../builders.ts';
 import type { Conversation } from '../builders.ts';
@@ -31,12 +31,10 @@ function cleared(result: PlanResult): number[] {
 }
 
 /** Changes the one reducer of the preset. */
-function withPruning(change: Partial<Extract<Reducer, { kind: 'clear_tool_results' }>>): CompactionPolicy {
+function withPruning(change: Readonly<Record<string, unknown>>): CompactionPolicy {
   return {
     ...OPENCODE_POLICY,
-    reduce: OPENCODE_POLICY.reduce.map((reducer) =>
-      reducer.kind === 'clear_tool_results' ? { ...reducer, ...change } : reducer,
-    ),
+    reduce: OPENCODE_POLICY.reduce.map(({ use, options }) => ({ use, options: { ...options, ...change } })),
   };
 }
 
@@ -58,7 +56,7 @@ describe('pruning', () => {
 
   test('O16 O27 results of protected tools stay and do not count', () => {
     expect(cleared(maintain(turns(8, 10_000, 'skill')))).toEqual([]);
-    expect(OPENCODE_POLICY.reduce[0]).toMatchObject({ protectedTools: ['skill'] });
+    expect(OPENCODE_POLICY.reduce[0]).toMatchObject({ options: { protectedTools: ['skill'] } });
   });
 
   test('O16 failed calls stay', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { overridePolicy } from '../../../src/config/override-policy.ts';
-import { policyOptions } from '../../../src/config/policy-options.ts';
+import { changePolicy } from '../../../src/context/policy/change-policy.ts';
+import { policyChanges } from '../../../src/context/policy/change-policy.ts';
 import { definedOf } from '../../../src/context/policy/defined-of.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { guardedSummary } from '../../../src/context/summary/guard-summary.ts';
@@ -192,7 +192,7 @@ function optionsFor(policy: CompactionPolicy, path: Path, value: number): unknow
   if (first !== 'reduce') return nested(path, policy, value);
   const [index, ...inside] = rest;
   const reducer = policy.reduce[Number(index)];
-  return { reduce: { [reducer?.kind ?? '']: nested(inside, reducer, value) } };
+  return { reduce: { [reducer?.use ?? '']: nested(inside.slice(1), reducer?.options, value) } };
 }
 
 function nested(path: Path, source: unknown, value: number): unknown {
@@ -213,8 +213,8 @@ const NUMBERS = BUILT_IN_PRESETS.flatMap((policy) =>
 );
 
 test.each(NUMBERS)('D10 $title changes what happens', ({ policy, path, value }) => {
-  const options = policyOptions.parse(optionsFor(policy, path, changed(path, value)));
-  const other = overridePolicy(policy, options);
+  const options = policyChanges.parse(optionsFor(policy, path, changed(path, value)));
+  const other = changePolicy(policy, options);
   expect(numbersIn(other).find((number) => number.path.join('.') === path.join('.'))?.value).toBe(changed(path, value));
   expect(differ(other, exact(policy, path)), 'nothing changed').toBe(true);
 });
@@ -222,7 +222,7 @@ test.each(NUMBERS)('D10 $title changes what happens', ({ policy, path, value }) 
 /** The policy with the same number set by the user: that it is exact must not be all that changes. */
 function exact(policy: CompactionPolicy, path: Path): CompactionPolicy {
   const value = numbersIn(policy).find((number) => number.path.join('.') === path.join('.'))?.value ?? 0;
-  return overridePolicy(policy, policyOptions.parse(optionsFor(policy, path, value)));
+  return changePolicy(policy, policyChanges.parse(optionsFor(policy, path, value)));
 }
 
 const LIMITS = ['user', 'assistant', 'toolResult', 'toolInput', 'total'] as const;
@@ -230,7 +230,7 @@ const LIMITS = ['user', 'assistant', 'toolResult', 'toolInput', 'total'] as cons
 test.each(BUILT_IN_PRESETS.flatMap((policy) => LIMITS.map((limit) => ({ policy, name: policy.name, limit }))))(
   'D10 $name summary.transcript.$limit changes what the summarizing model reads',
   ({ policy, limit }) => {
-    const other = overridePolicy(policy, { summary: { transcript: { [limit]: 137 } } });
+    const other = changePolicy(policy, { summary: { transcript: { [limit]: 137 } } });
     expect(differ(other, policy)).toBe(true);
   },
 );
@@ -238,15 +238,15 @@ test.each(BUILT_IN_PRESETS.flatMap((policy) => LIMITS.map((limit) => ({ policy, 
 test.each(BUILT_IN_PRESETS.map((policy) => ({ policy, name: policy.name })))(
   'D10 $name window: a number counts instead of the one of the model',
   ({ policy }) => {
-    expect(differ(overridePolicy(policy, { window: 120_000 }), policy)).toBe(true);
+    expect(differ(changePolicy(policy, { window: 120_000 }), policy)).toBe(true);
   },
 );
 
 test.each(BUILT_IN_PRESETS.map((policy) => ({ policy, name: policy.name })))(
   'D10 $name summary.results changes how much of the ledger stands below a summary, and what planning leaves for it',
   ({ policy }) => {
-    const few = overridePolicy(policy, policyOptions.parse({ summary: { results: { tokens: 200 } } }));
-    const many = overridePolicy(policy, policyOptions.parse({ summary: { results: { tokens: 9_000 } } }));
+    const few = changePolicy(policy, policyChanges.parse({ summary: { results: { tokens: 200 } } }));
+    const many = changePolicy(policy, policyChanges.parse({ summary: { results: { tokens: 9_000 } } }));
     expect(listedBelow(few)).toBeGreaterThan(0);
     expect(listedBelow(many)).toBeGreaterThan(2 * listedBelow(few));
     expect(differ(many, few)).toBe(true);

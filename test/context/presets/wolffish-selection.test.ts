@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { budgetFor } from '../../../src/context/policy/budget.ts';
 import { policyForModel } from '../../../src/context/policy/policy-for-model.ts';
-import type { CompactionPolicy, Reducer } from '../../../src/context/policy/policy.ts';
+import { BUILT_IN_REDUCERS } from '../../../src/context/plan/reducers/built-in.ts';
+import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
 import { AGENT, image, prose, text } from '../builders.ts';
 import { changedIds, conversationWith, countOf, isPlanned, planWith } from './support.ts';
@@ -14,14 +15,11 @@ function reading(sizes: readonly number[], policy: CompactionPolicy = WOLFFISH_P
   return { conversation, task, results: steps.map(([, result]) => result?.id ?? '') };
 }
 
-const clipOf = (policy: CompactionPolicy): Extract<Reducer, { kind: 'clip' }> => {
-  const found = policy.reduce.find((reducer) => reducer.kind === 'clip');
-  if (found?.kind !== 'clip') throw new Error('no clip');
-  return found;
-};
+const clipOf = (policy: CompactionPolicy) =>
+  BUILT_IN_REDUCERS.clip.options.parse(policy.reduce.find(({ use }) => use === 'clip')?.options);
 
-function withClip(change: Partial<Extract<Reducer, { kind: 'clip' }>>): CompactionPolicy {
-  return { ...WOLFFISH_POLICY, reduce: [{ ...clipOf(WOLFFISH_POLICY), ...change }] };
+function withClip(change: Readonly<Record<string, unknown>>): CompactionPolicy {
+  return { ...WOLFFISH_POLICY, reduce: [{ use: 'clip', options: { ...clipOf(WOLFFISH_POLICY), ...change } }] };
 }
 
 test('W5 a pass is due over 75 % of the input budget, not below', () => {

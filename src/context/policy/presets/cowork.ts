@@ -1,4 +1,4 @@
-import type { CompactionPolicy } from '../policy.ts';
+import { definePolicy } from '../policy.ts';
 import {
   CONDENSED_HANDOFF_SECTIONS,
   FLUSH_PROMPT,
@@ -17,34 +17,26 @@ import {
  * the cut of the transcript's newest part, the wrong tag. "Available tokens" of the summary's 8 % are those that the target
  * leaves free: 8,000 of a window of 16,000, which gives the documented 640.
  */
-export const COWORK_POLICY: CompactionPolicy = {
+export const COWORK_POLICY = definePolicy({
   name: 'cowork',
-  enabled: true,
-  window: null,
-  counting: 'calibrated',
-  checkAfterLastStep: false,
-  reduceAfterTurn: false,
   trigger: { fraction: 0.9, of: 'window' },
   target: { fraction: 0.5, of: 'window' },
   outputReserve: { tokens: 0 },
   keep: {
     // With summary, first message and a system prompt of some thousand tokens: half of the window.
     tail: { fraction: 0.42, of: 'window' },
-    userMessages: { tokens: 0 },
-    splitTurns: true,
-    tailReaches: 'at_most',
-    pivot: false,
-    minimumMessages: 0,
     firstUserMessage: true,
     activeFiles: { amount: { fraction: 0.15, of: 'input_budget' }, messages: 4 },
   },
   reduce: [
     {
-      kind: 'cap_tool_results',
-      limit: { tokens: 10_000 },
-      documentLimit: { tokens: 30_000 },
-      documentTools: ['read_file'],
-      arrayItems: 50,
+      use: 'cap_tool_results',
+      options: {
+        limit: { tokens: 10_000 },
+        documentLimit: { tokens: 30_000 },
+        documentTools: ['read_file'],
+        arrayItems: 50,
+      },
     },
   ],
   summary: {
@@ -53,14 +45,11 @@ export const COWORK_POLICY: CompactionPolicy = {
     hiddenMaximum: { fraction: 1, of: 'input_budget' },
     prompts: HANDOFF_PROMPTS,
     sections: HANDOFF_SECTIONS,
-    turnPrefixSections: null,
     condensed: { belowTokens: 2_000, sections: CONDENSED_HANDOFF_SECTIONS },
-    splitTurn: 'together',
     maximumOutput: { tokens: 4_096, fraction: 0.08, of: 'free' },
     // A viable summary needs it, so it does not shrink with the window.
     minimumOutput: 500,
     quotedMessages: { tokens: 10_000, fraction: 0.05, of: 'window' },
-    turnPrefixOutput: null,
     appendedShare: 0.15,
     placement: 'after_first_message',
     framing: HANDOFF_FRAMING,
@@ -75,8 +64,6 @@ export const COWORK_POLICY: CompactionPolicy = {
       prompt: FLUSH_PROMPT,
       sections: FLUSH_SECTIONS,
     },
-    fileLists: null,
-    question: null,
     transcript: {
       user: 3_000,
       assistant: 1_500,
@@ -85,11 +72,7 @@ export const COWORK_POLICY: CompactionPolicy = {
       total: 60_000,
       headShare: 0.7,
     },
-    model: null,
   },
   continuation: 'inside_turn',
-  continuationText: null,
-  minimumGain: 0.1,
   // After an overflow 35 % of the window.
-  forcedTargetFactor: 0.7,
-};
+});

@@ -1,4 +1,5 @@
-import type { CompactionPolicy, SummarySection } from '../policy.ts';
+import { definePolicy } from '../policy.ts';
+import type { SummarySection } from '../policy.ts';
 import { SHARED_PREFIX_PROMPT, WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
 
 /**
@@ -52,49 +53,40 @@ const sections: readonly SummarySection[] = [
  * Free reductions first; a model is called only when they do not reach the target. What leaves the
  * view can be opened again by id.
  */
-export const DEFAULT_POLICY: CompactionPolicy = {
+export const DEFAULT_POLICY = definePolicy({
   name: 'default',
-  enabled: true,
-  window: null,
-  counting: 'calibrated',
-  checkAfterLastStep: false,
-  reduceAfterTurn: false,
   // Late enough to use the window, early enough that one large tool result does not jump over the rest.
   trigger: { fraction: 0.85, of: 'input_budget' },
   // Half the budget: each pass breaks the provider's cache once, so it should last (providers' advice is 20 to 50 %).
   target: { fraction: 0.5, of: 'input_budget' },
-  outputReserve: null,
   keep: {
     tail: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
     userMessages: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
-    splitTurns: true,
-    tailReaches: 'at_most',
-    pivot: false,
-    minimumMessages: 0,
   },
   reduce: [
-    { kind: 'strip_images', keepNewest: 2 },
+    { use: 'strip_images', options: { keepNewest: 2 } },
     {
-      kind: 'clear_tool_results',
-      // PROTECT and MIN_PRUNE of seeds/opencode.md.
-      protect: { tokens: 40_000 },
-      minimum: { tokens: 20_000 },
-      protectedTools: ['update_plan'],
-      protectTurns: 0,
-      placeholder: null,
+      use: 'clear_tool_results',
+      options: {
+        // PROTECT and MIN_PRUNE of seeds/opencode.md.
+        protect: { tokens: 40_000 },
+        minimum: { tokens: 20_000 },
+        protectedTools: ['update_plan'],
+      },
     },
     {
-      kind: 'clip',
-      of: ['tool_result'],
-      // Head and tail of seeds/wolffish.md.
-      headFraction: 0.15,
-      headLimit: 6_000,
-      tailFraction: 0.08,
-      tailLimit: 3_000,
-      minimumCharacters: 2_000,
-      protectNewest: 3,
-      protectErrors: true,
-      protectedTools: ['update_plan'],
+      use: 'clip',
+      options: {
+        of: ['tool_result'],
+        // Head and tail of seeds/wolffish.md.
+        headFraction: 0.15,
+        headLimit: 6_000,
+        tailFraction: 0.08,
+        tailLimit: 3_000,
+        minimumCharacters: 2_000,
+        protectNewest: 3,
+        protectedTools: ['update_plan'],
+      },
     },
   ],
   summary: {
@@ -103,21 +95,12 @@ export const DEFAULT_POLICY: CompactionPolicy = {
     hiddenMaximum: { fraction: 0.5, of: 'input_budget' },
     prompts: WORKING_SUMMARY_PROMPTS,
     sections,
-    turnPrefixSections: null,
-    splitTurn: 'together',
     // Room for a ledger of some hundred lines; a third of what a pass leaves in small windows.
     maximumOutput: { tokens: 16_000, fraction: 0.15, of: 'input_budget' },
-    turnPrefixOutput: null,
     appendedShare: 0.15,
-    fileLists: null,
-    question: null,
     // Limited by the summarizing model's window only; the head share is that of seeds/cowork.md.
-    transcript: { user: null, assistant: null, toolResult: null, toolInput: null, total: null, headShare: 0.7 },
+    transcript: { headShare: 0.7 },
     sharesPrefix: SHARED_PREFIX_PROMPT,
-    model: null,
   },
   continuation: 'inside_turn',
-  continuationText: null,
-  minimumGain: 0.1,
-  forcedTargetFactor: 0.7,
-};
+});

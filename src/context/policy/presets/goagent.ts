@@ -1,4 +1,4 @@
-import type { CompactionPolicy } from '../policy.ts';
+import { definePolicy } from '../policy.ts';
 import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '../prompts/checkpoint.ts';
 
 /**
@@ -9,41 +9,24 @@ import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '.
  * Taken from its code: summaries of 4,096 tokens, tool results cut to 2,000 characters, at least 4 messages. Not taken:
  * compaction off by default, failures that nobody sees.
  */
-export const GOAGENT_POLICY: CompactionPolicy = {
+export const GOAGENT_POLICY = definePolicy({
   name: 'goagent',
-  enabled: true,
-  window: null,
-  counting: { charactersPerToken: 4, imageCharacters: null, reported: 'plus_estimate', unreported: 'estimate' },
-  checkAfterLastStep: false,
-  reduceAfterTurn: false,
+  counting: { charactersPerToken: 4 },
   trigger: { fraction: 1, of: 'input_budget' },
-  target: null,
   outputReserve: { tokens: 16_384 },
   keep: {
     tail: { tokens: 20_000 },
-    userMessages: { tokens: 0 },
     splitTurns: false,
     tailReaches: 'at_least',
-    pivot: false,
     minimumMessages: 4,
   },
-  reduce: [],
   summary: {
-    when: 'always',
     prompts: CHECKPOINT_PROMPTS,
     sections: CHECKPOINT_SECTIONS,
     turnPrefixSections: TURN_PREFIX_SECTIONS,
     splitTurn: 'separate',
     maximumOutput: { tokens: 4_096 },
-    turnPrefixOutput: null,
-    appendedShare: 0,
     fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
-    question: null,
-    transcript: { user: null, assistant: null, toolResult: 2_000, toolInput: null, total: null, headShare: 1 },
-    model: null,
+    transcript: { toolResult: 2_000 },
   },
-  continuation: 'never',
-  continuationText: null,
-  minimumGain: 0.1,
-  forcedTargetFactor: 0.7,
-};
+});

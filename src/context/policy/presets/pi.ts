@@ -1,4 +1,4 @@
-import type { CompactionPolicy } from '../policy.ts';
+import { definePolicy } from '../policy.ts';
 import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '../prompts/checkpoint.ts';
 
 /**
@@ -8,41 +8,24 @@ import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '.
  * Taken from its code: tool results are cut to 2,000 characters for the summarizing model. Not taken: summarizing nothing when
  * the log ends in large tool results, dropping the previous summary when a split turn has no history before it.
  */
-export const PI_POLICY: CompactionPolicy = {
+export const PI_POLICY = definePolicy({
   name: 'pi',
-  enabled: true,
-  window: null,
-  counting: { charactersPerToken: 4, imageCharacters: 4_800, reported: 'plus_estimate', unreported: 'wait' },
+  counting: { charactersPerToken: 4, imageCharacters: 4_800, unreported: 'wait' },
   checkAfterLastStep: true,
-  reduceAfterTurn: false,
   trigger: { fraction: 1, of: 'input_budget' },
-  target: null,
   outputReserve: { tokens: 16_384 },
   keep: {
     tail: { tokens: 20_000 },
-    userMessages: { tokens: 0 },
-    splitTurns: true,
     tailReaches: 'at_least',
-    pivot: false,
-    minimumMessages: 0,
   },
-  reduce: [],
   summary: {
-    when: 'always',
     prompts: CHECKPOINT_PROMPTS,
     sections: CHECKPOINT_SECTIONS,
     turnPrefixSections: TURN_PREFIX_SECTIONS,
     splitTurn: 'separate',
     maximumOutput: { fraction: 0.8, of: 'output_reserve' },
     turnPrefixOutput: { fraction: 0.5, of: 'output_reserve' },
-    appendedShare: 0,
     fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
-    question: null,
-    transcript: { user: null, assistant: null, toolResult: 2_000, toolInput: null, total: null, headShare: 1 },
-    model: null,
+    transcript: { toolResult: 2_000 },
   },
-  continuation: 'never',
-  continuationText: null,
-  minimumGain: 0.1,
-  forcedTargetFactor: 0.7,
-};
+});

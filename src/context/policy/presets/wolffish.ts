@@ -1,5 +1,5 @@
 import { LINES } from '../../log/frames.ts';
-import type { CompactionPolicy } from '../policy.ts';
+import { definePolicy } from '../policy.ts';
 import {
   BATCH_ADVICE,
   STATE_CONTINUATIONS,
@@ -18,14 +18,10 @@ import {
  * nothing new are stubs. Not taken: its plain
  * joining of parts, a reported count that replaces the estimate, a rolling summary between turns.
  */
-export const WOLFFISH_POLICY: CompactionPolicy = {
+export const WOLFFISH_POLICY = definePolicy({
   name: 'wolffish',
-  enabled: true,
-  window: null,
   // Over-counting costs a pass too early, under-counting a refused request.
-  counting: { charactersPerToken: 1.5, imageCharacters: null, reported: 'higher', unreported: 'estimate' },
-  checkAfterLastStep: false,
-  reduceAfterTurn: false,
+  counting: { charactersPerToken: 1.5, reported: 'higher' },
   trigger: { fraction: 0.75, of: 'input_budget' },
   target: { fraction: 0.5, of: 'input_budget' },
   outputReserve: { tokens: 8_000, fraction: 0.5, of: 'window' },
@@ -48,48 +44,36 @@ export const WOLFFISH_POLICY: CompactionPolicy = {
   keep: {
     // Nothing is cut off; the reducers say what stays whole.
     tail: { tokens: 0 },
-    userMessages: { tokens: 0 },
-    splitTurns: true,
-    tailReaches: 'at_most',
-    pivot: false,
-    minimumMessages: 0,
   },
   reduce: [
-    { kind: 'strip_images', keepNewest: 0 },
+    { use: 'strip_images', options: { keepNewest: 0 } },
     {
-      kind: 'clip',
-      of: ['tool_result', 'assistant', 'user'],
-      headFraction: 0.15,
-      headLimit: 6_000,
-      tailFraction: 0.08,
-      tailLimit: 3_000,
-      minimumCharacters: 500,
-      protectNewest: 3,
-      protectErrors: true,
-      protectedTools: [],
-      protectFirstUserMessage: true,
-      unseen: true,
-      expectedRetention: 0.25,
+      use: 'clip',
+      options: {
+        of: ['tool_result', 'assistant', 'user'],
+        headFraction: 0.15,
+        headLimit: 6_000,
+        tailFraction: 0.08,
+        tailLimit: 3_000,
+        minimumCharacters: 500,
+        protectNewest: 3,
+        protectFirstUserMessage: true,
+        unseen: true,
+        expectedRetention: 0.25,
+      },
     },
   ],
   summary: {
     of: 'shortened',
-    when: 'always',
     prompts: STATE_PROMPTS,
     sections: STATE_SECTIONS,
-    turnPrefixSections: null,
     headings: 'labels',
-    splitTurn: 'together',
     maximumOutput: { tokens: 8_192, fraction: 0.1, of: 'input_budget' },
-    turnPrefixOutput: null,
     appendedShare: 0.15,
     placement: 'end',
     framing: { opening: LINES.stateSummary, closing: '' },
     extractOpening: STATE_NOTICE,
-    fileLists: null,
-    question: null,
-    transcript: { user: null, assistant: null, toolResult: null, toolInput: null, total: null, headShare: 0.7 },
-    model: null,
+    transcript: { headShare: 0.7 },
   },
   placeholders: {
     clip:
@@ -98,7 +82,6 @@ export const WOLFFISH_POLICY: CompactionPolicy = {
     strip: '[Screenshot analyzed — image omitted from context]',
   },
   continuation: 'always',
-  continuationText: null,
   continuationPrompts: STATE_CONTINUATIONS,
   lasts: 'turn',
   toolsOneByOne: true,
@@ -109,6 +92,4 @@ export const WOLFFISH_POLICY: CompactionPolicy = {
     newestImagesOnly: true,
   },
   namedBlocks: true,
-  minimumGain: 0.1,
-  forcedTargetFactor: 0.7,
-};
+});

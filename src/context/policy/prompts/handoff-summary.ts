@@ -85,7 +85,7 @@ const SECTIONS: readonly HandoffSection[] = [
   },
 ];
 
-export const HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS;
+export const HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(({ condensed: _, ...section }) => section);
 
 /** The same sections and kinds of information, asked for in fewer words. */
 export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(

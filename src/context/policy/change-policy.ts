@@ -1,0 +1,117 @@
+/** What can be written over a preset, in `holdfast.yaml` or in code, and how it is put over it. Both follow from the schema. */
+import { z } from 'zod';
+import { BUILT_IN_REDUCERS } from '../plan/reducers/built-in.ts';
+import { compactionPolicy, policyShape } from './policy.ts';
+import type { CompactionPolicy, ReducerUse } from './policy.ts';
+import { object } from './policy-parts.ts';
+
+/** The options of a value, each optional at every level; lists are given whole. */
+export type Changes<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { readonly [Key in keyof Value]?: Changes<Value[Key]> | undefined }
+    : Value;
+
+/** The same schema with every option optional; lists, amounts and prompts are given whole. */
+export function changesOf<Schema extends z.ZodType>(schema: Schema): z.ZodType<Changes<z.output<Schema>>>;
+export function changesOf(schema: z.ZodType): z.ZodType {
+  const meta = schema.meta();
+  const changes = meta?.['isAmount'] === true || meta?.['isPrompt'] === true ? schema : unwrapped(schema);
+  return meta === undefined || changes === schema ? changes : changes.meta({ ...changes.meta(), ...meta });
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodNullable) {
+    const changes = changesOf(inner(schema));
+    return changes.nullable().meta({ ...changes.meta() });
+  }
+  if (schema instanceof z.ZodUnion) return z.union(schema.options.map((one) => changesOf(asSchema(one))));
+  if (schema instanceof z.ZodObject) {
+    const shape = Object.entries(schema.shape).map(([name, option]) => [name, changesOf(asSchema(option)).optional()]);
+    const changes = z.strictObject(Object.fromEntries(shape));
+    return schema.def.catchall instanceof z.ZodNever ? changes : changes.catchall(asSchema(schema.def.catchall));
+  }
+  const isWrapper =
+    schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodReadonly;
+  // A list is a list, however it is wrapped.
+  if (!isWrapper || inner(schema) instanceof z.ZodArray) return schema;
+  return changesOf(inner(schema));
+}
+
+function inner(wrapper: { unwrap(): unknown }): z.ZodType {
+  return asSchema(wrapper.unwrap());
+}
+
+function asSchema(schema: unknown): z.ZodType {
+  if (schema instanceof z.ZodType) return schema;
+  throw new TypeError('a policy is made of zod schemas');
+}
+
+const removable = <Options extends z.ZodType>(options: Options, description: string) =>
+  z.union([z.literal(false), options]).meta({ description });
+
+const { strip_images, clear_tool_results, cap_tool_results, clip } = BUILT_IN_REDUCERS;
+
+/** By the name of the reducer: options of one that the preset has, or of one to be added; `false` leaves it out. */
+const reduceChanges = z
+  .strictObject({
+    strip_images: removable(strip_images.options, 'Images and files are replaced by a marker.'),
+    clear_tool_results: removable(clear_tool_results.options, 'Old tool results are replaced by a placeholder.'),
+    cap_tool_results: removable(cap_tool_results.options, 'Very long tool results are shortened in every compaction.'),
+    clip: removable(clip.options, 'Of large contents only head and tail are kept.'),
+  })
+  .catchall(z.union([z.literal(false), z.record(z.string(), z.unknown())]))
+  .meta({
+    description: 'Reductions without a model, by name; your own as well. `false` leaves one of the preset out.',
+  });
+
+export const policyChanges = changesOf(object({ ...policyShape, reduce: reduceChanges }));
+export type PolicyChanges = z.output<typeof policyChanges>;
+
+/**
+ * Puts changes over a policy. An amount, a prompt or a list is replaced whole; an amount is then taken as it is, whatever the window.
+ * @throws ZodError when something that the preset does not have is changed in part
+ */
+export function changePolicy(policy: CompactionPolicy, changes: PolicyChanges): CompactionPolicy {
+  return Object.keys(changes).length === 0 ? policy : compactionPolicy.parse(unchecked(policy, changes));
+}
+
+/** What is wrong with changes of this policy, which fit the schema of changes. */
+export function changeProblems(policy: CompactionPolicy, changes: PolicyChanges): readonly z.core.$ZodIssue[] {
+  return compactionPolicy.safeParse(unchecked(policy, changes)).error?.issues ?? [];
+}
+
+function unchecked(policy: CompactionPolicy, { reduce, ...others }: PolicyChanges): object {
+  return {
+    ...Object(merged(policy, others)),
+    // What a user sets counts for every model.
+    ...(others.outputReserve !== undefined && { outputReserves: {} }),
+    reduce: changedReducers(policy.reduce, new Map(entriesOf(reduce ?? {}))),
+  };
+}
+
+function changedReducers(uses: readonly ReducerUse[], changes: ReadonlyMap<string, unknown>): unknown[] {
+  const added = [...changes].filter(([name]) => !uses.some(({ use }) => use === name));
+  return [...uses, ...added.map(([use]) => ({ use, options: {} }))].flatMap(({ use, options }) => {
+    const change = changes.get(use);
+    return change === false ? [] : [{ use, options: merged(options, change) }];
+  });
+}
+
+function merged(value: unknown, change: unknown): unknown {
+  if (change === undefined) return value;
+  if (typeof change !== 'object' || change === null || Array.isArray(change)) return change;
+  if ('tokens' in change || 'fraction' in change) return { exact: true, ...change };
+  if ('text' in change) return change;
+  const kept = typeof value === 'object' && value !== null ? entriesOf(value) : [];
+  const changed = entriesOf(change).map(([name, below]) => [name, merged(valueAt(value, name), below)]);
+  return Object.fromEntries([...kept, ...changed]);
+}
+
+function entriesOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([, below]) => below !== undefined);
+}
+
+function valueAt(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
