@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
@@ -54,6 +55,9 @@ export const serviceTests = {
   globalSetup: ['test/support/start-servers.ts'],
 };
 
+/** The examples of the documents import the package by its name. */
+const resolve = { alias: { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) } };
+
 const moduleTests = {
   ...shared,
   name: 'modules',
@@ -66,6 +70,9 @@ export default defineConfig({
     // Most tests wait for timers and servers rather than for a processor.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
-    projects: [{ test: moduleTests }, { test: serviceTests }],
+    projects: [
+      { resolve, test: moduleTests },
+      { resolve, test: serviceTests },
+    ],
   },
 });

@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { createModelPermits } from '../../src/activities/runtime/model-permits.ts';
+import { BUILT_IN_REGISTRY } from '../../src/context/plan/reducers/built-in.ts';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../../src/activities/runtime/outlasting-work.ts';
@@ -74,6 +75,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     embedder: null,
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: createSnapshotSource(configuration, tools),
+    reducers: BUILT_IN_REGISTRY,
     beforeCompaction: [],
     secrets: [],
     protectedPaths: [],

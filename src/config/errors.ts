@@ -7,6 +7,7 @@ export type ConfigurationErrorCode =
   | 'agent_duplicate'
   | 'preset_unknown'
   | 'preset_duplicate'
+  | 'reducer_duplicate'
   | 'model_invalid'
   | 'provider_unknown'
   /** The provider is known, but the variable that holds its key is not set. */

@@ -5,8 +5,11 @@ import type { DefinedAgent } from '../config/definitions.ts';
 import { given } from '../config/environment.ts';
 import { requireWorkspaces } from '../config/check-workspaces.ts';
 import { ConfigurationError } from '../config/errors.ts';
+import { requirePolicies } from '../config/check-policies.ts';
+import { reducersWith } from '../config/reducers.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
+import type { Reducer } from '../context/plan/reducers/reducer.ts';
 import type { CompactionPolicyInput } from '../context/policy/policy.ts';
 import { findServers } from '../local/find-servers.ts';
 import { temporalAt } from '../temporal/profile.ts';
@@ -31,6 +34,8 @@ export interface CreateWorkerOptions {
   readonly tools?: readonly ToolDefinition[];
   /** Compaction presets of your own, besides the built-in ones; agents and conversations choose them by name. */
   readonly presets?: readonly CompactionPolicyInput[];
+  /** Reducers of your own, made by `defineReducer`, besides the built-in ones; policies name them under `reduce`. */
+  readonly reducers?: readonly Reducer[];
   /** Asked in this order before a compaction that writes a summary: they may supply it, add to it or cancel. Default: none. */
   readonly beforeCompaction?: readonly BeforeCompaction[];
   /**
@@ -76,11 +81,13 @@ export interface CreateWorkerOptions {
 export async function createWorker(options: CreateWorkerOptions = {}): Promise<RunningWorker> {
   const { environment = process.env, directory = process.cwd() } = options;
   const servers = findServers({ environment, directory });
+  const reducers = reducersWith(options.reducers ?? []);
   const loaded = loadConfiguration({
     directory,
     environment,
     toolNames: [...BUILT_IN_TOOL_NAMES, ...(options.tools ?? []).map(({ name }) => name)],
     stack: servers,
+    reducers,
     ...(options.presets !== undefined && { presets: options.presets }),
   });
   const protectedPaths = [
@@ -90,6 +97,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
   ];
   const configuration = withAgents({ ...loaded, protectedPaths }, options.agents ?? []);
   requireWorkspaces(configuration);
+  requirePolicies(configuration, reducers);
   const deployment = deploymentOf(options, environment);
   const logger = createLogger(environment['HOLDFAST_LOG_LEVEL'] ?? 'info');
   installRuntimeLogger(logger);
@@ -101,6 +109,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     payloadCodecs: options.payloadCodecs,
     taskQueue: options.taskQueue ?? environment['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE,
     tools: options.tools ?? [],
+    reducers,
     beforeCompaction: options.beforeCompaction ?? [],
     concurrentWork: options.concurrentWork ?? DEFAULT_CONCURRENT_WORK,
     shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,

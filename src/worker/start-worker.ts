@@ -12,6 +12,7 @@ import type { ActivityDependencies } from '../activities/runtime/dependencies.ts
 import { createFenceWatch } from '../activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../activities/runtime/outlasting-work.ts';
 import type { OutlastingWork } from '../activities/runtime/outlasting-work.ts';
+import type { Reducers } from '../context/plan/reducers/reducer.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
 import { requireFallbacks } from '../config/check-fallbacks.ts';
 import { requireApprovalRules } from '../config/check-approvals.ts';
@@ -53,6 +54,8 @@ export interface WorkerSetup extends DatabaseAddress {
   readonly configuration: Configuration;
   /** The user's own tools, besides the built-in ones. */
   readonly tools: readonly ToolDefinition[];
+  /** All reducers that policies may name. */
+  readonly reducers: Reducers;
   /** Asked in order before a compaction that writes a summary. */
   readonly beforeCompaction: readonly BeforeCompaction[];
   /** Model calls, summaries and tools at once. */
@@ -236,6 +239,7 @@ function makeActivities(
       return listed ?? null;
     }),
     embedder: embedderOf(configuration),
+    reducers: setup.reducers,
     beforeCompaction: setup.beforeCompaction,
     secrets,
     protectedPaths: configuration.protectedPaths,

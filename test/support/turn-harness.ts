@@ -13,7 +13,9 @@ import type { Configuration } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import type { BeforeCompaction } from '../../src/context/policy/compaction-hook.ts';
-import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
+import type { Reducer } from '../../src/context/plan/reducers/reducer.ts';
+import type { CompactionPolicyInput } from '../../src/context/policy/policy.ts';
+import { reducersWith } from '../../src/config/reducers.ts';
 import type { ProviderDefinition } from '../../src/models/provider.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
@@ -35,7 +37,8 @@ export interface HarnessOptions {
   readonly tools?: readonly ToolDefinition[];
   readonly beforeCompaction?: readonly BeforeCompaction[];
   /** Presets besides the built-in ones. */
-  readonly presets?: readonly CompactionPolicy[];
+  readonly presets?: readonly CompactionPolicyInput[];
+  readonly reducers?: readonly Reducer[];
   /** Takes each line of the worker's log, debug lines included. Default: nothing is logged. */
   readonly log?: (line: string) => void;
   /** Text of `holdfast.yaml`. Default: there is none. */
@@ -194,6 +197,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
           temporal: { address: temporalAddress, namespace: 'default' },
           taskQueue,
           tools: options.tools ?? [],
+          reducers: reducersWith(options.reducers ?? []),
           beforeCompaction: options.beforeCompaction ?? [],
           concurrentWork: 20,
           shutdownGraceMilliseconds: 1_000,
@@ -248,6 +252,7 @@ function harnessConfiguration(options: HarnessOptions, simulatorUrl: string, wor
   const loaded = loadConfiguration({
     directory: workspace,
     environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl, ...options.environment },
+    reducers: reducersWith(options.reducers ?? []),
     ...(options.presets !== undefined && { presets: options.presets }),
   });
   const agent = defineAgent({ name: 'default', model: 'simulator/sim-32k', workspace, ...options.agent });

@@ -42,7 +42,7 @@ export function countNextRequest(check: FitCheck): CountedRequest {
 
 /** Plans from what is stored; `form` asks for that form instead of the strongest. */
 export async function makePlan(
-  { database }: ActivityDependencies,
+  { database, reducers, logger }: ActivityDependencies,
   turn: TurnReference,
   wish: {
     readonly check: FitCheck;
@@ -75,6 +75,13 @@ export async function makePlan(
     recall: snapshot.tools.some((tool) => tool.name === RECALL_OPEN),
     ...(await readWishes(database, turn, { check, source })),
     ...(form !== undefined && { form }),
+    reducers,
+    // Only the kind of error: its words may quote the conversation.
+    onReducerFailed: (reducer, error) =>
+      logger.warn(
+        { ...turn, reducer, code: error instanceof Error ? error.name : 'unknown' },
+        'a reducer failed or is not known to this worker, and was passed over',
+      ),
   });
 }
 

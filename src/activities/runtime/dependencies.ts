@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Reducers } from '../../context/plan/reducers/reducer.ts';
 import type { BeforeCompaction } from '../../context/policy/compaction-hook.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { CancelRequest } from '../../turn/cancel-request.ts';
@@ -42,6 +43,8 @@ export interface ActivityDependencies {
   readonly embedder: TextEmbedder | null;
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
+  /** All reducers that policies may name. */
+  readonly reducers: Reducers;
   /** Asked in order before a compaction that writes a summary. */
   readonly beforeCompaction: readonly BeforeCompaction[];
   /** Provider keys, masked in everything that tools return. */

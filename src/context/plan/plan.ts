@@ -1,5 +1,6 @@
 import type { Measurements } from '../log/measurements.ts';
 import type { Outlines } from '../log/outline-table.ts';
+import type { Reducers } from './reducers/reducer.ts';
 import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from '../policy/policy.ts';
 
 /** What a model accepts, in tokens. */
@@ -182,6 +183,10 @@ export interface PlanInput {
   readonly flushed?: { readonly millisecondsAgo: number; readonly tokens: number };
   /** The form to plan; weaker ones follow when a form failed. Default: the strongest. */
   readonly form?: CompactionForm;
+  /** Default: those that Holdfast brings. */
+  readonly reducers?: Reducers;
+  /** Told of a reducer that failed or is not known, which is then passed over. Default: its error is thrown. */
+  readonly onReducerFailed?: (name: string, error: unknown) => void;
 }
 
 export interface CompactionPlan {

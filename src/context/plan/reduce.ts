@@ -3,7 +3,7 @@ import { clearOperation } from '../log/operations.ts';
 import { isFinished, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { BUILT_IN_REGISTRY } from './reducers/built-in.ts';
-import type { Reducer } from './reducers/reducer.ts';
+import type { ReducerUse } from '../policy/policy.ts';
 
 /**
  * Applies the policy's reducers in order until the view is down to `goal` tokens. They need no
@@ -17,25 +17,40 @@ export function reduce(state: PlanningState, draft: Draft, goal: number): void {
 
 /** The same without the notes. */
 export function applyReducers(state: PlanningState, draft: Draft, goal: number): void {
-  for (const [reducer, options] of reducersOf(state)) {
+  for (const use of state.input.policy.reduce) {
     if (isFinished(draft, goal)) return;
-    reducer.apply(state, draft, options, goal);
+    applyOne(state, draft, { use, goal });
   }
 }
 
 /** Those of the reducers that shorten whatever is kept when others are dropped. */
 export function applyAlways(state: PlanningState, draft: Draft): void {
-  for (const [reducer, options] of reducersOf(state)) {
-    if (reducer.always) reducer.apply(state, draft, options, draft.tokens);
+  const { policy, reducers = BUILT_IN_REGISTRY } = state.input;
+  for (const use of policy.reduce) {
+    if (reducers.get(use.use)?.always === true) applyOne(state, draft, { use, goal: draft.tokens });
   }
 }
 
-function reducersOf({ input }: PlanningState): (readonly [Reducer, unknown])[] {
-  return input.policy.reduce.map(({ use, options }) => {
-    const reducer = BUILT_IN_REGISTRY.get(use);
-    if (reducer === undefined) throw new Error(`there is no reducer ${use}`);
-    return [reducer, options] as const;
-  });
+/** A reducer that fails, or that this worker does not have, is passed over; the others and the weaker forms still shrink the view. */
+function applyOne(
+  state: PlanningState,
+  draft: Draft,
+  { use, goal }: { readonly use: ReducerUse; readonly goal: number },
+): void {
+  const { reducers = BUILT_IN_REGISTRY, onReducerFailed } = state.input;
+  const reducer = reducers.get(use.use);
+  try {
+    if (reducer === undefined) throw new UnknownReducer(`there is no reducer ${use.use}`);
+    reducer.apply(state, draft, use.options, goal);
+  } catch (error) {
+    if (onReducerFailed === undefined) throw error;
+    onReducerFailed(use.use, error);
+  }
+}
+
+/** A policy names a reducer that was not passed to `createWorker`. */
+class UnknownReducer extends Error {
+  override readonly name = 'UnknownReducer';
 }
 
 /** A note that a newer one of its slot has replaced says nothing any more; the pass itself may append a continuation. */

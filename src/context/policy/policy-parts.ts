@@ -38,13 +38,13 @@ export const outputReserve = object({
   upToMaximumOutput: z.boolean().exactOptional(),
   yieldsToMaximumInput: z.boolean().exactOptional(),
 })
-  .nullable()
-  .default(null)
   .meta({
     description:
       'Kept free for the answer. `null`: the smallest of the longest answer, 16,384 tokens and a fifth of the window.',
     isAmount: true,
-  });
+  })
+  .nullable()
+  .default(null);
 
 /** A text that a model reads; name and version are stored with each summary. */
 const prompt = object({
@@ -113,7 +113,6 @@ export function sectionsOf(description: string) {
 }
 
 export type TokenAmount = z.output<ReturnType<typeof amount>>;
-export type OutputReserve = NonNullable<z.output<typeof outputReserve>>;
 export type Prompt = z.output<typeof prompt>;
 export type SummaryPrompts = z.output<typeof summaryPrompts>;
 export type SummaryFraming = z.output<typeof summaryFraming>;

@@ -19,11 +19,10 @@ import {
 } from './policy-parts.ts';
 import { summary } from './summary-policy.ts';
 
-export type { FlushPolicy, SummaryPlacement, SummaryPolicy, TranscriptLimits } from './summary-policy.ts';
+export type { SummaryPlacement, TranscriptLimits } from './summary-policy.ts';
 
 export type {
   ContinuationPrompts,
-  OutputReserve,
   PlaceholderTexts,
   Prompt,
   SectionSubject,

@@ -134,7 +134,6 @@ export const summary = object({
     .meta({ description: "Model that summarizes, as `provider/model`; `null` for the agent's own." }),
 }).meta({ description: 'The summary.' });
 
-export type SummaryPolicy = z.output<typeof summary>;
+type SummaryPolicy = z.output<typeof summary>;
 export type TranscriptLimits = SummaryPolicy['transcript'];
 export type SummaryPlacement = SummaryPolicy['placement'];
-export type FlushPolicy = NonNullable<SummaryPolicy['flush']>;

@@ -4,6 +4,7 @@ import type { ActivityDependencies } from '../../../src/activities/runtime/depen
 import { createFenceWatch } from '../../../src/activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../../../src/activities/runtime/outlasting-work.ts';
 import { createModelPermits } from '../../../src/activities/runtime/model-permits.ts';
+import { BUILT_IN_REGISTRY } from '../../../src/context/plan/reducers/built-in.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import type { ProviderDefinition } from '../../../src/models/provider.ts';
 import type { Database } from '../../../src/store/database/database.ts';
@@ -39,6 +40,7 @@ export function activityDependencies(
     embedder: null,
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: () => Promise.resolve(SNAPSHOT),
+    reducers: BUILT_IN_REGISTRY,
     beforeCompaction: [],
     secrets: [],
     protectedPaths: [],

@@ -20,8 +20,8 @@ import type { Conversation, LogBuilder } from '../builders.ts';
 import { counted, large } from './counted.ts';
 import { hugeResults, largeResults, longMessages, mixedLog, smallResults } from './rich-logs.ts';
 
-/** Numbers that a query takes and no pure function sees; `test/store/active-entries.test.ts` changes them. */
-const TAKEN_BY_QUERIES = new Set(['keep.activeFiles.messages']);
+/** Numbers that no pure function sees: `test/store/active-entries.test.ts` and `test/workflows/overflow.test.ts` change them. */
+const TAKEN_ELSEWHERE = new Set(['keep.activeFiles.messages', 'overflowRecoveries']);
 
 /** Measured once: the policies differ, the conversations do not. */
 const MIXED = [1, 9, 14].map(mixedLog);
@@ -182,6 +182,7 @@ function changed(path: Path, value: number): number {
   const name = String(path.at(-1));
   if (/fraction|share|factor|gain|retention/i.test(name)) return value === 0 ? 0.5 : value / 2;
   if (path.includes('minimum')) return value * 5;
+  if (name === 'minimumOutput' && value === 0) return 40_000;
   if (name === 'tokens' && value === 0) return 5_000;
   return value < 10 ? value + 5 : Math.round(value / 3);
 }
@@ -208,7 +209,7 @@ function nested(path: Path, source: unknown, value: number): unknown {
 
 const NUMBERS = BUILT_IN_PRESETS.flatMap((policy) =>
   numbersIn(policy)
-    .filter(({ path }) => !TAKEN_BY_QUERIES.has(path.join('.')))
+    .filter(({ path }) => !TAKEN_ELSEWHERE.has(path.join('.')))
     .map(({ path, value }) => ({ policy, title: `${policy.name} ${path.join('.')}`, path, value })),
 );
 

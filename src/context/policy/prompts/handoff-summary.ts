@@ -85,7 +85,15 @@ const SECTIONS: readonly HandoffSection[] = [
   },
 ];
 
-export const HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(({ condensed: _, ...section }) => section);
+export const HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(
+  ({ title, subject, instruction, open, quotesUserMessages }) => ({
+    title,
+    subject,
+    instruction,
+    open,
+    quotesUserMessages,
+  }),
+);
 
 /** The same sections and kinds of information, asked for in fewer words. */
 export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(

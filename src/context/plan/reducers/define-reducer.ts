@@ -1,0 +1,138 @@
+import type { z } from 'zod';
+import { clearOperation, clipOperation } from '../../log/operations.ts';
+import type { Operation } from '../plan.ts';
+import { isFinished, isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
+import type { Draft, PlanningState } from '../planning-state.ts';
+import type { Reducer } from './reducer.ts';
+import { reducer } from './reducer.ts';
+import { showsMedia, withoutMedia } from './strip-images.ts';
+
+/** A message, answer or tool result that the view shows, as numbers: its text stays in the database. */
+export interface ReducibleEntry {
+  readonly id: string;
+  readonly kind: 'user' | 'assistant' | 'tool_result';
+  readonly turnId: string;
+  /** Of a tool result; `null` for others. */
+  readonly toolName: string | null;
+  /** The tool reported a failure. */
+  readonly isError: boolean;
+  /** Of the original. */
+  readonly characters: number;
+  /** As it is shown now, by the calibrated estimate. */
+  readonly tokens: number;
+  /** Images that it shows now. */
+  readonly images: number;
+  /** How it is shown now; `null`: as it was. */
+  readonly shown: 'clip' | 'clear' | 'strip' | null;
+}
+
+export interface ReducerInput {
+  /** What may be changed, oldest first. The newest answer, and what came after it, is not among them. */
+  readonly entries: readonly ReducibleEntry[];
+  /** Tokens of the whole view, by the calibrated estimate. */
+  readonly tokens: number;
+  /** Tokens that the compaction aims for. */
+  readonly goal: number;
+}
+
+/** How an entry is shown from now on; made by `clip`, `clear` or `strip`. */
+export type Change =
+  | { readonly kind: 'clip'; readonly id: string; readonly head: number; readonly tail: number }
+  | { readonly kind: 'clear'; readonly id: string }
+  | { readonly kind: 'strip'; readonly id: string };
+
+/** Keeps the first `head` and the last `tail` characters of an entry. */
+export function clip(id: string, { head, tail }: { readonly head: number; readonly tail: number }): Change {
+  return { kind: 'clip', id, head, tail };
+}
+
+/** Replaces a tool result by a line that names it and says how to get it back. */
+export function clear(id: string): Change {
+  return { kind: 'clear', id };
+}
+
+/** Replaces the images and files of an entry by markers. */
+export function strip(id: string): Change {
+  return { kind: 'strip', id };
+}
+
+/** `plan` named an entry that it was not given, or cleared what is no tool result. */
+export class ReducerError extends Error {
+  override readonly name = 'ReducerError';
+  readonly code = 'reducer_change_invalid';
+}
+
+/**
+ * Defines a reducer in code, to be passed to `createWorker` and named by policies (`reduce`). Nothing that it changes is lost: the
+ * original stays, and a placeholder says how to get it back. Changes are made in order, until the view is down to the goal; one that
+ * would make an entry larger is passed over. `plan` must be pure: it may run again for the same compaction.
+ */
+export function defineReducer<Options extends z.ZodType>(definition: {
+  /** By which policies name it; not that of a built-in reducer. */
+  readonly name: string;
+  /** Of one use in a policy. */
+  readonly options: Options;
+  readonly plan: (input: ReducerInput, options: z.output<Options>) => readonly Change[];
+}): Reducer<Options> {
+  const { name, options, plan } = definition;
+  return reducer({
+    name,
+    options,
+    apply: (state, draft, given, goal) => {
+      const positions = reduciblePositions(state);
+      const byId = new Map(positions.map((position) => [state.table.idAt(position), position]));
+      const entries = positions.map((position) => reducibleEntry(state, draft, position));
+      for (const change of plan({ entries, tokens: Math.ceil(draft.tokens), goal: Math.floor(goal) }, given)) {
+        if (isFinished(draft, goal)) return;
+        const position = byId.get(change.id);
+        if (position === undefined) throw new ReducerError(`${name} changed ${change.id}, which it was not given`);
+        tryOperation(state, draft, position, operationFor(state, draft, { change, position, name }));
+      }
+    },
+  });
+}
+
+function reduciblePositions(state: PlanningState): number[] {
+  const { kept } = state.arrangement;
+  const isReducible = (position: number): boolean =>
+    ['user', 'assistant', 'tool_result'].includes(state.table.kindAt(position)) &&
+    position !== state.seenThrough &&
+    !isUnseen(state, position);
+  return Array.from(kept).filter(isReducible);
+}
+
+function reducibleEntry(state: PlanningState, draft: Draft, position: number): ReducibleEntry {
+  const { table } = state;
+  const kind = table.kindAt(position);
+  return {
+    id: table.idAt(position),
+    kind: kind === 'user' || kind === 'assistant' ? kind : 'tool_result',
+    turnId: table.turnIdAt(position),
+    toolName: kind === 'tool_result' ? table.toolNameAt(position) : null,
+    isError: table.isErrorAt(position),
+    characters: table.charactersAt(position),
+    tokens: Math.ceil(shownTokens(state, draft, position)),
+    images: shownMeasurements(state, draft, position).images,
+    shown: operationOn(state, draft, position)?.kind ?? null,
+  };
+}
+
+function operationFor(
+  state: PlanningState,
+  draft: Draft,
+  of: { readonly change: Change; readonly position: number; readonly name: string },
+): Operation {
+  const { change, position, name } = of;
+  const entry = state.table.at(position);
+  switch (change.kind) {
+    case 'clip': {
+      const { head, tail } = change;
+      return clipOperation(entry, { head, tail, keepMedia: showsMedia(state, draft, position) });
+    }
+    case 'clear':
+      if (entry.kind === 'tool_result') return clearOperation(entry);
+      throw new ReducerError(`${name} cleared ${change.id}, which is no tool result: clip it instead`);
+    case 'strip':
+      return withoutMedia(state, draft, position);
+  }
+}

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nameTheTicket } from '../../../docs/examples/own-hook.ts';
+import { tickets } from '../../../docs/examples/own-preset.ts';
+import { newestPerTool } from '../../../docs/examples/own-reducer.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { startTurnHarness } from '../../support/turn-harness.ts';
+import type { TurnHarness } from '../../support/turn-harness.ts';
+import { readTask, requestBodies, writeLogs } from './scenario.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    agent: { model: 'simulator/sim-32k' },
+    presets: [tickets],
+    reducers: [newestPerTool],
+    beforeCompaction: [nameTheTicket],
+  });
+  await writeLogs(harness, 6);
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+test('the preset and the hook of docs/compaction.md run through the public API', async () => {
+  const sent = await harness.client.startTask({ task: `For TICKET-4711: ${readTask(6)}`, preset: 'tickets' });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  const summaries = await harness.client.listSummaries({ conversationId: sent.conversationId });
+  expect(summaries.length).toBeGreaterThan(0);
+  for (const { preset, text, tokensBefore } of summaries) {
+    expect(preset).toBe('tickets');
+    expect(text).toContain('## Tickets So Far');
+    expect(tokensBefore).toBeGreaterThan(16_384);
+  }
+  expect((await requestBodies(harness, 'agent')).at(-1)).toContain('Which tickets did you see?');
+  expect((await requestBodies(harness, 'summary')).at(-1)).toContain('about TICKET-4711: name it first');
+}, 400_000);
+
+test.each(['own-preset', 'own-reducer', 'own-hook'])('docs/compaction.md shows docs/examples/%s.ts', async (name) => {
+  const page = await readFile(new URL('../../../docs/compaction.md', import.meta.url), 'utf8');
+  expect(page).toContain(await readFile(new URL(`../../../docs/examples/${name}.ts`, import.meta.url), 'utf8'));
+});
+
+test('a name that is taken is refused', () => {
+  const directory = harness.workspace;
+  const load = () => loadConfiguration({ directory, environment: {}, presets: [{ ...tickets, name: 'pi' }] });
+  expect(load).toThrow('Two presets are called pi');
+});
