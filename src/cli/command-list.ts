@@ -149,6 +149,9 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
       ),
       command('view', 'print what the model saw at a call', async () => (await import('./view.ts')).viewCommand()),
       command('compact', 'compact a conversation now', async () => (await import('./compact.ts')).compactCommand()),
+      command('pin', 'pin a rule to a conversation, or list its pins', async () =>
+        (await import('./pin.ts')).pinCommand(),
+      ),
       command('summaries', 'list the summaries of a conversation, with what they cover', async () =>
         (await import('./summaries.ts')).summariesCommand(),
       ),

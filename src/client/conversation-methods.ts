@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { pinLine, unpinLine } from '../context/log/pins.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { deleteConversation } from '../store/conversations/delete-conversation.ts';
 import type { ConversationState } from '../store/conversations/conversations.ts';
 import type { MessageInput } from '../store/messages/messages.ts';
+import { readPins } from '../store/log/pins.ts';
 import { exportConversation } from '../store/transfer/export-conversation.ts';
 import { importExportedConversation } from '../store/transfer/import-exported.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
@@ -67,6 +69,27 @@ export class ConversationMethods {
       await describeConversation(database, conversationId);
       const message = { conversationId, kind: 'message', mode, content: messageParts(options.content) } as const;
       return sending.send({ ...message, ...(messageId !== undefined && { id: messageId }) });
+    });
+  }
+
+  /** Sends `/pin <rule>`: from the next step on the rule stands word for word in every request. An idle conversation answers it. */
+  async pin(options: ToSend & { readonly rule: string }): Promise<SentMessage> {
+    this.#context.boundary.check('conversation.pin', options, { ...toSend, rule: text });
+    return this.send({ ...options, content: pinLine(options.rule) });
+  }
+
+  /** Sends `/unpin <number>`. @param options.pin from 1, in the order of `pins` */
+  async unpin(options: ToSend & { readonly pin: number }): Promise<SentMessage> {
+    this.#context.boundary.check('conversation.unpin', options, { ...toSend, pin: whole(1) });
+    return this.send({ ...options, content: unpinLine(options.pin) });
+  }
+
+  /** Rules that are pinned on the active branch, in the order of their numbers. */
+  pins(options: OfConversation): Promise<readonly string[]> {
+    const { boundary, database } = this.#context;
+    return boundary.call('conversation.pins', options, ofConversation, async () => {
+      await describeConversation(database, options.conversationId);
+      return readPins(database, options.conversationId);
     });
   }
 

@@ -1,5 +1,5 @@
 import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
-import { ASK_USER, BUILT_IN_TOOL_NAMES, MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/runtime/names.ts';
+import { ASK_USER, BUILT_IN_TOOL_NAMES, MEMORY_TOOL_NAMES, PIN, RUN_COMMAND } from '../tools/runtime/names.ts';
 
 /** What every agent starts from; the agent `default` is just this. */
 export const DEFAULT_AGENT = {
@@ -13,9 +13,9 @@ export const DEFAULT_AGENT = {
     'When you are done, say briefly what you did and what is open. If you cannot go on, say what is missing.',
   ].join('\n'),
   rules: [],
-  // A turn that nobody watches would wait a day for an answer: an agent asks only if it is told that it may.
+  // A turn that nobody watches would wait a day for an answer, and a rule outlives the task: an agent does either only if told that it may.
   tools: BUILT_IN_TOOL_NAMES.filter(
-    (name) => name !== RUN_COMMAND && name !== ASK_USER && !MEMORY_TOOL_NAMES.includes(name),
+    (name) => name !== RUN_COMMAND && name !== ASK_USER && name !== PIN && !MEMORY_TOOL_NAMES.includes(name),
   ),
   allowCommands: false,
   preset: 'default',

@@ -194,6 +194,8 @@ export interface ToolResult {
   readonly comparedBy?: string;
   /** Replaces the plan note, which stays in the view whatever is compacted. At most 60,000 characters, or the call fails. */
   readonly plan?: string;
+  /** A rule that stands in every later request of the conversation, whatever is compacted. At most 4,000 characters, or the call fails. */
+  readonly pin?: string;
 }
 
 interface ApprovalCheck<Input extends z.ZodType> {

@@ -37,6 +37,7 @@ export async function storeToolEnd(
       original: { ...original, missingBytes: original.missingBytes + (end.original?.missingBytes ?? 0) },
     }),
     ...(end.plan !== undefined && { plan: newText(end.plan) }),
+    ...(end.pin !== undefined && { pin: end.pin }),
   });
   reachCrashPoint('runTool:stored');
   return stored;

@@ -97,5 +97,10 @@ export function isReadAsText(mediaType: string): boolean {
 
 /** The text parts joined by newlines; other parts leave no trace. */
 export function textOf(content: readonly ContentPart[]): string {
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  return textsOf(content).join('\n');
+}
+
+/** The text of each part of text. */
+export function textsOf(content: readonly ContentPart[]): string[] {
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
 }

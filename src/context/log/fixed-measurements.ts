@@ -15,7 +15,7 @@ const LARGE_COUNTERS = { iteration: 1_000, toolCalls: 10_000 };
 
 /** Measurements of what every request of an agent holds: instructions, rules and tool schemas. */
 export function fixedMeasurements(agent: AgentView): Measurements {
-  const system = { ...measureText(systemText(agent, null)), frames: 1 };
+  const system = { ...measureText(systemText(agent)), frames: 1 };
   const counters = agent.runtimeAdvice === undefined ? NO_MEASUREMENTS : measureContent(runtimeContent(LARGE_COUNTERS));
   return agent.tools.reduce(
     (sum, tool) => {

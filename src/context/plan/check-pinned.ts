@@ -1,4 +1,4 @@
-import { textOf } from '../log/content.ts';
+import { textsOf } from '../log/content.ts';
 import { projectView } from '../view/project-view.ts';
 import type { AgentView, ProjectionInput, View } from '../view/view.ts';
 
@@ -25,14 +25,15 @@ export function missingPinned(view: Pick<View, 'system'>, pinned: PinnedTexts): 
   const texts: readonly (readonly [string, string])[] = [
     ['the instructions', agent.instructions],
     ...agent.rules.map((rule, index) => [`rule ${index + 1} of ${agent.rules.length}`, rule] as const),
-    ['the note of rules', rulesNote ?? ''],
+    ...rulesNote.map((rule, index) => [index === 0 ? 'the note of rules' : `pin ${index}`, rule] as const),
   ];
   return texts.flatMap(([name, text]) => (text.trim() === '' || view.system.includes(text) ? [] : [name]));
 }
 
 interface PinnedTexts {
   readonly agent: Pick<AgentView, 'instructions' | 'rules'>;
-  readonly rulesNote: string | null;
+  /** Its parts: the agent's rules, then each pin. */
+  readonly rulesNote: readonly string[];
 }
 
 /**
@@ -44,7 +45,7 @@ export function projectChecked(input: ProjectionInput): View {
   const note = input.entries.findLast(({ kind, slot }) => kind === 'note' && slot === 'rules');
   const missing = missingPinned(view, {
     agent: input.agent,
-    rulesNote: note === undefined ? null : textOf(note.content),
+    rulesNote: textsOf(note?.content ?? []),
   });
   if (missing.length > 0) throw new PinnedTextMissing(missing);
   return view;

@@ -1,7 +1,7 @@
 import type { ContentPart, ToolCallPart } from '../log/content.ts';
 import type { Entry, NoteSlot } from '../log/entry.ts';
 import type { Group } from '../log/groups.ts';
-import { textOf } from '../log/content.ts';
+import { textOf, textsOf } from '../log/content.ts';
 import { earlierResult } from './earlier-result.ts';
 import { LINES, quoteText } from '../log/frames.ts';
 import { applyOperation } from '../log/operations.ts';
@@ -50,7 +50,7 @@ export function projectView(input: ProjectionInput): View {
   const { rules } = arrangement;
   const parts = orderView({ ...arrangement, carriedNotes, kept }, input.summary);
   return {
-    system: systemText(input.agent, rules === null ? null : textOf(rules.content), memories),
+    system: systemText(input.agent, textsOf(rules?.content ?? []), memories),
     tools: input.agent.tools.map(sortedSchema),
     messages: [
       ...parts.flatMap((part) => (part === 'summary' ? summaryOf(input) : groupMessages(part, rendering))),

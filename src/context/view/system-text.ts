@@ -3,11 +3,15 @@ import type { FrameName } from '../log/frames.ts';
 import type { AgentView, ToolSchema } from './view.ts';
 
 /**
- * Instructions and pinned rules as the model reads them. Rules come from the agent's snapshot and
- * from the newest rules note, verbatim; no summary ever carries them (R12).
+ * Instructions and rules as the model reads them. Rules come from the agent's snapshot and from the newest note of rules, with the
+ * pins of the conversation, verbatim; no summary ever carries them (R12).
  */
-export function systemText(agent: AgentView, rulesNote: string | null, memories: string | null = null): string {
-  const rules = [...agent.rules, ...(rulesNote === null || rulesNote.trim() === '' ? [] : [rulesNote])];
+export function systemText(
+  agent: AgentView,
+  rulesNote: readonly string[] = [],
+  memories: string | null = null,
+): string {
+  const rules = [...agent.rules, ...rulesNote.filter((rule) => rule.trim() !== '')];
   if (agent.namedBlocks === true) return namedBlocks(agent, rules, memories);
   const skills = (agent.skills ?? []).map(({ name, instructions }) => `# Skill: ${name}\n${instructions}`);
   const advice = agent.runtimeAdvice ?? '';

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
+import { changePins } from '../log/pins.ts';
 import { insertEntry } from '../log/entry-writer.ts';
 import { jsonText } from '../log/stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
@@ -20,6 +21,8 @@ export interface ToolResultToStore extends ToolCallReference, NewContent {
   readonly afterItsEnd?: boolean;
   /** Replaces the plan note, in the same transaction. */
   readonly plan?: NewContent;
+  /** A rule to be pinned, in the same transaction. */
+  readonly pin?: string;
 }
 
 export type StoredToolResult =
@@ -85,6 +88,7 @@ async function appendResult(writer: Writer, result: ToolResultToStore, { name }:
     event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt }),
     plan !== undefined && appendPlan(writer, plan),
   ]);
+  if (result.pin !== undefined) await changePins(writer, { add: [result.pin], remove: [] });
 }
 
 async function appendPlan({ sql, turn, event }: Writer, plan: NewContent): Promise<void> {

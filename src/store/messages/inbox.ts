@@ -4,7 +4,9 @@ import { mayStandBefore } from '../attempts/call-boundary.ts';
 import type { CallBoundary } from '../attempts/call-boundary.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
+import { pinChange } from '../../context/log/pins.ts';
 import { insertEntry } from '../log/entry-writer.ts';
+import { changePins } from '../log/pins.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 import { writeAsTurn } from '../database/transaction.ts';
@@ -96,8 +98,9 @@ export interface WaitingMessage {
   readonly entryId?: string;
 }
 
-/** Makes each message an entry of the turn, consumed in the same transaction. */
-export async function appendMessages({ sql, turn, event }: Writer, messages: readonly WaitingMessage[]): Promise<void> {
+/** Makes each message an entry of the turn, with the pins that it changes, consumed in the same transaction. */
+export async function appendMessages(writer: Writer, messages: readonly WaitingMessage[]): Promise<void> {
+  const { sql, turn, event } = writer;
   for (const message of messages) {
     const entry = await insertEntry(sql, {
       kind: 'user',
@@ -109,6 +112,7 @@ export async function appendMessages({ sql, turn, event }: Writer, messages: rea
       ...(message.entryId !== undefined && { id: message.entryId }),
     });
     await event('message_taken', { messageId: message.id, entryId: entry.id, sequence: entry.sequence });
+    await changePins(writer, pinChange(message.content));
   }
   const ids = messages.map(({ id }) => id);
   await sql`

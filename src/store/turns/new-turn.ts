@@ -5,9 +5,11 @@ import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
-import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
+import { insertEntry } from '../log/entry-writer.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
-import { readNewestNote } from '../log/notes.ts';
+import { measureContent } from '../../context/log/measure.ts';
+import { rulesWithPins } from '../../context/log/pins.ts';
+import { readNewestNote } from '../log/newest-note.ts';
 import { jsonText } from '../log/stored-text.ts';
 import type { Writer } from '../database/transaction.ts';
 
@@ -95,12 +97,14 @@ export async function tellBeginning(writer: Writer, snapshot: AgentSnapshot, com
   for (const { model, window } of assumedWindows) await writer.event('model_window_assumed', { model, window });
 }
 
-/** Rules that were taken away are replaced by an empty note. */
+/** Rules that were taken away are replaced by an empty note; pins stay. */
 export async function appendRules(writer: Writer, rules: NewContent | null): Promise<void> {
-  const newest = await readNewestNote(writer.sql, writer.turn.conversationId, 'rules');
-  const wanted = rules ?? EMPTY_CONTENT;
-  if (jsonText(newest ?? []) === jsonText(wanted.content)) return;
-  const note = await insertEntry(writer.sql, { ...wanted, kind: 'note', slot: 'rules', turn: writer.turn });
+  const newest = (await readNewestNote(writer.sql, writer.turn.conversationId, 'rules')) ?? [];
+  const content = rulesWithPins(rules?.content ?? [], newest);
+  if (jsonText(newest) === jsonText(content)) return;
+  const measurements = measureContent(content);
+  const { turn } = writer;
+  const note = await insertEntry(writer.sql, { content, measurements, kind: 'note', slot: 'rules', turn });
   await writer.event('rules_changed', { entryId: note.id });
 }
 

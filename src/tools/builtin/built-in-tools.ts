@@ -2,6 +2,7 @@ import { askUser } from './ask-user.ts';
 import { editFile } from './edit-file.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
+import { pin } from './pin.ts';
 import { recallOpen } from './recall-open.ts';
 import { recallSearch } from './recall-search.ts';
 import { createRunCommand, type RunCommandOptions } from './run-command.ts';
@@ -15,5 +16,5 @@ import { writeFile } from './write-file.ts';
 export function createBuiltInTools(options: RunCommandOptions): readonly ToolDefinition[] {
   const command = createRunCommand(options);
   const files = [listFiles, readFile, searchFiles, writeFile, editFile, command];
-  return [...files, updatePlan, recallSearch, recallOpen, askUser, remember, forget];
+  return [...files, updatePlan, pin, recallSearch, recallOpen, askUser, remember, forget];
 }

@@ -23,6 +23,7 @@ export interface ComposedResult {
   readonly content: readonly ContentPart[];
   readonly isError: boolean;
   readonly plan?: string;
+  readonly pin?: string;
   /** What the result is compared by, when that is not `content`. */
   readonly comparedBy?: string;
   readonly original: CollectedOutput | null;
@@ -32,6 +33,8 @@ export interface ComposedResult {
 const LARGEST_MEDIA = 50_000_000;
 /** Characters of a plan, which stays in every request: the longest that `update_plan` makes fits. */
 const LARGEST_PLAN = 60_000;
+/** Characters of a rule that a tool pins. */
+const LARGEST_PIN = 4_000;
 
 // The length first: the check of 200 MB of base64 alone blocks the thread for seconds.
 const mediaData = z.string().max(LARGEST_MEDIA).pipe(z.base64());
@@ -61,6 +64,7 @@ const returnedResult = z.object({
   ]),
   isError: z.boolean().optional(),
   plan: z.string().max(LARGEST_PLAN).optional(),
+  pin: z.string().min(1).max(LARGEST_PIN).optional(),
   comparedBy: z.string().optional(),
 });
 
@@ -71,7 +75,7 @@ const returnedResult = z.object({
 export async function composeResult(input: ResultToCompose): Promise<ComposedResult> {
   const returned = returnedResult.safeParse(input.result);
   const result = returned.success ? returned.data : invalidResult(input, returned.error);
-  const { content, isError = false, plan } = result;
+  const { content, isError = false, plan, pin } = result;
   const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const media = parts.filter((part) => part.type !== 'text');
@@ -85,6 +89,7 @@ export async function composeResult(input: ResultToCompose): Promise<ComposedRes
     content: [...(shown.text === '' ? [] : [{ type: 'text' as const, text: shown.text }]), ...media],
     isError: isError || shown.failed,
     ...(plan === undefined ? {} : { plan: maskText(plan, input.secrets) }),
+    ...(pin === undefined ? {} : { pin: maskText(pin, input.secrets) }),
     ...(isComparedByContent ? {} : { comparedBy: JSON.stringify([written, result.comparedBy ?? text, media]) }),
     original: shown.original,
   };

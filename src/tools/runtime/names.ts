@@ -6,6 +6,7 @@ export const WRITE_FILE = 'write_file';
 export const EDIT_FILE = 'edit_file';
 export const RUN_COMMAND = 'run_command';
 export const UPDATE_PLAN = 'update_plan';
+export const PIN = 'pin';
 export const RECALL_SEARCH = 'recall_search';
 export const RECALL_OPEN = 'recall_open';
 export const ASK_USER = 'ask_user';
@@ -20,6 +21,7 @@ export const BUILT_IN_TOOL_NAMES: readonly string[] = [
   EDIT_FILE,
   RUN_COMMAND,
   UPDATE_PLAN,
+  PIN,
   RECALL_SEARCH,
   RECALL_OPEN,
   ASK_USER,

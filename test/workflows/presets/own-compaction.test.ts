@@ -24,10 +24,10 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 test('the preset and the hook of docs/compaction.md run through the public API', async () => {
-  const sent = await harness.client.startTask({ task: `For TICKET-4711: ${readTask(6)}`, preset: 'tickets' });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+  const sent = await harness.client.start(`${readTask(6)}\nIt is for TICKET-4711.`, { preset: 'tickets' });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
-  const summaries = await harness.client.listSummaries({ conversationId: sent.conversationId });
+  const summaries = await harness.client.log.summaries({ conversationId: sent.conversationId });
   expect(summaries.length).toBeGreaterThan(0);
   for (const { preset, text, tokensBefore } of summaries) {
     expect(preset).toBe('tickets');
@@ -36,6 +36,18 @@ test('the preset and the hook of docs/compaction.md run through the public API',
   }
   expect((await requestBodies(harness, 'agent')).at(-1)).toContain('Which tickets did you see?');
   expect((await requestBodies(harness, 'summary')).at(-1)).toContain('about TICKET-4711: name it first');
+}, 400_000);
+
+test('what a message pins stands word for word in each request after compactions, is listed and removed', async () => {
+  const rule = 'Never open valve "7" above 40 bar.';
+  const { conversationId } = await harness.runTask(`${readTask(6)}\n/pin ${rule}`);
+  expect(await harness.client.conversation.pins({ conversationId })).toEqual([rule]);
+  const bodies = await requestBodies(harness, 'agent');
+  expect(bodies.at(-1)).toContain(JSON.stringify(rule).slice(1, -1));
+  await harness.client.conversation.unpin({ conversationId, pin: 1 });
+  const sent = await harness.client.conversation.pin({ conversationId, rule: 'Answer\nin Dutch.' });
+  await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
+  expect(await harness.client.conversation.pins({ conversationId })).toEqual(['Answer in Dutch.']);
 }, 400_000);
 
 test.each(['own-preset', 'own-reducer', 'own-hook'])('docs/compaction.md shows docs/examples/%s.ts', async (name) => {
