@@ -42,7 +42,8 @@ describe.each([...BUILT_IN_PRESETS])('bad input with preset $name', (policy) => 
       log.user(prose(400_000));
     },
     'only images': ({ log }) => {
-      log.user(Array.from({ length: 60 }, () => image(1_500, 1_500)));
+      log.user('Look.');
+      log.step([Array.from({ length: 60 }, () => image(1_500, 1_500))]);
     },
     'only tool results': ({ log }) => {
       for (let index = 0; index < 12; index += 1) {

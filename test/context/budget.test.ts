@@ -32,10 +32,10 @@ describe('budgetFor', () => {
 
   test("R26 a vendor's own cap on the input counts, and an absolute cap that the user sets below it", () => {
     const limits = { window: 400_000, maximumInput: 272_000, maximumOutput: 128_000 };
-    expect(budgetFor(DEFAULT_POLICY, limits).inputBudget).toBe(272_000);
+    expect(budgetFor(DEFAULT_POLICY, limits).inputBudget).toBe(263_840);
     const capped = (options: object) => budgetFor(changePolicy(DEFAULT_POLICY, policyChanges.parse(options)), limits);
     expect(capped({ window: 120_000 })).toMatchObject({ window: 120_000, inputBudget: 103_616, trigger: 88_073 });
-    expect(capped({ trigger: { tokens: 100_000 } })).toMatchObject({ inputBudget: 272_000, trigger: 100_000 });
+    expect(capped({ trigger: { tokens: 100_000 } })).toMatchObject({ inputBudget: 263_840, trigger: 100_000 });
   });
 
   test("a preset's absolute tokens shrink in proportion below 100,000, those of a user do not (D10)", () => {
@@ -52,6 +52,11 @@ describe('budgetFor', () => {
     expect(budgetFor(policy({ trigger: { fraction: 0.9, of: 'window' } }), limits).trigger).toBe(90_000);
     expect(budgetFor(policy({ trigger: { fraction: 0.9, of: 'input_budget' } }), limits).trigger).toBe(81_000);
     expect(budgetFor(policy({ trigger: { fraction: 1, of: 'window' } }), limits).trigger).toBe(90_000);
+  });
+
+  test('a cap of the vendor on the input leaves a margin, so that no estimate a little too low makes a refused call', () => {
+    const capped = { window: 200_000, maximumInput: 100_000, maximumOutput: 8_000 };
+    expect(budgetFor(policy({}), capped).inputBudget).toBe(97_000);
   });
 
   test('without a target the trigger is the target', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
-import { Conversation, image, prose, viewText } from './builders.ts';
+import { Conversation, image, prose, text, viewText } from './builders.ts';
 import { NO_REDUCERS, planOf, reading } from './planning.ts';
 
 describe('what users of such systems ran into', () => {
@@ -29,10 +29,24 @@ describe('what users of such systems ran into', () => {
       { type: 'text', text: 'What is on these?' },
       ...Array.from({ length: 20 }, () => image(1_500, 1_400)),
     ]);
-    const plan = planOf(fresh);
-    expect(plan.operations[0]?.measurements.images).toBe(0);
-    fresh.commit(plan, '');
-    expect(viewText(fresh.view())).toContain('What is on these?');
+    expect(planCompaction(fresh.planInput('overflow')).kind).toBe('exhausted');
+  });
+
+  test("R23 what a user shows goes after all that tools showed, and the newest message's never", () => {
+    const conversation = new Conversation({ policy: NO_REDUCERS });
+    const first = conversation.log.user([...text('first'), image(1_500, 1_400)]);
+    for (let step = 0; step < 6; step += 1) conversation.log.step([[image(1_500, 1_400)]]);
+    const newest = conversation.log.user([...text('newest'), image(1_500, 1_400)]);
+    conversation.log.step(['done']);
+    const plan = planOf(conversation, { reason: 'overflow', form: 'clip_only' });
+    const stripped = plan.operations.map(({ entryId }) => entryId);
+    expect(stripped).not.toContain(newest.id);
+    expect(stripped).not.toContain(first.id);
+    for (let step = 0; step < 4; step += 1) conversation.log.user([...text('more'), image(1_500, 1_400)]);
+    conversation.log.answer('seen');
+    const deeper = planOf(conversation, { reason: 'overflow', form: 'clip_only' });
+    expect(deeper.operations.map(({ entryId }) => entryId)).toContain(first.id);
+    expect(viewText(conversation.view())).toContain('more');
   });
 
   test('D9 one giant user message is clipped, head and tail kept', () => {

@@ -77,7 +77,7 @@ function groupBack(from: number, fits: (group: number) => boolean): number {
   return group;
 }
 
-/** The nearest user message; inside the turn when it is the only one, or larger than the tail by itself. */
+/** The nearest user message; inside the turn when it is the only one, or the newest and larger than the tail by itself. */
 function cutAtTurn(search: CutSearch, cut: number): number {
   const { groups, keep, tailBudget } = search;
   const isTurn = (group: number): boolean => groups.cutBeforeAt(group) && groups.kindAt(group) === 'user';
@@ -86,7 +86,8 @@ function cutAtTurn(search: CutSearch, cut: number): number {
   const earlier = groupBack(Math.min(cut, groups.length - 1), isTurn);
   if (keep.tailReaches === 'at_most') return later > 0 ? later : earlier > 0 ? earlier : cut;
   const end = groupOn(groups, earlier + 1, isTurn);
-  if (earlier >= 0 && tokensBetween(search, earlier, end) > tailBudget) return cut;
+  const isNewest = end >= groups.length;
+  if (isNewest && earlier >= 0 && tokensBetween(search, earlier, end) > tailBudget) return cut;
   return earlier > 0 ? earlier : later > 0 ? later : cut;
 }
 

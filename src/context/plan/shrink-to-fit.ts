@@ -10,7 +10,8 @@ import { showsMedia, stripImages, withoutMedia } from './reducers/strip-images.t
 /**
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in
  * the order in which a model can best do without them, until the view is down to `goal` tokens or nothing is left to clip.
- * Older messages of the user go before the newest (R17), media that no request has carried late; what the running turn was asked,
+ * Older messages of the user go before the newest (R17), media that no request has carried late, and what the newest message of the
+ * user shows never: nothing tells what is on it; what the running turn was asked,
  * when it is short, only where there would be no pass without, and the newest answer only where the request does not fit its budget
  * (R11: it loses its reasoning with it).
  */
@@ -31,9 +32,10 @@ export function shrinkToFit(
     () => stripImages(state, draft, 0),
     () => clipLargest(state, draft, { positions: of('tool_result'), goal, ...media }),
     () => clipLargest(state, draft, { positions: answers.slice(0, -1), goal, ...media }),
+    () => stripAll(state, draft, of('user').slice(0, -1)),
     () => clipLargest(state, draft, { positions: [...users.slice(0, -1), ...of('branch_summary')], goal, ...media }),
-    () => clipLargest(state, draft, { positions: users.slice(-1), goal, ...media }),
-    () => stripAll(state, draft, positions),
+    () => clipLargest(state, draft, { positions: users.slice(-1), goal, keepMedia: true }),
+    () => stripAll(state, draft, of('tool_result')),
     () => clipOpening(state, draft, opening === null ? [] : [opening]),
     () => clipNewestAnswer(state, draft, { positions: answers.slice(-1), goal }),
   ];
@@ -47,7 +49,7 @@ export function shrinkToFit(
 function clipOpening(state: PlanningState, draft: Draft, positions: readonly number[]): void {
   const most = Math.min(state.input.budget.inputBudget, state.tokens - requiredGain(state));
   if (draft.tokens <= most) return;
-  clipLargest(state, draft, { positions, goal: most, keepUnseenMedia: true });
+  clipLargest(state, draft, { positions, goal: most, keepMedia: true });
 }
 
 /**
@@ -76,7 +78,12 @@ export function stripAll(state: PlanningState, draft: Draft, positions: Position
 function clipLargest(
   state: PlanningState,
   draft: Draft,
-  input: { positions: readonly number[]; goal: number; keepUnseenMedia: boolean },
+  input: {
+    readonly positions: readonly number[];
+    readonly goal: number;
+    readonly keepUnseenMedia?: boolean;
+    readonly keepMedia?: boolean;
+  },
 ): void {
   const clippable = input.positions.filter((position) => operationOn(state, draft, position)?.kind !== 'clear');
   const sizes = Float64Array.from(clippable, (position) => shownTokens(state, draft, position));
@@ -85,8 +92,8 @@ function clipLargest(
   const level = Math.max(SMALLEST_CLIP, commonSize(sizes.toSorted(), allowed));
   for (const [index, position] of clippable.entries()) {
     if ((sizes[index] ?? 0) <= level) continue;
-    const hasImages = state.table.measurementsAt(position).images > 0;
-    const keepMedia = input.keepUnseenMedia && isUnseen(state, position) && hasImages;
+    const isKept = input.keepMedia === true || (input.keepUnseenMedia === true && isUnseen(state, position));
+    const keepMedia = isKept && state.table.measurementsAt(position).images > 0;
     tryOperation(state, draft, position, clipTo(state, { position, level, keepMedia }));
   }
 }

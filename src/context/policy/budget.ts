@@ -6,6 +6,8 @@ const FULL_SIZE_WINDOW = 100_000;
 /** The fallback reserve: what a long answer takes (seeds/pi.md), and no more than this share of the window. */
 const DEFAULT_RESERVE = 16_384;
 const DEFAULT_RESERVE_FRACTION = 0.2;
+/** What the estimate may be too low by where a vendor caps the input below the window, so that no answer's reserve is free above it. */
+const INPUT_CAP_MARGIN = 0.03;
 
 /**
  * The numbers in force for a policy and a model, in whole tokens. Never throws: numbers that
@@ -14,7 +16,7 @@ const DEFAULT_RESERVE_FRACTION = 0.2;
 export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget {
   const window = windowFor(policy, limits);
   const outputReserve = reserveFor(policy, { ...limits, window });
-  const inputBudget = Math.max(0, Math.min(window - outputReserve, limits.maximumInput ?? window));
+  const inputBudget = Math.max(0, Math.min(window - outputReserve, inputCap(policy, limits)));
   const amount = (value: TokenAmount): number => resolveAmount(value, { window, inputBudget, outputReserve });
   const trigger = Math.min(amount(policy.trigger), inputBudget);
   const target = policy.target === null ? trigger : Math.min(amount(policy.target), trigger);
@@ -32,6 +34,13 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget
     turnPrefixOutput: Math.min(amount(turnPrefixOutput ?? maximumOutput), limits.maximumOutput),
     ...(limits.maximumMessages !== undefined && { maximumMessages: limits.maximumMessages }),
   };
+}
+
+/** Largest input that is planned for. A policy that takes the vendor's cap for its own budget is taken at its word. */
+function inputCap(policy: CompactionPolicy, { maximumInput }: ModelLimits): number {
+  if (maximumInput === undefined) return Infinity;
+  const share = policy.outputReserve?.yieldsToMaximumInput === true ? 1 : 1 - INPUT_CAP_MARGIN;
+  return Math.floor(maximumInput * share);
 }
 
 /** Tokens that a policy takes for the model's window; a user's number counts, also where it says more than is known of the model. */

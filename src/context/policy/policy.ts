@@ -49,7 +49,7 @@ const characterCounting = object({
   }),
   reported: z.enum(['ignored', 'plus_estimate', 'alone', 'higher']).default('plus_estimate').meta({
     description:
-      "The provider's count of the newest call: ignored, with an estimate of what came after it, alone, or that sum or the estimate of everything, whichever is higher.",
+      "The provider's count of the newest call: ignored, with an estimate of what came after it, alone, or its input or the estimate of everything, whichever is higher.",
     defaultText: '`plus_estimate`',
   }),
   unreported: z.enum(['estimate', 'wait']).default('estimate').meta({

@@ -71,7 +71,7 @@ function withReport(counting: CharacterCounting, estimate: number, { usage, sinc
     case 'plus_estimate':
       return { tokens: withFollowing, isReported: true };
     case 'higher':
-      return { tokens: Math.max(withFollowing, estimate), isReported: withFollowing >= estimate };
+      return { tokens: Math.max(usage.input, estimate), isReported: usage.input >= estimate };
     case 'ignored':
       return { tokens: estimate, isReported: false };
   }

@@ -49,13 +49,12 @@ test('C3 a pass leaves about half of the window', () => {
   expect(tokensAfter).toBeGreaterThan(75_000);
 });
 
-test('C1 oversized results are shortened first, and are enough when that reaches the target', () => {
-  const conversation = working(6, 20_000);
+test('C1 oversized results are shortened, and a summary is written on every pass', () => {
+  const conversation = working(26, 20_000);
   const [, huge] = conversation.log.step([prose(390_000, 1)], { tool: 'search' });
-  conversation.log.step([prose(380_000, 2)], { tool: 'search' });
   conversation.log.answer('read');
   const plan = planWith(conversation);
-  expect(plan.form).toBe('reduction');
+  expect(plan.form).toBe('summary');
   expect(changedIds(plan)).toContain(huge?.id);
 });
 
@@ -100,6 +99,7 @@ test('C4 a summary is at most 4,096 tokens, 8 % of what a pass leaves free, and 
   expect(room(128_000)).toBe(4_096);
   expect(room(16_000)).toBe(640);
   expect(room(8_000)).toBe(500);
+  expect(planWith(working(44, 20_000)).parts[0]?.maximumOutput).toBe(4_096);
 });
 
 test('C5 nine sections are asked for or filled, in their order', () => {

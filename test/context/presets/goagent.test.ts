@@ -130,6 +130,18 @@ describe('cut', () => {
     }
   });
 
+  test('G13 a turn larger than 20,000 tokens that is not the newest stays whole', () => {
+    const conversation = turns(25);
+    conversation.log.user('the large request');
+    for (let step = 0; step < 4; step += 1) conversation.log.step([tokens(9_000, step)]);
+    conversation.log.user('the newest request');
+    conversation.log.answer(tokens(2_000));
+    const plan = planAt(conversation);
+    const cut = conversation.log.entries.find((entry) => entry.sequence === plan.firstKeptSequence);
+    expect(cut?.content).toEqual([{ type: 'text', text: 'the large request' }]);
+    expect(plan.splitTurn).toBe(false);
+  });
+
   test('G12 a tool result is never a cut, wherever the walk ends', () => {
     for (let result = 1_000; result < 24_000; result += 3_000) {
       const conversation = turns(24);

@@ -5,20 +5,21 @@ import { isUnseen, operationOn, shownMeasurements, tryOperation } from '../plann
 import type { Draft, PlanningState } from '../planning-state.ts';
 import { reducer } from './reducer.ts';
 
-/** Replaces media by a marker, except the newest and those that no request has carried yet. */
+/** Replaces media of tool results by a marker, except the newest and those that no request has carried yet. */
 export const stripImagesReducer = reducer({
   name: 'strip_images',
   options: object({ keepNewest: count.meta({ description: 'Newest images that stay.', unit: 'images' }) }),
   apply: (state, draft, { keepNewest }) => stripImages(state, draft, keepNewest),
 });
 
-/** Replaces all media but the newest by markers; at once, so that the provider's cache breaks once. */
+/** At once, so that the provider's cache breaks once. What users showed stays. */
 export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
   const { table } = state;
   const { kept } = state.arrangement;
   let newest = 0;
   for (let place = kept.length - 1; place >= 0; place -= 1) {
     const position = kept[place] ?? 0;
+    if (table.kindAt(position) !== 'tool_result') continue;
     if (!table.showsMediaAt(position) || isUnseen(state, position)) continue;
     const { images, documentPages } = shownMeasurements(state, draft, position);
     if (images === 0 && documentPages === 0) continue;

@@ -40,9 +40,6 @@ export const COWORK_POLICY = definePolicy({
     },
   ],
   summary: {
-    when: 'if_needed',
-    // Caps alone are enough when they reach the target.
-    hiddenMaximum: { fraction: 1, of: 'input_budget' },
     prompts: HANDOFF_PROMPTS,
     sections: HANDOFF_SECTIONS,
     condensed: { belowTokens: 2_000, sections: CONDENSED_HANDOFF_SECTIONS },
@@ -50,7 +47,6 @@ export const COWORK_POLICY = definePolicy({
     // A viable summary needs it, so it does not shrink with the window.
     minimumOutput: 500,
     quotedMessages: { tokens: 10_000, fraction: 0.05, of: 'window' },
-    appendedShare: 0.15,
     placement: 'after_first_message',
     framing: HANDOFF_FRAMING,
     overflowGuard: { fraction: 0.95, of: 'window' },
@@ -64,6 +60,8 @@ export const COWORK_POLICY = definePolicy({
       prompt: FLUSH_PROMPT,
       sections: FLUSH_SECTIONS,
     },
+    // Not in the document: R18 holds for every preset.
+    fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
     transcript: {
       user: 3_000,
       assistant: 1_500,
@@ -73,6 +71,5 @@ export const COWORK_POLICY = definePolicy({
       headShare: 0.7,
     },
   },
-  continuation: 'inside_turn',
   // After an overflow 35 % of the window.
 });

@@ -80,11 +80,11 @@ export const STATE_NOTICE =
 export const STATE_CONTINUATIONS: ContinuationPrompts = {
   afterSummary: {
     name: 'state-summary.status',
-    version: 1,
+    version: 2,
     text:
       `${LINES.stateStatus} Context was compacted. The messages above contain truncated versions of older content. This summary ` +
-      'captures the full conversation state: trust its values instead of calling tools for them again. Continue where you ' +
-      'left off. Do NOT produce final output until ALL steps are complete. Do NOT re-do completed work.]',
+      'captures the full conversation state. Continue where you left off. Do NOT produce final output until ALL steps are ' +
+      'complete. Do NOT re-do completed work.]',
   },
   afterExtract: {
     name: 'state-summary.extract-status',
