@@ -1,4 +1,5 @@
 import type { EntryKind } from '../log/entry.ts';
+import { isEncodedData } from '../log/encoded-data.ts';
 import { calibratedTokens } from '../log/estimate.ts';
 import { characterCount, scaleMeasurements } from '../log/measurement-arithmetic.ts';
 import type { Measurements } from '../log/measurements.ts';
@@ -38,9 +39,13 @@ export function excerptsRead(
   return { table: state.table, positions, tokens };
 }
 
-/** Media are one line each. */
+/** Media are one line each, and of encoded data a transcript shows only where it was. */
 function originalTokens(state: PlanningState, position: number): number {
   const { table, storedTokens } = state;
+  const dense = table.columns.measurements.dense[position] ?? 0;
+  if (isEncodedData(dense, table.charactersAt(position))) {
+    return tokensWithoutMedia(state, { ...table.measurementsAt(position), dense: 0 });
+  }
   if (!table.showsMediaAt(position)) return (storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
   return tokensWithoutMedia(state, table.measurementsAt(position));
 }

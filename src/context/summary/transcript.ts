@@ -3,6 +3,7 @@ import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { calibratedTokens } from '../log/estimate.ts';
 import { measureText } from '../log/measure.ts';
+import { withoutEncodedData } from '../log/encoded-data.ts';
 import { frame, framed, quoteText, tagsOf } from '../log/frames.ts';
 import type { Framed, FrameName } from '../log/frames.ts';
 import { attachedFile } from '../log/attached-text.ts';
@@ -110,7 +111,7 @@ function assistantBlocks(entry: Entry): Block[] {
             of: 'toolInput',
             frame: 'toolCall',
             attributes: { name: part.name },
-            text: quoteText(part.arguments),
+            text: quoteText(withoutEncodedData(part.arguments)),
           },
         ]
       : [],
@@ -124,7 +125,7 @@ function block(
   content: readonly ContentPart[],
   attributes: Block['attributes'] = {},
 ): Block {
-  return { of, frame, attributes, text: quoteText(contentText(content)) };
+  return { of, frame, attributes, text: quoteText(withoutEncodedData(contentText(content))) };
 }
 
 function contentText(content: readonly ContentPart[]): string {
