@@ -125,8 +125,8 @@ export interface StoredSummary {
   readonly modelCalls: number;
   /** Dollars of these calls; `null` when a price is unknown. */
   readonly cost: number | null;
-  /** How the text was asked for: behind the last request, whose prefix the provider has cached, or with a transcript; `null` without a model. */
-  readonly request: 'shared_prefix' | 'transcript' | null;
+  /** How the text was asked for; `null` without a model. */
+  readonly request: 'transcript' | null;
   /** Input tokens of the calls of the form that was committed, and of them those read from the provider's cache. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;

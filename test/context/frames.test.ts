@@ -12,7 +12,6 @@ import { FRAME_NAMES, LINES, frame, quoteText, tagsOf } from '../../src/context/
 import { appendMissing, missingFromSummary } from '../../src/context/summary/must-keep.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
-import { sharedSummaryView } from '../../src/context/summary/shared-summary-request.ts';
 import { insertQuotes, quoteUserMessages } from '../../src/context/summary/summary-quotes.ts';
 import { summaryMessages } from '../../src/context/summary/summary-message.ts';
 import { summaryView } from '../../src/context/summary/summary-request.ts';
@@ -103,15 +102,6 @@ const WRITERS: Readonly<Record<string, (foreign: string) => string | Promise<str
     return textIn(
       summaryView({ ...REQUEST, part, parts: [part], partTexts: [{ kind: 'history', text: foreign }] }).view,
     );
-  },
-  'a summary behind the last request': (foreign) => {
-    const { entries } = logOf(foreign);
-    const [, , result] = entries;
-    const operations = entries.map(({ id, measurements }) => ({ kind: 'clear', entryId: id, measurements }) as const);
-    const view = { system: '', tools: [], messages: [] };
-    const firstKeptSequence = result?.sequence ?? 0;
-    const own = { view, viewTokens: 0, shown: entries, operations, firstKeptSequence, thinkingRoom: 0 };
-    return textIn(sharedSummaryView({ ...REQUEST, ...own, entries, focus: foreign })?.view);
   },
   'the summary of a branch': (foreign) => {
     const items = logOf(foreign).entries.map((entry) => ({ entry, isSummary: false }));

@@ -5,7 +5,6 @@ import { storePartText } from '../../src/store/compactions/compaction-parts.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
-import { readLineage } from '../../src/store/compactions/lineage.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { end, go } from './support/branch-builders.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
@@ -19,21 +18,17 @@ useTestStore((store) => {
 const path = async (conversationId: string): Promise<number[]> =>
   (await listEntries(sql, { conversationId })).map(({ sequence }) => sequence);
 
-type Request = 'shared_prefix' | 'transcript';
-
-/** Summarizes the path up to an entry; returns the compaction and the sequence of the head that it was planned at. */
-async function compact(turn: TurnReference, covered: number, kept: number, request: Request) {
+/** Summarizes the path up to an entry. */
+async function compact(turn: TurnReference, covered: number, kept: number) {
   const [part] = planWithCut(covered + 1).parts;
   if (part === undefined) throw new Error('no part');
   const parts = [{ ...part, toSequence: covered }];
   const given = planWithCut(kept, { coveredThroughSequence: covered, parts });
-  const head = (await path(turn.conversationId)).at(-1) ?? 0;
   const { compaction } = await plan(sql, turn, given);
   const { compactionId } = compaction;
-  const promptVersion = `${request}@1`;
-  await storePartText(sql, { turn, compactionId, part: 1, text: 'Goal', promptVersion, request, call: null });
+  await storePartText(sql, { turn, compactionId, part: 1, text: 'Goal', promptVersion: 'own@1', call: null });
   await commitCompaction(sql, commitRequest(turn, compactionId, { summary: { ...SUMMARY, text: compactionId } }));
-  return { compactionId, head };
+  return compactionId;
 }
 
 async function fork(conversationId: string, at: number): Promise<TurnReference> {
@@ -43,47 +38,10 @@ async function fork(conversationId: string, at: number): Promise<TurnReference> 
   return continueConversation(sql, conversationId);
 }
 
-describe('a summary that was asked behind the last request', () => {
-  it('is in force only where the newest entry that it read lies, and before it the one that read less', async () => {
-    const turn = await startTurn(sql);
-    const { conversationId } = turn;
-    // 1 user, 2 to 7 three steps.
-    for (let call = 1; call <= 3; call += 1) await step(sql, turn, call);
-    const early = await compact(turn, 3, 4, 'transcript');
-    await step(sql, turn, 4);
-    const late = await compact(turn, 5, 6, 'shared_prefix');
-    expect((await readPlanSource(sql, turn)).summary?.compactionId).toBe(late.compactionId);
-    const lineage = await readLineage(sql, conversationId);
-    expect(lineage.map(({ readThroughSequence }) => readThroughSequence)).toEqual([3, 10]);
-    expect(
-      await sql`
-        select generation, read_through_sequence as through from compaction_lineage
-        where conversation_id = ${conversationId} order by generation`,
-    ).toEqual([
-      { generation: 1, through: 3 },
-      { generation: 2, through: 10 },
-    ]);
-    await end(sql, turn);
-    // Behind the cut of both, and before what the later one read.
-    const elsewhere = await fork(conversationId, 7);
-    const source = await readPlanSource(sql, elsewhere);
-    expect(source.summary?.compactionId).toBe(early.compactionId);
-    expect([...source.entries].map(({ sequence }) => sequence).slice(0, 4)).toEqual([4, 5, 6, 7]);
-  });
-
-  it('hands on what it read to the summary that updates it', async () => {
-    const turn = await startTurn(sql);
-    const { conversationId } = turn;
-    for (let call = 1; call <= 3; call += 1) await step(sql, turn, call);
-    await compact(turn, 3, 4, 'shared_prefix');
-    await compact(turn, 5, 6, 'transcript');
-    await end(sql, turn);
-    expect((await readPlanSource(sql, await fork(conversationId, 5))).summary).toBeNull();
-  });
-
+describe('a summary in force', () => {
   it('never tells a view of an entry that is not on its path', async () => {
     const happening = fc.record({
-      what: fc.constantFrom('step', 'step', 'shared_prefix', 'transcript', 'fork'),
+      what: fc.constantFrom('step', 'step', 'compact', 'fork'),
       where: fc.nat(1_000),
     } as const);
     await fc.assert(
@@ -105,11 +63,10 @@ describe('a summary that was asked behind the last request', () => {
             const kept = cuts[where % cuts.length]?.sequence ?? 1;
             const covered = sequences[sequences.indexOf(kept) - 1] ?? 1;
             const earlier = inForce(sequences)?.read ?? [];
-            const { compactionId, head } = await compact(turn, covered, kept, what);
-            const through = what === 'shared_prefix' ? head : covered;
+            const compactionId = await compact(turn, covered, kept);
             made.push({
               compactionId,
-              read: new Set([...sequences.filter((sequence) => sequence <= through), ...earlier]),
+              read: new Set([...sequences.filter((sequence) => sequence <= covered), ...earlier]),
             });
           }
           const shown = (await readPlanSource(sql, turn)).summary?.compactionId;

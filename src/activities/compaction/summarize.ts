@@ -1,6 +1,5 @@
 import { checkSummary } from '../../context/summary/check-summary.ts';
 import { partPolicy } from '../../context/policy/part-policy.ts';
-import { definedOf } from '../../context/policy/defined-of.ts';
 import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
 import { ModelCallError } from '../../models/model-client.ts';
@@ -177,10 +176,9 @@ async function askForSummary(
   const { input, attempt, snapshot, policy, execution } = task;
   const { part } = task.source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
-  const { view, maximumOutput, options, media } = asked;
-  // Beside a shared prefix the part is the smaller half of the request, so its size is not known.
-  const window = snapshot.summarizer.limits.window;
-  const size = asked.kind === 'transcript' ? { estimatedTokens: part.inputTokens, window } : undefined;
+  const { view, options } = asked;
+  const { maximumOutput } = part;
+  const size = { estimatedTokens: part.inputTokens, window: snapshot.summarizer.limits.window };
   const started = performance.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
@@ -188,13 +186,13 @@ async function askForSummary(
     answer = await dependencies
       .modelClient(provider)
       .answer(
-        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, ...definedOf({ media, size }) },
+        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, size },
         { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
       );
   } catch (error) {
     fence.signal.throwIfAborted();
     // Awaited here: rejected during what follows, it would count as unhandled and end the worker.
-    return await afterModelError(dependencies, task, error, { asked, started });
+    return await afterModelError(dependencies, task, error, started);
   } finally {
     fence.end();
   }
@@ -211,10 +209,17 @@ async function askForSummary(
   });
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
   const { text } = checked;
-  const { promptVersion, kind: request } = asked;
+  const { promptVersion } = asked;
   const redacted = { input: asked.redacted, output: 0 };
   try {
-    await store(dependencies, task, { text, promptVersion, request, model: snapshot.summarizer.model, call, redacted });
+    await store(dependencies, task, {
+      text,
+      promptVersion,
+      request: 'transcript',
+      model: snapshot.summarizer.model,
+      call,
+      redacted,
+    });
   } catch (error) {
     if (!isOwnFault(error)) throw error;
     return afterModelFailure(dependencies, task, 'not_stored', call);
@@ -240,15 +245,13 @@ async function afterModelError(
   dependencies: ActivityDependencies,
   task: SummaryTry,
   error: unknown,
-  { asked, started }: { readonly asked: AskedRequest; readonly started: number },
+  started: number,
 ): Promise<SummarizeResult> {
   const call = unpaid(task, Math.round(performance.now() - started));
   if (wasNotSent(error)) return afterModelFailure(dependencies, task, 'not_sent', call);
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
-  // A request that was refused behind the last one may be accepted with a transcript.
-  const isFinal = asked.kind === 'transcript';
-  if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, isFinal);
+  if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, true);
   // The provider answered with an error of its own: that is the model failing. Not being reached is not.
   if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);

@@ -59,7 +59,7 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
 /** How it was asked for, and what of that the provider had cached. */
 function requestWords({ request, inputTokens, cacheReadTokens }: StoredSummary): string[] {
   if (request === null) return [];
-  const how = request === 'shared_prefix' ? 'asked behind the last request' : 'asked with a transcript';
+  const how = 'asked with a transcript';
   if (inputTokens === 0) return [how];
   const cached = Math.round((cacheReadTokens / inputTokens) * 100);
   return [`${how}: ${formatCount(inputTokens)} tokens, ${cached} % from the cache`];

@@ -83,11 +83,6 @@ export const summary = object({
       "Stands before the summary, which is then the assistant's answer to it; `null`: the summary is a message of its own.",
   }),
   transcript: transcript.prefault({}).meta({ description: 'How much of each original the summarizing model reads.' }),
-  sharesPrefix: promptOf(
-    "Asked behind the request of the last call, most of which the provider has cached, when the agent's own model summarizes, that call was made within the cache's lifetime, and all of it fits the window; otherwise, and with `null`, a transcript is sent.",
-  )
-    .nullable()
-    .default(null),
   minimumOutput: tokens
     .default(0)
     .meta({ description: 'Least room for a summary, however small the window.', unit: 'tokens' }),

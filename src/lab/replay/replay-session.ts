@@ -158,7 +158,7 @@ class Replayer {
     // Views between two passes only grow, so the last one before a pass holds every orphan of those before it.
     const whole = breakdownRequest(agent, conversation, new Map()).total;
     const before = whole > agent.budget.trigger ? countOrphans(agent, conversation) : 0;
-    const fitted = await fitContext(agent, conversation, wish, () => this.cache.peek(agent, conversation));
+    const fitted = await fitContext(agent, conversation, wish);
     this.summaryCalls.push(...fitted.calls);
     this.orphans += before;
     if (fitted.kind === 'exhausted' || fitted.pass === null) return fitted;

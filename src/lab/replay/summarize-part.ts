@@ -6,8 +6,9 @@ import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
 import { withoutFileLists } from '../../context/summary/file-lists.ts';
 import { appendMissing, missingFromSummary } from '../../context/summary/must-keep.ts';
 import { isLastPart, partPolicy } from '../../context/policy/part-policy.ts';
-import type { CompactionPlan, CompactionReason, PlanPart } from '../../context/plan/plan.ts';
+import type { CompactionPlan, PlanPart } from '../../context/plan/plan.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import type { SummaryRequest } from '../../context/summary/summary-request.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/summary-quotes.ts';
 import { readableEntries } from '../../context/plan/summary-reading.ts';
 import { ModelCallError } from '../../models/model-client.ts';
@@ -15,7 +16,6 @@ import type { ModelAnswer, ReportedUsage } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
 import { askedRequest } from './asked-request.ts';
-import type { AskedRequest } from './asked-request.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation } from './lab-conversation.ts';
 
@@ -25,8 +25,6 @@ export interface SummaryCall {
   readonly usage: ReportedUsage | null;
   /** Code of what was wrong with it; `null` for a text that passed its checks. */
   readonly failure: string | null;
-  /** Behind the agent's last request, or a request of its own. */
-  readonly request: AskedRequest['kind'];
 }
 
 export interface PartText {
@@ -45,9 +43,6 @@ export interface PartToWrite {
   readonly part: PlanPart;
   /** Of earlier waves. */
   readonly before: readonly PartText[];
-  readonly reason: CompactionReason;
-  /** Tokens that a prompt cache has of the agent's request as it is now. */
-  readonly cached: () => number;
 }
 
 /** Writes one part of a plan as the activity `summarize` does: from the originals, checked, with what must not be lost appended. */
@@ -73,7 +68,7 @@ export async function summarizePart(
   const calls: SummaryCall[] = [];
   let promptVersion = '';
   for (let failures = 0; failures <= SUMMARY_RETRIES; failures += 1) {
-    const request = askedRequest(agent, conversation, { ...of, entries, previous, failures });
+    const request = askedRequest(agent, { ...of, entries, previous });
     ({ promptVersion } = request);
     const tried = await tryOnce(agent, { request, part, policy });
     calls.push(tried.call);
@@ -122,19 +117,16 @@ function withQuotes(
 
 async function tryOnce(
   { summarizer }: LabAgent,
-  of: { readonly request: AskedRequest; readonly part: PlanPart; readonly policy: CompactionPolicy },
+  of: { readonly request: SummaryRequest; readonly part: PlanPart; readonly policy: CompactionPolicy },
 ): Promise<{ readonly text: string | null; readonly call: SummaryCall; readonly final: boolean }> {
   const { request: asked, part, policy } = of;
-  const request = asked.kind;
   let answer: ModelAnswer;
   try {
     answer = await answerAfterOutages(summarizer, asked.view, part);
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error;
     const failure = `${error.verdict.kind}${error.status === undefined ? '' : `_${error.status}`}`;
-    // What is refused behind the last request may be accepted with a transcript.
-    const final = request === 'transcript' && error.verdict.kind !== 'retryable';
-    return { text: null, call: { usage: null, failure, request }, final };
+    return { text: null, call: { usage: null, failure }, final: error.verdict.kind !== 'retryable' };
   }
   const checked = checkSummary({
     policy,
@@ -144,25 +136,14 @@ async function tryOnce(
     calledTool: answer.content.some((piece) => piece.type === 'tool_call'),
     maximumOutputTokens: part.maximumOutput,
   });
-  const usage = usageOf(answer, asked, summarizer);
-  if (!checked.ok) return { text: null, call: { usage, failure: checked.problem, request }, final: false };
-  return { text: checked.text, call: { usage, failure: null, request }, final: false };
-}
-
-/** Nobody made the agent's last request, so that what the cache would have of it is reckoned. */
-function usageOf(
-  { usage }: ModelAnswer,
-  { kind, cached }: AskedRequest,
-  { prices }: LabAgent['summarizer'],
-): ReportedUsage | null {
-  if (usage === undefined || kind === 'transcript') return usage ?? null;
-  const cacheRead = prices.cacheRead === null ? 0 : Math.min(cached, usage.input);
-  return { ...usage, cacheRead, cacheWrite: usage.input - cacheRead };
+  const usage = answer.usage ?? null;
+  if (!checked.ok) return { text: null, call: { usage, failure: checked.problem }, final: false };
+  return { text: checked.text, call: { usage, failure: null }, final: false };
 }
 
 async function answerAfterOutages(
   { client, model }: LabAgent['summarizer'],
-  view: AskedRequest['view'],
+  view: SummaryRequest['view'],
   part: PlanPart,
 ): Promise<ModelAnswer> {
   for (let tries = 1; ; tries += 1) {

@@ -191,13 +191,10 @@ async function requestedForm(
   return first?.form ?? form;
 }
 
-/** How far the summary read: by itself, by the one that it updates, or behind the last request, which shows all to the head. */
+/** How far the summary read: by itself, or by the one that it updates. */
 function readThrough(sql: Transaction): Fragment {
   return sql`greatest(k.covered_through_sequence,
-    (select p.read_through_sequence from compactions p where p.id = k.previous_id),
-    (select h.sequence from entries h
-     where h.conversation_id = k.conversation_id and h.id = k.head_entry_id and exists (
-       select from compaction_parts p where p.compaction_id = k.id and p.request = 'shared_prefix')))`;
+    (select p.read_through_sequence from compactions p where p.id = k.previous_id))`;
 }
 
 function summaryColumns(sql: Transaction, summary: NewSummary | null) {

@@ -184,7 +184,7 @@ export interface PartText {
   readonly text: string;
   readonly promptVersion: string;
   /** How the model was asked. Default: none was. */
-  readonly request?: 'shared_prefix' | 'transcript' | null;
+  readonly request?: 'transcript' | null;
   /** `provider/model` that wrote it. Default: none did. */
   readonly model?: string | null;
   /** The attempt that ended with it, or that failed and made it necessary; `null`: no model was asked. */

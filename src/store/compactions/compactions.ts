@@ -146,7 +146,7 @@ export interface SummaryRow {
   /** Dollars of these calls; `null` when a price is unknown. */
   readonly cost: number | null;
   /** How the last text was asked for; `null` without a model. */
-  readonly request: 'shared_prefix' | 'transcript' | null;
+  readonly request: 'transcript' | null;
   /** Tokens of these calls, and of them those read from the provider's cache. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;

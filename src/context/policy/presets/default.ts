@@ -1,6 +1,6 @@
 import { definePolicy } from '../policy.ts';
 import type { SummarySection } from '../policy.ts';
-import { SHARED_PREFIX_PROMPT, WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
+import { WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
 
 /**
  * What a long task needs after a compaction, learned from how such systems fail: handled requests
@@ -100,7 +100,6 @@ export const DEFAULT_POLICY = definePolicy({
     appendedShare: 0.15,
     // Limited by the summarizing model's window only; the head share is that of seeds/cowork.md.
     transcript: { headShare: 0.7 },
-    sharesPrefix: SHARED_PREFIX_PROMPT,
   },
   continuation: 'inside_turn',
 });
