@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inlineReferences } from '../../context/view/inline-references.ts';
 import type { ToolSchema } from '../../context/view/view.ts';
 import { ToolDefinitionError } from '../errors.ts';
 import type { ToolDefinition } from '../tool.ts';
@@ -30,41 +31,26 @@ export function toolSchema(tool: Pick<ToolDefinition, 'name' | 'description' | '
       `The input of tool ${tool.name} must be a z.object(...), because models answer with named arguments.`,
     );
   }
-  const definitions = isObject(schema['$defs']) ? schema['$defs'] : {};
-  const inlined = inline(schema, definitions, tool.name, []);
-  return { name: tool.name, description: tool.description, inputSchema: isObject(inlined) ? inlined : {} };
+  const told = withoutNoise(inlineReferences(schema));
+  return { name: tool.name, description: tool.description, inputSchema: isObject(told) ? told : {} };
 }
 
-/** Puts definitions (from `.meta({ id })`) in place of references and leaves out what only describes the document. */
-function inline(node: unknown, definitions: JsonSchema, tool: string, path: readonly string[]): unknown {
-  if (Array.isArray(node)) return node.map((item: unknown) => inline(item, definitions, tool, path));
+/** Leaves out what only describes the document. */
+function withoutNoise(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutNoise);
   if (!isObject(node)) return node;
-  const reference = node['$ref'];
-  if (typeof reference === 'string') {
-    const name = reference.replace('#/$defs/', '');
-    if (path.includes(name)) {
-      throw new ToolDefinitionError('tool_input_invalid', `The input of tool ${tool} refers to itself (${name}).`);
-    }
-    const { $ref: _, ...beside } = node;
-    const target = inline(definitions[name], definitions, tool, [...path, name]);
-    return { ...(isObject(target) ? target : {}), ...beside };
-  }
   const result: JsonSchema = {};
   for (const [key, value] of Object.entries(node)) {
     if (key === '$schema' || key === '$defs' || isSafeIntegerBound(key, value)) continue;
     if (key === 'properties' && isObject(value)) {
       // The keys here are the author's names, not words of JSON Schema.
-      const named = Object.entries(value).map(([name, property]) => [name, inlineBelow(property)]);
+      const named = Object.entries(value).map(([name, property]) => [name, withoutNoise(property)]);
       result[key] = Object.fromEntries(named);
     } else {
-      result[key] = VALUES.has(key) ? value : inlineBelow(value);
+      result[key] = VALUES.has(key) ? value : withoutNoise(value);
     }
   }
   return result;
-
-  function inlineBelow(value: unknown): unknown {
-    return inline(value, definitions, tool, path);
-  }
 }
 
 /** Keys whose value is data of the author, not a schema. */
