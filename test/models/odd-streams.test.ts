@@ -146,6 +146,15 @@ describe('the end of an answer', () => {
     expect(server?.requests).toHaveLength(1);
   });
 
+  test('a call that is announced and does not come keeps its reason', async () => {
+    const { content, stopReason } = await answerTo('chat', [
+      chunk({ content: TEXT }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ]);
+    expect([content, stopReason]).toEqual([[SAID], 'tool_calls']);
+  });
+
   test('silence before the reason of the end is a broken answer', async () => {
     const client = await clientOf('chat', events([chunk({ content: TEXT })]), true);
     expect((await failureOf(client.answer(REQUEST, listening()))).verdict.kind).toBe('retryable');

@@ -193,11 +193,10 @@ function isOther(call: Call, { id, index }: Pick<Call, 'id' | 'index'>): boolean
   return id === '' && parseJson(call.arguments) !== undefined;
 }
 
-/** Several servers say `stop` where they call tools, or the other way round. */
+/** Several servers say `stop` where they call tools. A call that is announced and does not come is asked for by the turn. */
 function toStopReason(reason: string, toolCalls: number): StopReason {
   const named = stopReasonNamed(reason);
-  if (named !== 'end' && named !== 'tool_calls') return named;
-  return toolCalls > 0 ? 'tool_calls' : 'end';
+  return named === 'end' && toolCalls > 0 ? 'tool_calls' : named;
 }
 
 /**
