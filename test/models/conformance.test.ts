@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CAPABILITIES } from '../../src/models/conformance/capability.ts';
 import type { Capability, ConformanceReport, ConformanceStatus } from '../../src/models/conformance/capability.ts';
@@ -91,6 +92,56 @@ describe('against the simulator', () => {
       status: 'not_checked',
       detail: expect.stringContaining('--window'),
     });
+  });
+});
+
+describe('in front of the simulator, as strict as the servers that people use', () => {
+  const KNOWN = new Set(
+    'model stream stream_options messages tools tool_choice max_tokens temperature stop'.split(' '),
+  );
+  const Body = z.looseObject({
+    messages: z.array(z.looseObject({ role: z.string(), tool_call_id: z.string().optional() })),
+    transforms: z.unknown().optional(),
+  });
+
+  /** What a server refuses of a request, as its vendor documents it. */
+  function refusal(server: string, text: string): string | undefined {
+    const { messages, transforms, ...body } = Body.parse(JSON.parse(text));
+    const unknown = Object.keys(body).find((field) => !KNOWN.has(field));
+    if (unknown !== undefined) return `unknown field ${unknown}`;
+    if (messages.some(({ role }) => role === 'developer')) return 'unknown role developer';
+    if (server === 'openrouter' && JSON.stringify(transforms) !== '[]') return 'middle-out is on';
+    if (server !== 'openrouter' && transforms !== undefined) return 'unknown field transforms';
+    if (server === 'google' && text.includes('"$schema"')) return 'unknown name "$schema"';
+    if (server !== 'mistral') return undefined;
+    if (messages.some(({ tool_call_id: id }) => id !== undefined && !/^[a-zA-Z0-9]{9}$/.test(id)))
+      return 'tool call id';
+    const after = messages.find((_, at) => messages[at - 1]?.role === 'tool' && messages[at]?.role === 'user');
+    return after === undefined ? undefined : 'unexpected role user after role tool';
+  }
+
+  test.each(['openrouter', 'mistral', 'google', 'vllm'])('%s has all that works', async (server) => {
+    const strict = await startHttpServer((request, response) => {
+      const refused = request.text === '' ? undefined : refusal(server, request.text);
+      if (refused !== undefined) {
+        response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify({ message: refused }));
+        return;
+      }
+      void fetch(`${simulator.url}${request.path}`, {
+        headers: { 'content-type': 'application/json', authorization: 'Bearer key' },
+        ...(request.text === '' ? {} : { method: 'POST', body: request.text }),
+      }).then(async (answer) => {
+        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+        for await (const piece of answer.body ?? []) response.write(piece);
+        response.end();
+      });
+    });
+    const options = { provider: { ...provider('chat', strict.url), name: server }, model: 'sim-8k-thinking' };
+    const report = await checkServer(options);
+    await strict.close();
+    expect(report.findings.flatMap(({ capability, status }) => (status === 'works' ? [] : [capability]))).toEqual([
+      'count_endpoint',
+    ]);
   });
 });
 

@@ -14,7 +14,7 @@ import { declaredToolName } from '../tool-names.ts';
 /** A client of Chat Completions: OpenAI's, and that of every compatible server. */
 export function createChatClient(provider: ProviderDefinition): ModelClient {
   const sdkOf = openAISdkOf(provider);
-  const dialect = chatDialect(provider.baseUrl);
+  const dialect = chatDialect(provider.baseUrl, provider.name);
   return {
     answer: (request, options) =>
       answerInForm(request, dialect.outputFormat, (inForm) =>

@@ -48,19 +48,22 @@ const COMPATIBLE: ChatDialect = {
   assistantBetweenToolAndUser: false,
 };
 
-/** Dialects by the domain of the server; all others are plainly compatible. */
-const BY_DOMAIN: readonly (readonly [domain: string, dialect: ChatDialect])[] = [
-  ['openai.com', OPENAI],
-  ['openai.azure.com', { ...OPENAI, instructionsRole: 'system' }],
-  ['mistral.ai', { ...COMPATIBLE, callIds: MISTRAL_CALL_IDS, assistantBetweenToolAndUser: true }],
-  ['openrouter.ai', { ...COMPATIBLE, refusesMiddleOut: true }],
-  ['x.ai', { ...COMPATIBLE, outputFormat: true }],
+/** Dialects by the domain of the server, or the name of the built-in provider behind a proxy; all others are plainly compatible. */
+const DIALECTS: readonly (readonly [domain: string, provider: string | null, dialect: ChatDialect])[] = [
+  ['openai.com', null, OPENAI],
+  ['openai.azure.com', null, { ...OPENAI, instructionsRole: 'system' }],
+  ['mistral.ai', 'mistral', { ...COMPATIBLE, callIds: MISTRAL_CALL_IDS, assistantBetweenToolAndUser: true }],
+  ['openrouter.ai', 'openrouter', { ...COMPATIBLE, refusesMiddleOut: true }],
+  ['x.ai', 'xai', { ...COMPATIBLE, outputFormat: true }],
 ];
 
-/** The dialect of the server at a base URL, told from its host. */
-export function chatDialect(baseUrl: string): ChatDialect {
+/** The dialect of a server, told from the host of its base URL, else from the provider's name. */
+export function chatDialect(baseUrl: string, provider?: string): ChatDialect {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
-  return BY_DOMAIN.find(([domain]) => isHostOf(host, domain))?.[1] ?? COMPATIBLE;
+  const found =
+    DIALECTS.find(([domain]) => isHostOf(host, domain)) ??
+    DIALECTS.find(([, name]) => name !== null && name === provider);
+  return found?.[2] ?? COMPATIBLE;
 }
 
 function isHostOf(host: string, domain: string): boolean {
