@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectSilentOverflow } from '../../src/models/errors/silent-overflow.ts';
+import { detectSilentOverflow } from '../../src/models/errors/assess-call.ts';
 
 type Input = Parameters<typeof detectSilentOverflow>[0];
 
@@ -31,7 +31,7 @@ test.each<[string, Input]>([
     input({ estimatedInput: 160_000, isCalibrated: false, window: 200_000 }, { input: 16_387 }),
   ],
 ])('an overflow without an error is noticed when %s', (_, given) => {
-  expect(detectSilentOverflow(given)).toMatchObject({ overflow: true, evidence: expect.stringContaining('some') });
+  expect(detectSilentOverflow(given)).toMatchObject({ kind: 'overflow', evidence: expect.stringContaining('some') });
 });
 
 test.each<[string, Input]>([
@@ -51,5 +51,5 @@ test.each<[string, Input]>([
   ['a small request that was estimated badly', input({ estimatedInput: 1_900 }, { input: 300 })],
   ['a full window that ended well', input({}, { input: 32_000, output: 700 })],
 ])('%s is no overflow', (_, given) => {
-  expect(detectSilentOverflow(given)).toEqual({ overflow: false });
+  expect(detectSilentOverflow(given)).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { ModelCallError } from '../model-client.ts';
-import { detectSilentOverflow } from '../errors/silent-overflow.ts';
+import { detectSilentOverflow } from '../errors/assess-call.ts';
 import { fillerWords } from './answer-checks.ts';
 import type { Verdict } from './capability.ts';
 import { ask, failureWords, type Probe } from './probe.ts';
@@ -37,7 +37,7 @@ export async function checkOverflowShape(probe: Probe, window: ServedWindow | nu
       isCalibrated: true,
       maximumOutput: SMALLEST_OUTPUT,
     });
-    if (silent.overflow)
+    if (silent !== null)
       return { status: 'limited', detail: `no error, but noticed: ${silent.evidence}. Let the server refuse instead` };
     const counted = answer.usage === undefined ? '' : ` as ${answer.usage.input} tokens`;
     const detail = `${words} words were taken${counted}: the window is larger than ${window.tokens} (${window.source})`;

@@ -1,8 +1,69 @@
-import { assessError } from './classify.ts';
+import type { ReportedUsage, RequestSize, StopReason } from '../model-client.ts';
 import type { ErrorAssessment } from './assessment.ts';
-import type { RequestSize } from '../model-client.ts';
+import { assessError } from './classify.ts';
 import type { RawError } from './signals.ts';
-import { detectSilentOverflow, type AnsweredCall } from './silent-overflow.ts';
+
+/** Servers that drop the oldest input without an error report about half of what was sent (ollama/ollama#3839). */
+const DROPPED_BELOW = 0.6;
+/** While nothing was learned about the model, an estimate may be twice or half the truth, but not four times. */
+const DROPPED_BELOW_UNCALIBRATED = 0.25;
+/** Estimates of small requests are too rough to accuse a server. Tokens. */
+const SMALLEST_JUDGED_INPUT = 2_000;
+/** Servers that cut the input to fit report a window that is full to the brim (Xiaomi MiMo). */
+const FULL_WINDOW = 0.99;
+/** An answer of this share of what was asked for, cut by `length`, had no room (DashScope, MiMo). */
+const TINY_OUTPUT = 0.05;
+
+/** An answer beside what was asked. */
+export interface AnsweredCall {
+  /** Absent when the provider reported none: then only the stop reason can tell. */
+  readonly usage: ReportedUsage | undefined;
+  readonly stopReason: StopReason;
+  /** Tokens. */
+  readonly window: number;
+  /** Tokens of the request by the calibrated estimate. */
+  readonly estimatedInput: number;
+  /** Whether the estimate was checked against this model's own counts. */
+  readonly isCalibrated: boolean;
+  /** Tokens that were asked for at most. */
+  readonly maximumOutput: number;
+}
+
+/**
+ * An answer that came without an error and was made from an input over the window: cut by the
+ * provider, or stopped because nothing was left to write into. A cut at the requested maximum
+ * alone is not an overflow (mindcraft#814). `null`: nothing is wrong with it.
+ */
+export function detectSilentOverflow(input: AnsweredCall & { readonly provider: string }): ErrorAssessment | null {
+  const { provider, usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput } = input;
+  const overflow = (evidence: string, actual?: number): ErrorAssessment => ({
+    kind: 'overflow',
+    repair: 'compact',
+    ...(actual === undefined ? {} : { actual }),
+    limit: window,
+    evidence,
+  });
+  const least = estimatedInput * (isCalibrated ? DROPPED_BELOW : DROPPED_BELOW_UNCALIBRATED);
+  if (stopReason === 'window_full') {
+    return overflow(`${provider} stopped the answer because the window is full`, usage?.input);
+  }
+  if (usage === undefined || usage.input <= 0) return null;
+  if (usage.input > window) {
+    return overflow(`${provider} reported ${usage.input} input tokens for a window of ${window}`, usage.input);
+  }
+  const tiny = usage.output <= Math.max(1, maximumOutput * TINY_OUTPUT);
+  if (stopReason === 'maximum_output' && tiny && usage.input >= window * FULL_WINDOW) {
+    return overflow(
+      `${provider} stopped for length after ${usage.output} of ${maximumOutput} tokens with ${usage.input} of ${window} input tokens`,
+    );
+  }
+  if (estimatedInput >= SMALLEST_JUDGED_INPUT && usage.input < least) {
+    return overflow(
+      `${provider} reported ${usage.input} input tokens where about ${estimatedInput} were sent: it dropped a part`,
+    );
+  }
+  return null;
+}
 
 /** A model call that is over: refused or broken off, or answered. */
 export interface FinishedCall extends RawError {
@@ -16,11 +77,7 @@ export interface FinishedCall extends RawError {
  */
 export function assessCall(call: FinishedCall, now: number, size?: RequestSize): ErrorAssessment | null {
   if (call.answer === undefined) return assessError(call, now, size);
-  const silent = detectSilentOverflow({ provider: call.provider, ...call.answer });
-  if (!silent.overflow) return null;
-  const { evidence, actual } = silent;
-  const { window: limit } = call.answer;
-  return { kind: 'overflow', repair: 'compact', ...(actual === undefined ? {} : { actual }), limit, evidence };
+  return detectSilentOverflow({ provider: call.provider, ...call.answer });
 }
 
 /** An answer that came, as `assessCall` takes it. */
