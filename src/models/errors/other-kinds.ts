@@ -57,7 +57,7 @@ const OTHER_CONTEXT =
 export const OTHER_KINDS: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   [
     'thinking_refused',
-    /(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/,
+    /verified to generate reasoning summar|reasoning\.?summar[a-z]{0,5}\b.{0,60}(?:not|un)[ -]?support|(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/,
   ],
   [
     'authentication',

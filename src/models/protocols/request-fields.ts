@@ -87,11 +87,13 @@ type ResponsesFields = Pick<
 
 /**
  * The agent's wishes as fields of the Responses API, which has no stop sequences. OpenAI shows of its reasoning only a summary,
- * and that only if it is asked for it.
+ * and that only if it is asked for it; organizations that are not verified are refused then (`call-repairs.ts`).
+ *
+ * @param thinking false after such a refusal
  */
-export function responsesFields({ options = {} }: ModelRequest): ResponsesFields {
+export function responsesFields({ options = {} }: ModelRequest, thinking: boolean): ResponsesFields {
   const { reasoningEffort, temperature, serviceTier, output } = options;
-  const summary = reasoningEffort === 'none' ? {} : { summary: 'auto' as const };
+  const summary = thinking && reasoningEffort !== 'none' ? { summary: 'auto' as const } : {};
   return {
     ...(output === undefined ? {} : { text: { format: { type: 'json_schema', ...openAIFormat(output) } } }),
     ...(reasoningEffort === undefined ? {} : { reasoning: { effort: reasoningEffort, ...summary } }),

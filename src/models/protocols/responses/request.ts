@@ -53,7 +53,7 @@ export function responsesRequest(
     store: false,
     truncation: 'disabled',
     prompt_cache_key: request.cacheKey,
-    ...responsesFields(request),
+    ...responsesFields(request, options.thinking),
     ...(WITHOUT_REASONING.test(request.model) ? {} : { include: ['reasoning.encrypted_content'] }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(system.trim() === '' ? {} : { instructions: system }),
