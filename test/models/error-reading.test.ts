@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { assessError } from '../../src/models/errors/classify.ts';
+import type { RawError } from '../../src/models/errors/signals.ts';
 import type { ErrorAssessment } from '../../src/models/errors/assessment.ts';
 import { HARD_UNITS, countSteps } from '../support/count-steps.ts';
 
@@ -31,4 +32,25 @@ describe('what is read of an error', () => {
       'invalid_request',
     );
   });
+});
+
+function failed(body: unknown, status = 400): RawError {
+  return { provider: 'some', status, headers: {}, body, text: undefined, streamed: false };
+}
+
+test('an organization that may see no reasoning is asked again without it', () => {
+  const message = 'Your organization must be verified to generate reasoning summaries. Please go to: settings';
+  expect(
+    assessError(failed({ error: { message, param: 'reasoning.summary', code: 'unsupported_value' } }), 0),
+  ).toMatchObject({
+    kind: 'thinking_refused',
+    repair: 'drop_thinking',
+  });
+});
+
+test('what says that the prompt is too long is an overflow whatever code it has, also of a full request', () => {
+  const body = { error: { type: 'request_too_large', message: 'Prompt is too long' } };
+  const full = { estimatedTokens: 205_000, window: 200_000 };
+  expect(assessError(failed(body, 413), 0, full).kind).toBe('overflow');
+  expect(assessError(failed(body, 413), 0).kind).toBe('overflow');
 });

@@ -52,7 +52,11 @@ test('each protocol is asked in its own fields, and only for what it has', () =>
   });
   expect(JSON.stringify(anthropic).match(/"cache_control":\{"type":"ephemeral","ttl":"1h"\}/g)).toHaveLength(3);
   expect(chat).toMatchObject({ reasoning_effort: 'high', temperature: 0.2, stop: ['END'], service_tier: 'auto' });
-  expect(responses).toMatchObject({ reasoning: { effort: 'high', summary: 'auto' }, temperature: 0.2, service_tier: 'auto' });
+  expect(responses).toMatchObject({
+    reasoning: { effort: 'high', summary: 'auto' },
+    temperature: 0.2,
+    service_tier: 'auto',
+  });
   expect(responses).not.toHaveProperty('stop');
   expect(sent({ serviceTier: 'flex' }).anthropic).not.toHaveProperty('service_tier');
   expect(sent({ serviceTier: 'standard_only' }).chat).not.toHaveProperty('service_tier');

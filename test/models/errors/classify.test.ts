@@ -75,21 +75,6 @@ describe('overflow', () => {
     expect(assess({ error: { message: words } })).toMatchObject({ kind: 'overflow', repair: 'compact' });
   });
 
-  test('an organization that may see no reasoning is asked again without it', () => {
-    const message = 'Your organization must be verified to generate reasoning summaries. Please go to: settings';
-    expect(assess({ error: { message, param: 'reasoning.summary', code: 'unsupported_value' } })).toMatchObject({
-      kind: 'thinking_refused',
-      repair: 'drop_thinking',
-    });
-  });
-
-  test('what says that the prompt is too long is an overflow whatever code it has, also of a full request', () => {
-    const body = { error: { type: 'request_too_large', message: 'Prompt is too long' } };
-    const full = { estimatedTokens: 205_000, window: 200_000 };
-    expect(assessError(failed(body, 413), 0, full).kind).toBe('overflow');
-    expect(assess(body, 413).kind).toBe('overflow');
-  });
-
   test.each([
     ['prompt of 9,310 tokens exceeds the context of 8,192'],
     ['the context takes 8192 tokens, your prompt has 9310'],
