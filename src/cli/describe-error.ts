@@ -64,6 +64,10 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     next: 'Start a worker, and the turn goes on with the raise that waits: `npx holdfast watch <conversation>` shows it.',
     exit: 'usage',
   },
+  too_many_waiting: {
+    next: 'Start a worker, or wait until turns have taken some: `npx holdfast watch <conversation>` shows them.',
+    exit: 'usage',
+  },
   timeout: { next: 'The turn goes on; `npx holdfast watch last` shows it.', exit: 'turnNotCompleted' },
   client_closed: { next: 'Run the command again.', exit: 'unreachable' },
   database_unreachable: { next: DEV, exit: 'unreachable' },

@@ -29,6 +29,8 @@ export type ClientErrorCode =
   | 'limit_not_raised'
   /** One was sent before that no worker has taken yet: its raise counts, a second one would be added to it. */
   | 'resume_waiting'
+  /** 1,000 messages wait for the turns of the conversation. */
+  | 'too_many_waiting'
   | 'timeout'
   /** `close` was called. */
   | 'client_closed'
@@ -186,6 +188,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'model_call_not_found':
     case 'nothing_to_resume':
     case 'resume_waiting':
+    case 'too_many_waiting':
     case 'namespace_differs':
     case 'database_pooled':
       return new HoldfastClientError(error.code, error.message, { cause: error });

@@ -44,7 +44,7 @@ const resume = (conversationId: string, onBranch?: number) =>
   send(sql, { conversationId, kind: 'resume', raise: {}, content: [], ...(onBranch !== undefined && { onBranch }) });
 
 const sessionsThatWait = () => sql`
-  select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+  select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 it('a resume that was judged before a change of branch and is stored behind it is refused, and leaves no row', async () => {
   const conversationId = await stoppedTask();

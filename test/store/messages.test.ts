@@ -44,7 +44,7 @@ async function conversation(): Promise<string> {
 }
 
 describe('a resume', () => {
-  /** Holds what commits a resume until the test lets it: all that were sent stand side by side, and none sees another's row. */
+  /** Holds what commits a resume until the test lets it: the others are sent meanwhile. */
   async function holdCommits(): Promise<{ release(): Promise<void> }> {
     await owner.unsafe(`
       create function wait_for_test() returns trigger language plpgsql as $$
@@ -69,9 +69,9 @@ describe('a resume', () => {
     const ids = Array.from({ length: 8 }, () => newId());
     const commits = await holdCommits();
     const sending = Promise.allSettled(ids.map((id) => acceptMessage(sql, resume(id))));
-    await waitUntil('each has written its row, and waits', async () => {
+    await waitUntil('one has written its row, and the others wait for it', async () => {
       const waiting = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return waiting.length === ids.length;
     });
     await commits.release();
@@ -108,7 +108,7 @@ describe('acceptMessage', () => {
     const sent = message({ conversationId: await conversation() });
     const other = { ...sent, ...text('other'), conversationId: await conversation() };
     for (const each of [sent, other]) {
-      expect(await acceptMessage(sql, each)).toEqual({ state: 'accepted' });
+      expect(await acceptMessage(sql, each)).toMatchObject({ state: 'accepted' });
       const turn = await continueConversation(sql, each.conversationId);
       const taken = await readTurnForMessage(sql, { conversationId: each.conversationId, messageId: sent.id });
       expect(taken).toMatchObject({ state: 'taken', turn: { turn } });
@@ -134,13 +134,45 @@ describe('acceptMessage', () => {
     });
   });
 
-  it('does not wait for a turn that holds its conversation', async () => {
+  it('refuses a user message beside 1,000 that wait, and no command; the same message again is no other one', async () => {
     const turn = await startTurn(sql);
-    await sql.begin(async (open) => {
-      await open`select 1 from conversations where id = ${turn.conversationId} for no key update`;
-      // On another connection; it would time out with the test if it needed the lock.
-      await send(sql, { conversationId: turn.conversationId });
+    const { conversationId } = turn;
+    await owner`
+      insert into messages (conversation_id, id, kind, mode, content, measurements, sent_epoch)
+      select conversation_id, id || n, kind, mode, content, measurements, sent_epoch
+      from messages, generate_series(1, 999) n where conversation_id = ${conversationId}`;
+    const last = message({ conversationId, mode: 'queue' });
+    await acceptMessage(sql, last);
+    await expect(acceptMessage(sql, message({ conversationId }))).rejects.toMatchObject({ code: 'too_many_waiting' });
+    expect(await acceptMessage(sql, last)).toMatchObject({ state: 'duplicate' });
+    for (const kind of ['stop', 'compact'] as const)
+      expect(await acceptMessage(sql, message({ conversationId, kind, content: [] }))).toMatchObject({
+        state: 'accepted',
+      });
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    const next = await continueConversation(sql, conversationId);
+    expect(await listEntries(sql, { conversationId, limit: 2_000 })).toHaveLength(1_001);
+    expect(await listWaitingMessages(sql, conversationId)).toEqual([]);
+    expect(await acceptMessage(sql, message({ conversationId }))).toMatchObject({ state: 'accepted' });
+    expect(next.epoch).toBeGreaterThan(turn.epoch);
+  });
+
+  it('waits for whoever holds the conversation, and sees whether a turn is open behind that', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    expect(await acceptMessage(sql, message({ conversationId }))).toMatchObject({ isTurnOpen: true });
+    const holder = await sql.reserve();
+    await holder`begin`;
+    await holder`update conversations set active_turn_id = null where id = ${conversationId}`;
+    const sending = acceptMessage(sql, message({ conversationId }));
+    await waitUntil('the sender waits for the lock', async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length === 1;
     });
+    await holder`commit`;
+    holder.release();
+    expect(await sending).toMatchObject({ state: 'accepted', isTurnOpen: false });
   });
 
   it('wakes watchers', async () => {

@@ -46,7 +46,7 @@ export async function startConversation(sql: Database, start: StartInput): Promi
     if (row === undefined) throw new TypeError('a start finds the conversation that its key belongs to');
     const conversationId = row.id;
     const state = await insertMessage(open, { ...message, id: messageId, conversationId, kind: 'message' });
-    return { conversationId, messageId, state };
+    return { conversationId, messageId, state, isTurnOpen: false };
   });
   if (started.state === 'accepted') await notifyWatchers(sql, started.conversationId, 0);
   return started;

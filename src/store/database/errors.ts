@@ -31,6 +31,8 @@ export type StoreErrorCode =
   | 'nothing_to_resume'
   /** A resume waits that no turn has taken. */
   | 'resume_waiting'
+  /** So many messages wait for the turns of a conversation that no more are accepted. */
+  | 'too_many_waiting'
   /** A search that names neither a conversation nor an agent, or a time that is none. */
   | 'invalid_search'
   /** A message id longer than 200 characters or empty. */

@@ -47,6 +47,8 @@ export interface Writer {
   readonly turn: TurnReference;
   /** Appends to the timeline; watchers are told after the commit. `turnId`: of another turn than the writer's. */
   readonly event: <Kind extends EventKind>(kind: Kind, data: EventDataByKind[Kind], turnId?: string) => Promise<void>;
+  /** Says that a statement appended events up to this number. */
+  readonly appended: (newestEvent: number) => void;
 }
 
 export interface TurnWriter extends Writer {
@@ -69,16 +71,18 @@ export async function writeEvents<Result>(
   work: (source: WriterSource) => Promise<Result>,
 ): Promise<Result> {
   let newestEvent = 0;
+  const appended = (number: number): void => {
+    newestEvent = Math.max(newestEvent, number);
+  };
   const result = await transaction(sql, (open) =>
     work({
       sql: open,
       writer: (turn) => ({
         sql: open,
         turn,
-        event: async (kind, data, turnId = turn.turnId) => {
-          const number = await insertEvent(open, { turn: { ...turn, turnId }, kind, data });
-          newestEvent = Math.max(newestEvent, number);
-        },
+        appended,
+        event: async (kind, data, turnId = turn.turnId) =>
+          appended(await insertEvent(open, { turn: { ...turn, turnId }, kind, data })),
       }),
     }),
   );

@@ -95,14 +95,11 @@ export class LogRecorder {
     const { sql } = writer;
     const messageId = `${IMPORTER}:${newId()}`;
     const measurements = measurementsText(measureContent(content));
-    const [row] = await sql<{ position: string }[]>`
+    await sql`
       insert into messages (id, conversation_id, kind, mode, content, measurements, created_at)
       values (${messageId}, ${this.conversationId}, 'message', 'queue', ${jsonText(content)}::text::json,
-        ${measurements}::measurements, ${at}::text::timestamptz)
-      returning position`;
-    const position = row?.position ?? '';
-    const message = { id: messageId, position, content, measurements, createdAt: at };
-    await appendMessages(writer, [{ ...message, ...(id !== undefined && { entryId: id }) }]);
+        ${measurements}::measurements, ${at}::text::timestamptz)`;
+    await appendMessages(writer, [{ id: messageId, createdAt: at, ...(id !== undefined && { entryId: id }) }]);
     await sql`update turns set messages = messages + 1 where id = ${writer.turn.turnId}`;
   }
 

@@ -8,7 +8,7 @@ import type { MessageInput } from './messages.ts';
 /** What the sender of a `resume` found before he sent it. */
 export type JudgedResume = Pick<MessageInput, 'onBranch' | 'onTask' | 'lostTurnId'>;
 
-/** Of a `resume` whose row is written; the transaction holds the lock of its branch, so no change of branch is sent until it commits. */
+/** Of a `resume` whose row is written; the transaction holds the lock of its conversation, so nothing is sent and no turn begins until it commits. */
 export async function requireMayResume(
   sql: Transaction,
   resume: Pick<MessageInput, 'id' | 'conversationId'> & JudgedResume,
@@ -23,8 +23,6 @@ async function requireOnlyResume(
   sql: Transaction,
   { id, conversationId }: { readonly id: string; readonly conversationId: string },
 ): Promise<void> {
-  // Of two that are sent at once, the second looks when the first is committed.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`resume ${conversationId}`}, 0))`;
   const [waiting] = await sql<{ id: string }[]>`
     select id from messages
     where conversation_id = ${conversationId} and kind = 'resume' and consumed_at is null and id <> ${id} limit 1`;
@@ -44,10 +42,8 @@ async function requireTaskKept(
   { conversationId, onTask, lostTurnId }: Pick<MessageInput, 'conversationId'> & JudgedResume,
 ): Promise<void> {
   if (onTask === undefined) return;
-  // Whoever begins or ends a turn holds this row, and never waits for a sender: until the commit no turn begins that would not see
-  // the resume. Shared, so that nobody waits who reads; a step that writes just now is waited for.
   const [conversation] = await sql<{ active_turn_id: string | null }[]>`
-    select active_turn_id from conversations where id = ${conversationId} for share`;
+    select active_turn_id from conversations where id = ${conversationId}`;
   const open = conversation?.active_turn_id ?? null;
   if (open !== null && open !== lostTurnId) throw turnRuns(conversationId);
   const task = await readActiveTask(sql, conversationId);

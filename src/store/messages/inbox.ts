@@ -5,10 +5,9 @@ import type { CallBoundary } from '../attempts/call-boundary.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { pinChange } from '../../context/log/pins.ts';
-import { insertEntry } from '../log/entry-writer.ts';
-import { changePins } from '../log/pins.ts';
-import { parseMeasurements } from '../log/measurement-columns.ts';
 import type { ContentPart } from '../../context/log/content.ts';
+import { newId } from '../database/ids.ts';
+import { changePins } from '../log/pins.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 
@@ -72,8 +71,8 @@ export async function takeMessages(
   boundary?: CallBoundary,
 ): Promise<TakenMessages> {
   return writeAsTurn(sql, turn, async (writer) => {
-    const waiting = await writer.sql<WaitingMessage[]>`
-      select id, position, content, measurements from messages
+    const waiting = await writer.sql<TakenMessage[]>`
+      select id from messages
       where conversation_id = ${turn.conversationId} and consumed_at is null and kind = 'message' and mode = 'steer'
         and not exists (
           select from messages s where s.conversation_id = ${turn.conversationId} and s.consumed_at is null
@@ -87,37 +86,46 @@ export async function takeMessages(
   });
 }
 
-export interface WaitingMessage {
+/** A message that becomes an entry. */
+export interface TakenMessage {
   readonly id: string;
-  readonly position: string;
-  readonly content: readonly ContentPart[];
-  readonly measurements: string;
-  /** Of the entry, ISO 8601. Default: now. */
+  /** When it was said, ISO 8601, where that was elsewhere. Default: now. */
   readonly createdAt?: string;
   /** Of the entry. Default: a new one. */
   readonly entryId?: string;
 }
 
-/** Makes each message an entry of the turn, with the pins that it changes, consumed in the same transaction. */
-export async function appendMessages(writer: Writer, messages: readonly WaitingMessage[]): Promise<void> {
-  const { sql, turn, event } = writer;
-  for (const message of messages) {
-    const entry = await insertEntry(sql, {
-      kind: 'user',
-      turn,
-      messageId: message.id,
-      content: message.content,
-      measurements: parseMeasurements(message.measurements),
-      ...(message.createdAt !== undefined && { createdAt: message.createdAt }),
-      ...(message.entryId !== undefined && { id: message.entryId }),
-    });
-    await event('message_taken', { messageId: message.id, entryId: entry.id, sequence: entry.sequence });
-    await changePins(writer, pinChange(message.content));
-  }
-  const ids = messages.map(({ id }) => id);
-  await sql`
-    update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now()
-    where conversation_id = ${turn.conversationId} and id = any(${ids})`;
+/**
+ * Makes each message an entry of the turn, consumed with it, in order of arrival: one statement whatever their number. Then the pins
+ * that they change are changed.
+ */
+export async function appendMessages(writer: Writer, messages: readonly TakenMessage[]): Promise<void> {
+  if (messages.length === 0) return;
+  const { sql, turn } = writer;
+  const rows = await sql<{ number: number; content: readonly ContentPart[] }[]>`
+    with taken as (
+      update messages m set turn_id = ${turn.turnId}, consumed_at = holdfast_now()
+      from unnest(${messages.map(({ id }) => id)}::text[],
+        ${messages.map(({ entryId }) => entryId ?? newId())}::uuid[],
+        ${messages.map(({ createdAt }) => createdAt ?? null)}::text[]) as t (id, entry_id, created_at)
+      where m.conversation_id = ${turn.conversationId} and m.id = t.id
+      returning m.id, m.position, m.content, m.measurements, t.entry_id, t.created_at
+    ), said as (
+      insert into entries (id, conversation_id, kind, turn_id, epoch, message_id, content, measurements, created_at)
+      select entry_id, ${turn.conversationId}, 'user', ${turn.turnId}, ${turn.epoch}, id, content, measurements,
+        coalesce(created_at::timestamptz, holdfast_now())
+      from taken order by position
+      returning id, message_id, sequence, content
+    ), told as (
+      insert into events (conversation_id, turn_id, epoch, kind, data)
+      select ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, 'message_taken',
+        jsonb_build_object('messageId', message_id, 'entryId', id, 'sequence', sequence)
+      from said order by sequence
+      returning number
+    )
+    select (select max(number) from told) as number, content from said order by sequence`;
+  writer.appended(rows[0]?.number ?? 0);
+  for (const { content } of rows) await changePins(writer, pinChange(content));
 }
 
 export interface ServedCommands {

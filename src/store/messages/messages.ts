@@ -70,25 +70,30 @@ export interface BranchTarget {
 
 export interface AcceptedMessage {
   readonly state: 'accepted' | 'duplicate';
+  /** A turn is open in Postgres. It takes messages and requests to compact without a doorbell. */
+  readonly isTurnOpen: boolean;
 }
+
+/** User messages that may wait in a conversation: more would be one transaction of many seconds. */
+export const MOST_WAITING_MESSAGES = 1_000;
 
 /** Characters of a message id. */
 const LONGEST_MESSAGE_ID = 200;
 
 /**
- * Writes the message's row; returns after the commit. Takes
- * no lock that a turn holds, so a sender never waits for a turn; that of a `resume`, which no turn should run beside, for a write of it at most.
- * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`, `resume_waiting` (another one
- * waits), `conversation_busy` (a resume beside a change of branch), `nothing_to_resume` (what it was to go on with has gone on)
+ * Writes the message's row; returns after the commit. Locks the conversation first, so a sender waits for a write of the turn at most.
+ * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`, `too_many_waiting`,
+ * `resume_waiting` (another one waits), `conversation_busy` (a resume beside a change of branch), `nothing_to_resume` (what it was to
+ * go on with has gone on)
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);
   const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
-    await lockBranch(open, message);
+    const isTurnOpen = await lockConversation(open, message);
     const state = await insertMessage(open, message);
     if (state === 'accepted' && message.target !== undefined) await requireIdle(open, message);
     if (state === 'accepted' && message.kind === 'resume') await requireMayResume(open, message);
-    return { state };
+    return { state, isTurnOpen };
   });
   if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
   return accepted;
@@ -109,11 +114,11 @@ export async function acceptOnNewBranch(
   checkIds(message);
   const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
     // Of two that send the same at once, the second finds the message of the first.
-    await lockBranch(open, fork);
-    if (await isMessageKnown(open, message)) return { state: await insertMessage(open, message) };
+    const isTurnOpen = await lockConversation(open, fork);
+    if (await isMessageKnown(open, message)) return { state: await insertMessage(open, message), isTurnOpen };
     await insertMessage(open, fork);
     await requireIdle(open, fork);
-    return { state: await insertMessage(open, { ...message, followsId: fork.id }) };
+    return { state: await insertMessage(open, { ...message, followsId: fork.id }), isTurnOpen };
   });
   if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
   return accepted;
@@ -142,18 +147,17 @@ export function checkMessageId(id: string): void {
 }
 
 /**
- * Held until the commit, and taken before the row gets its position: a change of branch waits for the messages that are being sent,
- * sees them when it asks whether the conversation is idle, and stands before all that come later. Messages do not wait for each other.
+ * Held until the commit, and taken before the row gets its position. Whoever begins or ends a turn holds the same lock: the turn that
+ * is about to end sees the row, or the sender sees that no turn is open and rings. A change of branch stands before all that come later.
+ * @returns whether a turn is open
  * @throws StoreError `conversation_not_found`
  */
-async function lockBranch(sql: Transaction, { conversationId, taskQueue, target }: MessageInput): Promise<void> {
-  const key = sql`hashtextextended(${`branch of ${conversationId}`}, 0)`;
-  const lock = target === undefined ? sql`pg_advisory_xact_lock_shared(${key})` : sql`pg_advisory_xact_lock(${key})`;
-  const [found] = await sql<{ queue: string }[]>`
-    select ${lock}, task_queue as queue from conversations where id = ${conversationId}`;
+async function lockConversation(sql: Transaction, { conversationId, taskQueue }: MessageInput): Promise<boolean> {
+  const [found] = await sql<{ queue: string; active_turn_id: string | null }[]>`
+    select task_queue as queue, active_turn_id from conversations where id = ${conversationId} for no key update`;
   if (taskQueue !== undefined && found !== undefined && found.queue !== taskQueue)
     await sql`update conversations set task_queue = ${taskQueue} where id = ${conversationId}`;
-  if (found !== undefined) return;
+  if (found !== undefined) return found.active_turn_id !== null;
   throw new StoreError(
     'conversation_not_found',
     `there is no conversation ${conversationId}; begin one with a message that names an agent`,
@@ -185,20 +189,23 @@ async function requireIdle(
 }
 
 /**
- * Writes the row, or finds it written.
- * @throws StoreError `message_id_reused` for another message under the id
+ * Writes the row, or finds it written. The conversation is locked.
+ * @throws StoreError `message_id_reused` for another message under the id, `too_many_waiting`
  */
 export async function insertMessage(sql: Transaction, message: MessageInput): Promise<AcceptedMessage['state']> {
   const { count } = await sql`
     insert into messages (conversation_id, id, kind, mode, content, focus, raise, measurements, target_entry_id,
       target_branch, summarizes, follows_id, sent_epoch)
-    values (${message.conversationId}, ${message.id}, ${message.kind}, ${message.mode ?? 'steer'},
+    select ${message.conversationId}, ${message.id}, ${message.kind}, ${message.mode ?? 'steer'},
       ${jsonText(message.content)}::text::json,
       ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
       ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
       ${measurementsText(message.measurements)}::measurements, ${message.target?.entryId ?? null},
       ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null},
-      ${message.followsId ?? null}, (select epoch from conversations where id = ${message.conversationId}))
+      ${message.followsId ?? null}, (select epoch from conversations where id = ${message.conversationId})
+    where ${message.kind} <> 'message' or ${MOST_WAITING_MESSAGES}::integer > (
+      select count(*) from messages
+      where conversation_id = ${message.conversationId} and consumed_at is null and kind = 'message')
     on conflict (conversation_id, id) do nothing`;
   if (count > 0) return 'accepted';
   await requireSameMessage(sql, message);
@@ -212,7 +219,13 @@ async function requireSameMessage(sql: Transaction, message: MessageInput): Prom
       and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)}
       and coalesce(raise::text, '') = ${message.raise === undefined ? '' : jsonText(message.raise)} as same
     from messages where conversation_id = ${message.conversationId} and id = ${message.id}`;
-  if (row?.same === true) return;
+  if (row === undefined) {
+    throw new StoreError(
+      'too_many_waiting',
+      `conversation ${message.conversationId} has ${MOST_WAITING_MESSAGES} messages that wait for its turns: send again when some are taken`,
+    );
+  }
+  if (row.same) return;
   throw new StoreError(
     'message_id_reused',
     `"${message.id}" is the id of another message of the conversation; give each message, and each start, an id of its own`,

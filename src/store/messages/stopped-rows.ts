@@ -1,5 +1,5 @@
 import { appendMessages, consumeCommands } from './inbox.ts';
-import type { WaitingMessage } from './inbox.ts';
+import type { TakenMessage } from './inbox.ts';
 import type { MessageKind } from './messages.ts';
 import type { Writer } from '../database/transaction.ts';
 
@@ -7,7 +7,7 @@ import type { Writer } from '../database/transaction.ts';
 export interface StoppedRows {
   readonly stops: readonly string[];
   /** Those that steer, and the one behind the fork that this turn has made. */
-  readonly messages: readonly WaitingMessage[];
+  readonly messages: readonly TakenMessage[];
   readonly compactions: readonly string[];
 }
 
@@ -17,8 +17,8 @@ export interface StoppedRows {
  * @param cancelledUntil how far the cancel reaches; `null`: there was none
  */
 export async function readStopped({ sql, turn }: Writer, cancelledUntil: Date | null): Promise<StoppedRows> {
-  const rows = await sql<(WaitingMessage & { readonly kind: MessageKind })[]>`
-    select id, position, kind, content, measurements from messages m
+  const rows = await sql<{ readonly id: string; readonly kind: MessageKind }[]>`
+    select id, kind from messages m
     where conversation_id = ${turn.conversationId} and consumed_at is null
       and (kind in ('stop', 'compact') or (kind = 'message' and (mode = 'steer' or exists (
         select from messages f

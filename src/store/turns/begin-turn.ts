@@ -7,7 +7,6 @@ import type { NewContent } from '../log/entries.ts';
 import { StoreError } from '../database/errors.ts';
 import { notifyWatchers } from '../log/event-writer.ts';
 import { appendMessages, consumeCommands, countInbox } from '../messages/inbox.ts';
-import type { WaitingMessage } from '../messages/inbox.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { ConversationSettings, MessageKind, MessageMode } from '../messages/messages.ts';
 import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';
@@ -122,7 +121,9 @@ interface LockedRow {
   readonly active_turn_id: string | null;
 }
 
-interface WaitingRow extends WaitingMessage {
+interface WaitingRow {
+  readonly id: string;
+  readonly content: readonly ContentPart[];
   readonly kind: MessageKind;
   readonly mode: MessageMode;
   /** Not the time of its entry. */
@@ -256,7 +257,7 @@ async function findBegun(
 /** Commands, all steering messages and the oldest queued one, in order of arrival. */
 async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
-    select id, position, kind, mode, created_at as "sentAt", sent_epoch as "sentEpoch", content, measurements from messages
+    select id, kind, mode, created_at as "sentAt", sent_epoch as "sentEpoch", content from messages
     where conversation_id = ${conversationId} and consumed_at is null
       and (kind <> 'message' or mode = 'steer' or position = (
         select min(q.position) from messages q

@@ -81,9 +81,10 @@ async function uncountToolCall(sql: Transaction, { conversationId }: TurnReferen
  * A plan that nobody will finish no longer keeps others out. What was asked for it and never came back counts as paid.
  * @returns whether there was one
  */
-export async function abandonCompaction({ sql, turn, event }: Writer, failure: string): Promise<boolean> {
+export async function abandonCompaction(writer: Writer, failure: string): Promise<boolean> {
+  const { sql, turn, event } = writer;
   await endLostAttempts(
-    { sql, turn, event },
+    writer,
     sql`m.purpose = 'summary_part' and m.compaction_id in (
       select k.id from compactions k where k.conversation_id = ${turn.conversationId} and k.status = 'planned')`,
   );
@@ -107,7 +108,7 @@ export interface ContextUsage {
 
 /** Writes the outcome. The row is final from here on: the database refuses another. Nothing of it waits for a provider. */
 export async function finishTurn(
-  { sql, turn, event }: Writer,
+  writer: Writer,
   end: {
     readonly turnId: string;
     readonly outcome: TurnOutcome;
@@ -116,7 +117,8 @@ export async function finishTurn(
     readonly contextUsage?: ContextUsage | null;
   },
 ): Promise<void> {
-  await endLostAttempts({ sql, turn, event }, sql`m.turn_id = ${end.turnId}`);
+  const { sql, turn, event } = writer;
+  await endLostAttempts(writer, sql`m.turn_id = ${end.turnId}`);
   await sql`
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
       ended_at = holdfast_now(), (model_calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, cost,
