@@ -35,7 +35,7 @@ export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number
 const COMMON_POINTS = [
   'beginTurn:written',
   'continueTurn:written',
-  'takeMessages:written',
+  'compactContext:messages-taken',
   'requestDecisions:written',
   'callModel:registered',
   'callModel:answered',

@@ -86,7 +86,6 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     outlastingWork: createOutlastingWork(logger),
     workerIdentity: `bench-holdfast-${process.pid}`,
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
-    cancelRequestOf: () => Promise.resolve(null),
     isWorkflowOpen: async () => true,
   });
 }

@@ -6,10 +6,11 @@ import { beginTurn, continueTurn } from './turn/begin-turn.ts';
 import { callModel } from './model/call-model.ts';
 import { changeBranch } from './turn/change-branch.ts';
 import { commitCompaction } from './compaction/commit-compaction.ts';
-import { compactContext } from './compaction/compact-context.ts';
+import { askHooks, compactContext } from './compaction/compact-context.ts';
 import type { ActivityDependencies } from './runtime/dependencies.ts';
 import { endTurn } from './turn/end-turn.ts';
-import { lookAtInbox, takeMessages } from './turn/inbox.ts';
+import { lookForStop } from './turn/look-for-stop.ts';
+import { readTimeLeft } from './turn/time-left.ts';
 import { requestDecisions } from './tool/request-decisions.ts';
 import { runTool } from './tool/run-tool.ts';
 import { summarize } from './compaction/summarize.ts';
@@ -35,9 +36,10 @@ export function createActivities(dependencies: ActivityDependencies) {
   return {
     beginTurn: bind('beginTurn', beginTurn),
     continueTurn: bind('continueTurn', continueTurn),
-    lookAtInbox: bind('lookAtInbox', lookAtInbox),
-    takeMessages: bind('takeMessages', takeMessages),
+    lookForStop: bind('lookForStop', lookForStop),
+    readTimeLeft: bind('readTimeLeft', readTimeLeft),
     compactContext: bind('compactContext', compactContext),
+    askHooks: bind('askHooks', askHooks),
     // The commit finds a part that is not written, and plans the next weaker form.
     summarize: bind('summarize', summarize, () => ({ kind: 'failed' as const, failures: MOST_FAILURES })),
     commitCompaction: bind('commitCompaction', commitCompaction),

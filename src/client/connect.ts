@@ -82,7 +82,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   const temporal = lazyTemporal(database, servers.temporal, options.payloadCodecs);
   const { tenant = DEFAULT_TENANT, onDoorbellFailure = () => undefined } = options;
   const taskQueue = options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE;
-  const doorbell = createDoorbell({ database, temporal, taskQueue }, onDoorbellFailure);
+  const doorbell = createDoorbell({ temporal, taskQueue }, onDoorbellFailure);
   const listeners = createListeners(database);
   const sending = waysToSend(database, { temporal, doorbell, owner: { tenant, taskQueue } });
   return new Holdfast(

@@ -1,8 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Database } from '../store/database/database.ts';
-import { isRungFor, noteArrival } from '../store/messages/rings.ts';
-import type { RungMessage } from '../store/messages/rings.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 
 /** Milliseconds that a closing client waits for rings under way; a row that was not rung for is found by upkeep. */
 const CLOSE_PATIENCE_MILLISECONDS = 2_000;
@@ -10,8 +8,8 @@ const CLOSE_PATIENCE_MILLISECONDS = 2_000;
 /** Rings the doorbells of conversations in the background. */
 export interface Doorbell {
   ring(conversationId: string): void;
-  /** The same for a message, unless its turn was rung a moment ago and takes it without. */
-  ringFor(message: RungMessage): void;
+  /** The same beside a turn that is open in Postgres: it takes rows by itself, so it is rung only when its workflow is gone. */
+  ringIfLost(conversationId: string): void;
   /** Waits up to 2 s for rings under way, then tells of each that has not arrived. */
   settle(): Promise<void>;
 }
@@ -27,18 +25,16 @@ export interface RungTemporal {
 
 /** @param failed told of each ring that did not arrive. */
 export function createDoorbell(
-  { database, temporal, taskQueue }: { database: Database; temporal: RungTemporal; taskQueue: string },
+  { temporal, taskQueue }: { temporal: RungTemporal; taskQueue: string },
   failed: (conversationId: string, error: unknown) => void,
 ): Doorbell {
   const underWay = new Map<Promise<void>, string>();
   let settled = false;
   const ring = async (conversationId: string): Promise<void> =>
     ringDoorbell(await temporal.client(), taskQueue, conversationId);
-  const ringFor = async (message: RungMessage): Promise<void> => {
-    // Rings are for speed, and these two for fewer of them: without an answer it is rung, and once more by upkeep.
-    if (await isRungFor(database, message).catch(() => false)) return;
-    await ring(message.conversationId);
-    await noteArrival(database, message).catch(() => undefined);
+  const ringIfLost = async (conversationId: string): Promise<void> => {
+    const [client, { isWorkflowOpen }] = await Promise.all([temporal.client(), import('../temporal/newest-run.ts')]);
+    if (!(await isWorkflowOpen(client, turnWorkflowId(conversationId)))) await ring(conversationId);
   };
   const inBackground = (conversationId: string, work: Promise<void>): void => {
     const ringing = work
@@ -48,7 +44,7 @@ export function createDoorbell(
   };
   return {
     ring: (conversationId) => inBackground(conversationId, ring(conversationId)),
-    ringFor: (message) => inBackground(message.conversationId, ringFor(message)),
+    ringIfLost: (conversationId) => inBackground(conversationId, ringIfLost(conversationId)),
     async settle() {
       // Temporal's time to answer begins when it can be asked: loading takes longer than that on a busy machine.
       if (underWay.size > 0) await temporal.load();

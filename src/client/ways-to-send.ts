@@ -15,7 +15,7 @@ export type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<Messa
 /** What a client gives the conversations that it starts. */
 export type ConversationOwner = Pick<StartInput, 'tenant' | 'taskQueue'>;
 
-/** The ways in which a client writes what it sends; each rings the conversation's doorbell and returns once the row is stored. */
+/** The ways in which a client writes what it sends; each returns once the row is stored, and rings in the background where a turn must act. */
 export interface WaysToSend {
   readonly start: (start: Omit<StartInput, 'measurements' | keyof ConversationOwner>) => Promise<SentMessage>;
   readonly send: (sent: Sent) => Promise<SentMessage>;
@@ -34,22 +34,14 @@ export function waysToSend(
     const { content = [], id = newId() } = message;
     return { ...message, id, taskQueue: owner.taskQueue, content, measurements: measureContent(content) };
   };
-  const sendBy = async (
-    message: MessageInput,
-    accept: () => Promise<AcceptedMessage>,
-    ring: (message: MessageInput, accepted: AcceptedMessage) => void = ({ conversationId }) =>
-      doorbell.ring(conversationId),
-  ): Promise<SentMessage> => {
-    const { id: messageId, conversationId } = message;
+  const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
+    const { id: messageId, conversationId, kind } = message;
     await temporal.requireName();
-    const accepted = await storedOnce(accept, () => ({ state: 'accepted' as const }));
-    ring(message, accepted);
-    return { conversationId, messageId, duplicate: accepted.state === 'duplicate' };
-  };
-  const ringOnce = ({ id, conversationId, kind, mode = 'steer' }: MessageInput, { state }: AcceptedMessage): void => {
-    // What is sent again is, because nothing has come of it.
-    if (kind === 'message' && state === 'accepted') doorbell.ringFor({ id, conversationId, mode });
+    const { state, isTurnOpen } = await storedOnce(accept, (found) => ({ ...found, state: 'accepted' as const }));
+    const isTakenAnyhow = isTurnOpen && (kind === 'message' || kind === 'compact');
+    if (isTakenAnyhow) doorbell.ringIfLost(conversationId);
     else doorbell.ring(conversationId);
+    return { conversationId, messageId, duplicate: state === 'duplicate' };
   };
   const start: WaysToSend['start'] = async (started) => {
     const measurements = measureContent(started.content);
@@ -64,7 +56,7 @@ export function waysToSend(
   };
   const send = async (sent: Sent): Promise<SentMessage> => {
     const message = messageOf(sent);
-    return sendBy(message, () => acceptMessage(database, message), ringOnce);
+    return sendBy(message, () => acceptMessage(database, message));
   };
   const changeBranch = async (change: Sent): Promise<SentMessage> => {
     const message = messageOf(change);

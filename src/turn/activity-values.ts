@@ -5,40 +5,34 @@
  */
 import type { TurnRefusal } from './agent-snapshot.ts';
 import type { LoopLimits } from './loop-guard.ts';
-import type { ConversationRest, SpendingLimits } from './spending.ts';
 import type { TurnOutcome, TurnReference } from './turn-reference.ts';
 
 export interface BeginTurnInput {
   readonly conversationId: string;
-  /** Temporal's own cancel came before the turn, of which Postgres knows nothing. */
-  readonly cancelled?: true;
 }
 
 export type BeginTurnResult =
   | {
       readonly kind: 'begun';
       readonly turn: TurnReference;
-      /** A command for an idle conversation: a turn with no step. */
-      readonly commandOnly: boolean;
-      readonly compactRequested: boolean;
-      /** A fork or a switch waits: the turn does that and nothing else. */
-      readonly branchRequested?: true;
+      readonly settings: TurnSettings;
       readonly stopRequested: boolean;
-      /**
-       * Temporal's own cancel, of which the input tells, does not stop the turn: what it took was sent later, or queued.
-       */
-      readonly outlivesCancel?: true;
-      readonly stepLimit: number;
-      readonly loopLimits: LoopLimits;
-      /** Absent when only the steps are limited. */
-      readonly limits?: SpendingLimits;
-      /** What limits of the conversation left at its beginning; absent when it has none. */
-      readonly conversationRest?: ConversationRest;
-      readonly facts: TurnFacts;
-      /** Present when the worker cannot run the agent. */
-      readonly refusal?: TurnRefusal;
     }
   | { readonly kind: 'nothing_waiting' };
+
+/** What holds for a turn from its beginning on: each run of its workflow reads it from Postgres. */
+export interface TurnSettings {
+  readonly facts: TurnFacts;
+  /** A command for an idle conversation: a turn with no step. */
+  readonly commandOnly: boolean;
+  /** A fork or a switch waits: the turn does that and nothing else. */
+  readonly branchRequested?: true;
+  readonly loopLimits: LoopLimits;
+  /** A time is limited. */
+  readonly isTimed?: true;
+  /** Present when the worker cannot run the agent. */
+  readonly refusal?: TurnRefusal;
+}
 
 /** What the Temporal UI shows of a turn. */
 export interface TurnFacts {
@@ -53,46 +47,33 @@ export interface TurnFacts {
   readonly overflowRecoveries?: number;
 }
 
-export interface InboxLook {
-  /** Messages, steering and queued, that no turn has taken. */
-  readonly waiting: number;
-  /** Of them, the ones that enter at the next step boundary. */
-  readonly steering: number;
-  readonly stopRequested: boolean;
-  readonly compactRequested: boolean;
-  /** Tool calls that wait for a person; absent when none does. */
-  readonly decisionsWaiting?: number;
-}
-
-export interface LookAtInboxInput {
-  readonly conversationId: string;
-  /** The turn that is under way; `null` after it ended: then only what waits is counted. */
-  readonly turn: TurnReference | null;
-}
-
-export interface ChangeBranchInput {
+/** Of an activity that needs no more than the turn. */
+export interface OfTurn {
   readonly turn: TurnReference;
-  /** No model is asked for the summary once one of the conversation's is reached. Absent where there are none. */
-  readonly limits?: SpendingLimits;
+}
+
+/** Whether a stop waits for the turn. It waits until the turn ends, so whoever asks again is told the same. */
+export interface StopLook {
+  readonly stopRequested: boolean;
+}
+
+export interface ContinueTurnResult extends StopLook {
+  readonly settings: TurnSettings;
+}
+
+/** The limit of time that comes first, and milliseconds until then; 0: it is reached. */
+export interface TimeLeft {
+  readonly reason: string;
+  readonly milliseconds: number;
 }
 
 export type ChangeBranchResult = { readonly kind: 'changed' } | { readonly kind: 'refused'; readonly reason: string };
 
-export interface TakeMessagesInput {
-  readonly turn: TurnReference;
-  /** Of the model call that will see them first. */
-  readonly callNumber: number;
-}
-
-/** Why a compaction is wanted even if the view seems to fit. */
-export type ForcedReason = 'overflow' | 'manual';
-
 export interface CompactContextInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
-  readonly forced: ForcedReason | null;
-  /** Checked before the step; absent: nothing but the steps is limited. */
-  readonly limits?: SpendingLimits;
+  /** The provider refused the request before as too large: a compaction is made even if the view seems to fit. */
+  readonly forced: 'overflow' | null;
   /** The turn has answered: what would not fit is made smaller for the next one. Default: false. */
   readonly turnIsOver?: true;
 }
@@ -109,6 +90,8 @@ export interface PlannedCompaction {
   /** Part numbers by wave; no wave when the plan only reduces. */
   readonly waves: readonly (readonly PlannedPart[])[];
   readonly tokensBefore: number;
+  /** The user asked for it. */
+  readonly requested?: true;
 }
 
 export interface PlannedPart {
@@ -117,10 +100,13 @@ export interface PlannedPart {
   readonly label: string;
 }
 
+/** `tookMessages`: steering messages that waited are entries of the turn. */
 export type CompactContextResult =
   /** `declined`: a compaction was asked for, and there was nothing to make smaller. */
-  | { readonly kind: 'fits'; readonly view: ViewReference; readonly declined?: true }
-  | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
+  | { readonly kind: 'fits'; readonly view: ViewReference; readonly declined?: true; readonly tookMessages?: true }
+  | { readonly kind: 'planned'; readonly planned: PlannedCompaction; readonly tookMessages?: true }
+  /** A summary is due: `askHooks` plans it, with what hooks of the application say to it. */
+  | { readonly kind: 'hooks_due'; readonly tookMessages?: true }
   | { readonly kind: 'exhausted'; readonly tokens: number }
   /** A limit is reached: no further step. */
   | { readonly kind: 'limit'; readonly reason: string };
@@ -129,8 +115,6 @@ export interface SummarizeInput {
   readonly turn: TurnReference;
   readonly compactionId: string;
   readonly part: number;
-  /** No model is asked once one of them is reached. Absent where only steps are limited. */
-  readonly limits?: SpendingLimits;
 }
 
 export type SummarizeResult =
@@ -143,8 +127,6 @@ export type SummarizeResult =
 export interface CommitCompactionInput {
   readonly turn: TurnReference;
   readonly compactionId: string;
-  /** Checked once more: summaries cost too. */
-  readonly limits?: SpendingLimits;
 }
 
 export type CommitCompactionResult =
@@ -159,11 +141,13 @@ export interface CallModelInput {
   readonly headEntryId: string;
 }
 
-/** A tool that an answer asks for, once per name. */
-export interface CalledTool {
-  readonly name: string;
-  readonly exclusive: boolean;
-  readonly timeoutMilliseconds: number;
+/** The tools that an answer asks for, each once. By columns: as objects, seventy of them would not fit the guard. */
+export interface CalledTools {
+  /** For the Temporal UI, shortened so that all fit. */
+  readonly names: readonly string[];
+  readonly timeoutSeconds: readonly number[];
+  /** Places of those whose calls run alone. */
+  readonly exclusive: readonly number[];
 }
 
 /**
@@ -175,9 +159,11 @@ export type Unfinished = 'answer_cut' | 'answer_paused' | 'call_missing' | 'outp
 export type CallModelResult =
   | {
       readonly kind: 'answered';
-      readonly tools: readonly CalledTool[];
-      /** For each call, in order, its place in `tools`: 200 calls as objects would not fit the guard. */
+      readonly tools: CalledTools;
+      /** For each call that may run, in order, its place in `tools`: 200 calls as objects would not fit the guard. */
       readonly calls: readonly number[];
+      /** Keeps calls behind these from running: the turn ends by it. */
+      readonly limit?: string;
       /** Some of the calls may have to wait for a person: `requestDecisions` says which. */
       readonly asks?: true;
       /** Tokens as the provider reported them; `null` when it reported none. */
@@ -199,8 +185,8 @@ export type CallModelResult =
 export interface RequestDecisionsInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
-  /** So many calls of the answer may run, the first ones: nobody is asked about one that a limit keeps from running. Absent: all. */
-  readonly runnable?: number;
+  /** So many calls of the answer may run, the first ones: nobody is asked about one that a limit keeps from running. */
+  readonly runnable: number;
 }
 
 /** What a turn waits for from people. */
@@ -232,12 +218,18 @@ export interface EndTurnInput {
   readonly outcome: TurnOutcome;
   /** Code of what led to the outcome, for the user's next step: `step_limit`, `second_overflow` … */
   readonly reason: string | null;
-  /** Temporal's own cancel came, of which Postgres knows nothing: what was sent before it is stopped with the turn. */
+  /** Temporal's own cancel came, of which Postgres knows nothing: what waits is stopped with the turn. */
   readonly cancelled?: true;
 }
 
+export type EndTurnResult =
+  /** `waiting`: rows wait for the next turn. */
+  | ({ readonly kind: 'ended'; readonly waiting: boolean } & TurnResult)
+  /** Nothing was written: the turn goes on with steering messages that came meanwhile. */
+  | { readonly kind: 'messages_waiting' };
+
 /** How a turn ended, as it was stored; also the result of its workflow. */
-export interface EndTurnResult {
+export interface TurnResult {
   /** `stopped` for a turn that completed while a stop came. */
   readonly outcome: TurnOutcome;
   /** Code of what led to it. */

@@ -6,7 +6,7 @@ export function isContinued(progress: TurnProgress, reason: Unfinished | undefin
   if (reason === undefined) return false;
   const times = progress.continued?.reason === reason ? progress.continued.times : 0;
   const once = reason === 'call_missing' || reason === 'output_invalid';
-  const most = once ? 1 : progress.loopLimits.continuations;
+  const most = once ? 1 : progress.settings.loopLimits.continuations;
   if (times >= most && reason !== 'answer_paused') return false;
   progress.continued = { reason, times: times + 1 };
   return true;

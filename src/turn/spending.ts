@@ -32,12 +32,6 @@ export interface Spending {
   readonly conversation: ConversationCounts;
 }
 
-/** What limits of the conversation leave a turn; wall time in seconds. What is absent has no limit. */
-export interface ConversationRest {
-  readonly toolCalls?: number;
-  readonly wallTime?: number;
-}
-
 /** A limit and how much of it is used. */
 export interface LimitUse {
   readonly scope: keyof Spending;
@@ -72,6 +66,60 @@ export function spentLimit(limits: SpendingLimits, used: Spending): LimitUse | n
 /** Limits of which the model must be told. A rest is over when it could be. */
 export function nearLimits(limits: SpendingLimits, used: Spending): LimitUse[] {
   return limitUses(limits, used).filter((use) => use.counted !== 'idleTime' && use.used >= use.limit * limits.noteAt);
+}
+
+/** Nothing but the steps of a turn is limited. */
+export function isOfSteps({ turn, conversation }: SpendingLimits): boolean {
+  const { steps: _, ...others } = turn;
+  return Object.keys(others).length + Object.keys(conversation).length === 0;
+}
+
+const NOTHING_USED: Counts = { steps: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0, wallTime: 0 };
+
+/** Where only the steps of the turn are known. */
+export function stepsUsed(steps: number): Spending {
+  return { turn: { ...NOTHING_USED, steps }, conversation: { ...NOTHING_USED, idleTime: 0 } };
+}
+
+/** Limits of time, which a timer watches while a turn works. What is absent has no limit. */
+export function isTimed({ turn, conversation, idleTime }: SpendingLimits): boolean {
+  return [turn.wallTime, conversation.wallTime, idleTime].some((limit) => limit !== undefined);
+}
+
+/** What a turn has used of its time, in seconds. */
+export interface TimeUse {
+  readonly turn: number;
+  readonly conversation: number;
+  /** Since the model answered, a tool ended, a message came or a person decided. */
+  readonly idle: number;
+}
+
+/** The limit of time that comes first, of several at once the turn's own: a reason of `budget_exhausted`, and seconds until then. */
+export function nextTimeLimit(
+  limits: SpendingLimits,
+  used: TimeUse,
+): { readonly reason: string; readonly left: number } {
+  const all = [
+    { reason: CODES.wallTime, left: (limits.turn.wallTime ?? Infinity) - used.turn },
+    { reason: `conversation_${CODES.wallTime}`, left: (limits.conversation.wallTime ?? Infinity) - used.conversation },
+    { reason: CODES.idleTime, left: (limits.idleTime ?? Infinity) - used.idle },
+  ];
+  return all.reduce((first, next) => (next.left < first.left ? next : first));
+}
+
+/**
+ * How many of an answer's tool calls may run, and the limit that keeps the others from it.
+ * @param used with these calls
+ */
+export function runnableCalls(
+  limits: SpendingLimits,
+  used: Spending,
+  asked: number,
+): { readonly runnable: number; readonly limit: string | null } {
+  const over = (scope: keyof Spending): number => used[scope].toolCalls - (limits[scope].toolCalls ?? Infinity);
+  const scope = over('turn') >= over('conversation') ? 'turn' : 'conversation';
+  if (over(scope) <= 0) return { runnable: asked, limit: null };
+  return { runnable: Math.max(0, asked - over(scope)), limit: limitCode({ scope, counted: 'toolCalls' }) };
 }
 
 const CODES: Readonly<Record<CountedOfConversation, string>> = {

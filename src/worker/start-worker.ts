@@ -25,7 +25,6 @@ import { createModelClients } from '../models/model-clients.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { Database } from '../store/database/database.ts';
 import { listServedModels } from '../store/providers/model-facts.ts';
-import { cancelRequestOf } from '../temporal/cancel-request.ts';
 import { codecsOf, connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
 import { isWorkflowOpen, newestRunOf } from '../temporal/newest-run.ts';
@@ -255,12 +254,9 @@ function makeActivities(
   });
 }
 
-function whatTemporalKnows(
-  client: Client,
-): Pick<ActivityDependencies, 'newestRunOf' | 'cancelRequestOf' | 'isWorkflowOpen'> {
+function whatTemporalKnows(client: Client): Pick<ActivityDependencies, 'newestRunOf' | 'isWorkflowOpen'> {
   return {
     newestRunOf: (workflowId) => newestRunOf(client, workflowId),
-    cancelRequestOf: (workflowId, runId) => cancelRequestOf(client, workflowId, runId),
     isWorkflowOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
   };
 }

@@ -28,6 +28,9 @@ const TOOL_OPTIONS: ActivityOptions = {
  */
 const MODEL_OPTIONS: ActivityOptions = { ...TOOL_OPTIONS, startToCloseTimeout: '90 minutes' };
 
+/** For all hooks of a compaction together, at each of three attempts. */
+const HOOKS_TIMEOUT = '10 minutes';
+
 export type TurnActivities = ReturnType<typeof turnActivities>;
 
 /** The activities as the workflow calls them; queues follow the queue that the workflow itself is on. */
@@ -41,12 +44,18 @@ export function turnActivities() {
   return {
     beginTurn: named('next turn').beginTurn,
     continueTurn: named('turn goes on in a new run').continueTurn,
-    takeMessages: named('steering messages').takeMessages,
-    lookAtInbox: named('what waits').lookAtInbox,
+    lookForStop: named('stop').lookForStop,
+    readTimeLeft: named('time left').readTimeLeft,
     compactContext: database.compactContext,
     commitCompaction: database.commitCompaction,
     requestDecisions: named('open decisions').requestDecisions,
     endTurn: database.endTurn,
+    askHooks: proxyActivities<Activities>({
+      ...MODEL_OPTIONS,
+      taskQueue,
+      summary: 'hooks',
+      startToCloseTimeout: HOOKS_TIMEOUT,
+    }).askHooks,
     summarize: model.summarize,
     changeBranch: proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue, summary: 'change of branch' })
       .changeBranch,

@@ -1,28 +1,22 @@
 import { CancellationScope, continueAsNew, makeContinueAsNewFunc } from '@temporalio/workflow';
-import type {
-  BeginTurnInput,
-  CallModelResult,
-  EndTurnResult,
-  InboxLook,
-  ViewReference,
-} from '../turn/activity-values.ts';
-import { carryOver, startProgress } from '../turn/carry-over.ts';
+import type { CallModelResult, TurnResult, Unfinished, ViewReference } from '../turn/activity-values.ts';
+import { carryOver, goOn, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
 import { isContinued } from '../turn/continued-answers.ts';
-import { findLoop, noteProgress } from '../turn/loop-guard.ts';
+import { findLoop } from '../turn/loop-guard.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
 import { awaitDecisions } from './decisions.ts';
 import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
+import { listenForDoorbell, watchForStop } from './doorbell.ts';
+import type { Rings } from './doorbell.ts';
 import { isHistoryLong } from './history-length.ts';
-import { consuming, openInbox } from './inbox.ts';
-import type { Inbox } from './inbox.ts';
 import { obeyCommand } from './obey-command.ts';
 import { isStop } from './stopped.ts';
-import { noteNews, watchTimeLimits } from './time-limits.ts';
+import { watchTimeLimits } from './time-limits.ts';
 import { runToolCalls } from './tool-calls.ts';
 import { endTurn, endWithoutContext, interruption, resultOfRun } from './turn-end.ts';
 import type { LoopEnd } from './turn-end.ts';
@@ -31,154 +25,145 @@ export interface AgentTurnInput {
   readonly conversationId: string;
   /** Present when the turn goes on from an earlier run. */
   readonly carryOver?: TurnCarryOver;
-  /** The run before was cancelled in Temporal inside this turn, when its own had ended, or before it had one. */
+  /** The run before was cancelled in Temporal when its own turn had ended: the turn that begins is stopped. */
   readonly cancelled?: true;
 }
 
 /**
  * One turn: from the waiting user messages to an outcome. A workflow id per conversation keeps it
  * the only one; what happens is written by activities, and the workflow sees ids and counts.
- * @returns how the last of its turns ended; `null`: nothing was waiting
+ * @returns how its turn ended; `null`: nothing was waiting
  */
-export async function agentTurn(input: AgentTurnInput): Promise<EndTurnResult | null> {
-  const { conversationId, carryOver: carried, cancelled } = input;
+export async function agentTurn(input: AgentTurnInput): Promise<TurnResult | null> {
+  const { conversationId } = input;
   const activities = turnActivities();
-  const inbox = openInbox(activities);
-  const whole = CancellationScope.current();
+  const rings = listenForDoorbell();
+  const run = CancellationScope.current();
   // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
   return CancellationScope.nonCancellable(async () => {
-    // The turn may take what was sent after the cancel and go on; only a run that was not cancelled can be.
-    if (carried === undefined && whole.consideredCancelled) {
-      await nextTurn({ conversationId, cancelled: true });
+    // Rows are committed before their ring, so what rang before an activity began is read by it.
+    let seen = rings();
+    const { progress, stopRequested } = await beginOrGoOn(activities, input);
+    if (progress === null) {
+      if (rings() !== seen) await nextTurn({ conversationId });
+      return null;
     }
-    // A turn that begins reads what waits; one that goes on in a new run does not, and what rang before its first task is looked at.
-    if (carried === undefined || !inbox.isRung()) inbox.markServed();
-    const { progress, isCancelled } =
-      carried === undefined
-        ? await begin(activities, { conversationId, ...told(cancelled === true) })
-        : { progress: await resume(activities, carried), isCancelled: cancelled === true };
-    let wasCancelled = false;
-    let ended: EndTurnResult | null = null;
-    if (progress !== null) {
-      const display = showTurn(progress);
-      if (isCancelled) progress.stopRequested = true;
-      const end = await untilStopped(activities, inbox, progress, display, whole.cancelRequested);
-      if (end === 'history_full') {
-        noteLook(progress, await inbox.lookUntilQuiet(conversationId, progress.turn));
-        // A cancel is of this run alone, and nothing in it is left to stop: the next one obeys it.
-        if (whole.consideredCancelled) progress.stopRequested = true;
-        const next = { conversationId, carryOver: carryOver(progress) };
-        return continueAsNew<typeof agentTurn>({ ...next, ...told(isCancelled || whole.consideredCancelled) });
+    const display = showTurn(progress);
+    let isStopped = stopRequested || input.cancelled === true;
+    for (;;) {
+      const end = await untilStopped(activities, progress, display, { rings, seen, isStopped, run });
+      if (end === 'history_full') return continueAsNew({ conversationId, carryOver: carryOver(progress) });
+      seen = rings();
+      const cancelled = run.consideredCancelled || input.cancelled === true;
+      const ended = await endTurn(activities, { turn: progress.turn, ...end, ...(cancelled && { cancelled }) });
+      if (ended.kind === 'ended') {
+        display.ended(ended.outcome);
+        // From here to the return nothing is awaited: a ring that comes later starts the next run, one that came is not lost.
+        if (ended.waiting || rings() !== seen) {
+          await nextTurn({ conversationId, ...(run.consideredCancelled && !cancelled && { cancelled: true }) });
+        }
+        return resultOfRun(ended);
       }
-      wasCancelled = whole.consideredCancelled;
-      ended = await endTurn(activities, { turn: progress.turn, ...end, ...told(isCancelled || wasCancelled) });
-      display.ended(ended.outcome);
+      isStopped = run.consideredCancelled;
     }
-    const look = await inbox.lookUntilQuiet(conversationId, null);
-    if (look.waiting > 0) await nextTurn({ conversationId, ...told(whole.consideredCancelled && !wasCancelled) });
-    return ended === null ? null : resultOfRun(ended);
   });
-}
-
-/** Of a cancel Postgres knows nothing: whoever has to obey it is told. */
-function told(cancelled: boolean): { readonly cancelled?: true } {
-  return cancelled ? { cancelled } : {};
 }
 
 /** The next turn begins on the newest version of the workers; inside a turn it stays where it is. */
 const nextTurn = makeContinueAsNewFunc<typeof agentTurn>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
 
-/** @returns `isCancelled`: the cancel that the run is told of stops the turn */
-async function begin(
+/** @returns `progress`: `null` when nothing waits. `stopRequested`: a stop waits and is obeyed before anything else */
+async function beginOrGoOn(
   activities: TurnActivities,
-  input: BeginTurnInput,
-): Promise<{ readonly progress: TurnProgress | null; readonly isCancelled: boolean }> {
-  const begun = await activities.beginTurn(input);
-  if (begun.kind === 'nothing_waiting') return { progress: null, isCancelled: false };
-  return { progress: startProgress(begun), isCancelled: input.cancelled === true && begun.outlivesCancel !== true };
+  { conversationId, carryOver: carried }: AgentTurnInput,
+): Promise<{ readonly progress: TurnProgress | null; readonly stopRequested: boolean }> {
+  if (carried !== undefined) {
+    const { settings, stopRequested } = await activities.continueTurn({ turn: carried.turn });
+    return { progress: goOn(carried, settings), stopRequested };
+  }
+  const begun = await activities.beginTurn({ conversationId });
+  if (begun.kind === 'nothing_waiting') return { progress: null, stopRequested: false };
+  return { progress: startProgress(begun), stopRequested: begun.stopRequested };
 }
 
-async function resume(activities: TurnActivities, { progress }: TurnCarryOver): Promise<TurnProgress> {
-  await activities.continueTurn({ turn: progress.turn });
-  return progress;
-}
+const STOPPED: LoopEnd = { outcome: 'stopped', reason: null };
 
-/** Runs the loop in a scope that a stop cancels, with the inbox watched beside it. */
+/** Runs the loop in a scope that a stop, Temporal's own cancel or a limit of time ends. */
 async function untilStopped(
   activities: TurnActivities,
-  inbox: Inbox,
   progress: TurnProgress,
   display: TurnDisplay,
-  cancelled: Promise<never>,
+  control: {
+    readonly rings: Rings;
+    /** Rings that are answered. */
+    readonly seen: number;
+    readonly isStopped: boolean;
+    readonly run: CancellationScope;
+  },
 ): Promise<LoopEnd> {
-  if (progress.refusal !== undefined) {
-    inbox.close();
-    return progress.refusal;
-  }
+  if (progress.settings.refusal !== undefined) return progress.settings.refusal;
   const scope = new CancellationScope({ cancellable: true });
-  const stop = (): void => scope.cancel();
-  cancelled.catch(stop);
-  if (progress.stopRequested) stop();
+  let { isStopped } = control;
+  const stop = (): void => {
+    isStopped = true;
+    scope.cancel();
+  };
+  control.run.cancelRequested.catch(stop);
+  if (isStopped) stop();
   let lost: unknown;
-  // Rejected while the turn waits for people, it would fail the workflow task again and again, and the turn would never end.
-  const watching = inbox
-    .watch(progress, (look) => {
-      noteLook(progress, look, look.outdated);
-      if (look.stopRequested) stop();
-    })
-    .catch((error: unknown) => {
+  let timeLimit: string | null = null;
+  const watches = [
+    watchForStop(activities, progress.turn, { ...control, stop }),
+    watchTimeLimits(activities, progress, (limit) => {
+      timeLimit = limit;
+      scope.cancel();
+    }),
+  ];
+  // Rejected while the turn waits for people, one would fail the workflow task again and again, and the turn would never end.
+  const watched = watches.map(({ ended }) =>
+    ended.catch((error: unknown) => {
       if (isStop(error)) return;
       lost = error;
-      stop();
-    });
-  let timeLimit: string | null = null;
-  const timing = watchTimeLimits(progress, (limit) => {
-    timeLimit = limit;
-    stop();
-  });
+      scope.cancel();
+    }),
+  );
   try {
-    return await scope.run(() => (progress.commandOnly ? obeyCommand : takeSteps)(activities, progress, display));
+    const end = await scope.run(() =>
+      progress.settings.commandOnly
+        ? obeyCommand(activities, progress, display)
+        : takeSteps(activities, progress, display, control.rings),
+    );
+    // The stop is obeyed in this run: the next one would not know of a cancel.
+    return end === 'history_full' && isStopped ? STOPPED : end;
   } catch (error) {
     if (lost !== undefined) return interruption(lost);
     if (!isStop(error)) return interruption(error);
-    return timeLimit === null || progress.stopRequested
-      ? { outcome: 'stopped', reason: null }
-      : { outcome: 'budget_exhausted', reason: timeLimit };
+    return timeLimit === null || isStopped ? STOPPED : { outcome: 'budget_exhausted', reason: timeLimit };
   } finally {
-    inbox.close();
-    timing.close();
-    await Promise.all([watching, timing.ended]);
+    for (const watch of watches) watch.close();
+    await Promise.all(watched);
   }
 }
 
-function noteLook(progress: TurnProgress, look: InboxLook, outdated = false): void {
-  progress.stopRequested = look.stopRequested;
-  progress.decisionsWaiting = look.decisionsWaiting ?? 0;
-  if (outdated) return;
-  progress.steeringWaiting = look.steering > 0;
-  if (look.compactRequested) progress.forced ??= 'manual';
-}
-
-/** The loop: messages, context, model, tools, until the model answers without a tool call. */
-async function takeSteps(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
+/** The loop: context with the messages that wait, model, tools, until the model answers without a tool call. */
+async function takeSteps(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+  rings: Rings,
+): Promise<LoopEnd> {
   for (;;) {
     if (isHistoryLong()) return 'history_full';
-    if (progress.lastAnswer !== undefined) {
-      const end = await endAfterLastStep(activities, progress, display);
-      if (end !== null) return end;
-    }
     let view = progress.undecided;
     if (view === undefined) {
-      const limit = reachedLimit(progress);
-      if (limit !== null) return { outcome: 'budget_exhausted', reason: limit };
-      if (progress.steeringWaiting) await takeSteeringMessages(activities, progress);
+      const loop = findLoop(progress.loopGuard, progress.settings.loopLimits);
+      if (loop !== null) return { outcome: 'budget_exhausted', reason: loop };
       progress.callNumber += 1;
       const context = await fitContext(activities, progress, display);
       if (context.kind !== 'ready') return endWithoutContext(context);
       ({ view } = context);
     }
     const answer = await callModel(activities, progress, display, view);
-    if (answer.kind !== 'moved') noteNews(progress);
     switch (answer.kind) {
       case 'overflow':
         if (!recoversFromOverflow(progress)) return { outcome: 'context_exhausted', reason: 'second_overflow' };
@@ -196,18 +181,18 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
       case 'answered': {
         progress.steps += 1;
         display.setCost(answer.turnCost);
-        if (answer.calls.length > 0) {
+        if (answer.calls.length > 0 || answer.limit !== undefined) {
           const isOpen =
-            answer.asks === true && (await awaitDecisions(activities, progress, display)) === 'history_full';
+            answer.asks === true &&
+            (await awaitDecisions(activities, progress, display, { rings, runnable: answer.calls.length })) ===
+              'history_full';
           if (isOpen) return leaveUndecided(progress, view);
           display.runningTools(answer.calls.length);
-          const { isNews, limit: spent } = await runToolCalls(activities, progress, answer);
-          if (spent !== null) return { outcome: 'budget_exhausted', reason: spent };
+          const isNews = await runToolCalls(activities, progress, answer);
+          if (answer.limit !== undefined) return { outcome: 'budget_exhausted', reason: answer.limit };
           if (isNews) delete progress.continued;
-        } else if (!isContinued(progress, answer.unfinished) && !progress.steeringWaiting) {
-          progress.lastAnswer = answer.unfinished === undefined ? {} : { unfinished: answer.unfinished };
-          const end = await endAfterLastStep(activities, progress, display);
-          if (end !== null) return end;
+        } else if (!isContinued(progress, answer.unfinished)) {
+          return endAfterLastStep(activities, progress, display, answer.unfinished);
         }
         break;
       }
@@ -224,7 +209,8 @@ function leaveUndecided(progress: TurnProgress, view: ViewReference): LoopEnd {
 
 /** Whether the next check makes room: once a turn and model, or as often as the policy allows. */
 function recoversFromOverflow(progress: TurnProgress): boolean {
-  if (progress.overflowRecoveries >= (progress.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN)) return false;
+  if (progress.overflowRecoveries >= (progress.settings.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN))
+    return false;
   progress.overflowRecoveries += 1;
   progress.forced = 'overflow';
   return true;
@@ -250,43 +236,28 @@ function takeOver(
   display: TurnDisplay,
   { model, window }: Extract<CallModelResult, { kind: 'fallback' }>,
 ): void {
-  progress.facts = { ...progress.facts, model, window };
+  progress.settings = { ...progress.settings, facts: { ...progress.settings.facts, model, window } };
   progress.overflowRecoveries = 0;
   display.modelChanged();
 }
 
 /**
  * Presets that count what an answer reports look once more when it was the last one (seeds/pi.md, seeds/opencode.md). A stop
- * ends the check and leaves the turn answered. `null`: a message came meanwhile, and the turn goes on.
+ * ends the check and leaves the turn answered.
  */
 async function endAfterLastStep(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
-): Promise<LoopEnd | null> {
-  const end: LoopEnd = { outcome: 'completed', reason: progress.lastAnswer?.unfinished ?? null };
-  if (progress.facts.checkAfterLastStep === true) {
+  unfinished: Unfinished | undefined,
+): Promise<LoopEnd> {
+  if (progress.settings.facts.checkAfterLastStep === true) {
     progress.callNumber += 1;
     try {
       await fitContext(activities, progress, display, true);
     } catch (error) {
-      if (isStop(error)) return end;
-      throw error;
+      if (!isStop(error)) throw error;
     }
   }
-  delete progress.lastAnswer;
-  return progress.steeringWaiting ? null : end;
-}
-
-/** The limit that keeps the turn from its next step, or `null`. */
-function reachedLimit(progress: TurnProgress): string | null {
-  if (progress.steps >= progress.stepLimit) return 'step_limit';
-  return findLoop(progress.loopGuard, progress.loopLimits);
-}
-
-async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {
-  progress.steeringWaiting = false;
-  progress.loopGuard = noteProgress(progress.loopGuard);
-  const { turn, callNumber } = progress;
-  await consuming(progress, () => activities.takeMessages({ turn, callNumber: callNumber + 1 }));
+  return { outcome: 'completed', reason: unfinished ?? null };
 }

@@ -1,12 +1,10 @@
-import type { CompactContextInput, PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
+import type { PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
-import { noteCompaction } from '../turn/loop-guard.ts';
+import { noteCompaction, noteProgress } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
-import { consuming } from './inbox.ts';
 import { sideBySide } from './side-by-side.ts';
-import { noteNews } from './time-limits.ts';
 
 export type FittedContext =
   | { readonly kind: 'ready'; readonly view: ViewReference; readonly declined?: true }
@@ -28,23 +26,20 @@ export async function fitContext(
   display: TurnDisplay,
   turnIsOver = false,
 ): Promise<FittedContext> {
-  const { forced } = progress;
   const input = {
     turn: progress.turn,
     callNumber: progress.callNumber,
-    forced,
-    ...limitsToCheck(progress),
+    forced: progress.forced,
     ...(turnIsOver && { turnIsOver: true as const }),
   };
-  const look = () => activities.compactContext.executeWithOptions({ summary: display.checkSummary() }, [input]);
-  // A request that cannot be met is declined, and with that consumed.
-  const check = await (forced === 'manual' ? consuming(progress, look) : look());
+  const first = await activities.compactContext.executeWithOptions({ summary: display.checkSummary() }, [input]);
+  if ('tookMessages' in first) progress.loopGuard = noteProgress(progress.loopGuard);
+  const check = first.kind === 'hooks_due' ? await activities.askHooks(input) : first;
+  if (check.kind === 'exhausted' || check.kind === 'limit') return check;
   if (check.kind === 'fits') {
-    // A request that came meanwhile is for the next check.
-    if (progress.forced === forced) progress.forced = null;
+    progress.forced = null;
     return { kind: 'ready', view: check.view, ...(check.declined === true && { declined: true }) };
   }
-  if (check.kind === 'exhausted' || check.kind === 'limit') return check;
   let planned = check.planned;
   for (;;) {
     display.compacting(planned);
@@ -52,31 +47,20 @@ export async function fitContext(
     if (limit !== null) return limit;
     const { compactionId } = planned;
     const summary = display.commitSummary(planned);
-    const commit = await consuming(progress, () =>
-      activities.commitCompaction.executeWithOptions({ summary }, [
-        { turn: progress.turn, compactionId, ...limitsToCheck(progress) },
-      ]),
-    );
+    const commit = await activities.commitCompaction.executeWithOptions({ summary }, [
+      { turn: progress.turn, compactionId },
+    ]);
     if (commit.kind === 'exhausted') return commit;
     if (commit.kind === 'committed') {
       progress.compactions += 1;
-      if (progress.forced !== 'manual') progress.loopGuard = noteCompaction(progress.loopGuard);
-      // A request to compact that arrived meanwhile joins this compaction (R4).
+      if (planned.requested !== true) progress.loopGuard = noteCompaction(progress.loopGuard);
       progress.forced = null;
       // Who asked for nothing but the compaction has it: no model is asked after it.
-      if (commit.limit !== undefined && !progress.commandOnly) return { kind: 'limit', reason: commit.limit };
+      if (commit.limit !== undefined && !progress.settings.commandOnly) return { kind: 'limit', reason: commit.limit };
       return { kind: 'ready', view: commit.view };
     }
     planned = commit.planned;
   }
-}
-
-/** The steps alone the workflow counts itself; the database is asked for them only to tell the model. */
-function limitsToCheck({ limits, steps }: TurnProgress): Pick<CompactContextInput, 'limits'> {
-  if (limits === undefined) return {};
-  const { steps: limit = Infinity, ...others } = limits.turn;
-  const counted = Object.keys(others).length + Object.keys(limits.conversation).length;
-  return counted > 0 || steps >= limit * limits.noteAt ? { limits } : {};
 }
 
 /**
@@ -93,9 +77,8 @@ async function summarizeWaves(
     let limit: ReachedLimit | null = null;
     const summarizePart = async (part: PlannedPart): Promise<void> => {
       const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
-        { turn: progress.turn, compactionId: planned.compactionId, part: part.number, ...limitsToCheck(progress) },
+        { turn: progress.turn, compactionId: planned.compactionId, part: part.number },
       ]);
-      noteNews(progress);
       failed ||= result.kind === 'failed';
       if (result.kind === 'limit') limit = result;
     };

@@ -2,46 +2,39 @@ import { condition } from '@temporalio/workflow';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
+import type { Rings } from './doorbell.ts';
 import { isHistoryLong } from './history-length.ts';
-import { outsideTime } from './time-limits.ts';
-import { runnableCalls } from './tool-calls.ts';
 
 /** The database's clock decides what has expired; a timer that fires a moment too early looks again after this. */
 const SHORTEST_WAIT_MILLISECONDS = 1_000;
 
 /**
  * Waits until people have decided on all calls of the answer that ask for it, or time has. Rows in Postgres hold the
- * decisions; a ring makes the inbox count what still waits. No worker is held meanwhile. `history_full`: messages that came
- * meanwhile have filled the history, and the next run waits on.
+ * decisions; after each ring they are counted anew. No worker is held meanwhile. `history_full`: rings have filled the history,
+ * and the next run waits on.
  */
 export async function awaitDecisions(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
+  { rings, runnable }: { readonly rings: Rings; readonly runnable: number },
 ): Promise<'decided' | 'history_full'> {
-  const runnable = runnableCalls(progress);
-  const input = {
-    turn: progress.turn,
-    callNumber: progress.callNumber,
-    // JSON has no infinity.
-    ...(runnable !== Infinity && { runnable }),
-  };
+  const input = { turn: progress.turn, callNumber: progress.callNumber, runnable };
   for (;;) {
-    delete progress.decisionsWaiting;
+    const seen = rings();
     const open = await activities.requestDecisions(input);
     if (open.waiting === 0) break;
-    // A look at the inbox beside it saw another count: something was decided, perhaps behind what was read here.
-    const seen: number | undefined = progress.decisionsWaiting;
-    if (seen !== undefined && seen !== open.waiting) continue;
-    progress.decisionsWaiting = open.waiting;
     display.waitingForPeople(open);
-    await outsideTime(progress, async () => {
+    progress.waitsForPeople = true;
+    try {
       await condition(
-        () => progress.decisionsWaiting !== open.waiting || isHistoryLong(),
+        () => rings() !== seen || isHistoryLong(),
         Math.max(open.expiresInMilliseconds, SHORTEST_WAIT_MILLISECONDS),
         { summary: open.questions === open.waiting ? 'answer of the user' : 'decision of the user' },
       );
-    });
+    } finally {
+      progress.waitsForPeople = false;
+    }
     if (isHistoryLong()) return 'history_full';
   }
   display.running();

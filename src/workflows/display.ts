@@ -37,7 +37,7 @@ function activitySummaries(
 ): Pick<TurnDisplay, 'checkSummary' | 'callSummary' | 'commitSummary'> {
   return {
     checkSummary: () => `step ${progress.steps + 1}`,
-    callSummary: (view) => `step ${progress.steps + 1} · ${windowWords(view.tokens, progress.facts)}`,
+    callSummary: (view) => `step ${progress.steps + 1} · ${windowWords(view.tokens, progress.settings.facts)}`,
     commitSummary: (planned) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
   };
 }
@@ -46,7 +46,7 @@ function windowWords(tokens: number, { window }: TurnFacts): string {
   return `${numberFormat(tokens)} of ${numberFormat(window)} tokens`;
 }
 
-function setSearchAttributes({ turn, facts }: TurnProgress, state: TurnState): void {
+function setSearchAttributes({ turn, settings: { facts } }: TurnProgress, state: TurnState): void {
   upsertSearchAttributes([
     { key: CONVERSATION_ATTRIBUTE, value: turn.conversationId },
     { key: AGENT_ATTRIBUTE, value: facts.agent },
@@ -56,7 +56,7 @@ function setSearchAttributes({ turn, facts }: TurnProgress, state: TurnState): v
 }
 
 function detailsTable(
-  { turn, facts, steps, compactions }: TurnProgress,
+  { turn, settings: { facts }, steps, compactions }: TurnProgress,
   { tokens, cost, now }: { readonly tokens: number | null; readonly cost: number | null; readonly now: string },
 ): string {
   const rows: [string, string][] = [
@@ -116,7 +116,7 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
       upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: outcome }]);
       show(outcome);
     },
-    modelChanged: () => upsertSearchAttributes([{ key: MODEL_ATTRIBUTE, value: progress.facts.model }]),
+    modelChanged: () => upsertSearchAttributes([{ key: MODEL_ATTRIBUTE, value: progress.settings.facts.model }]),
     setCost: (dollars) => {
       cost = dollars;
     },

@@ -10,7 +10,7 @@ export async function obeyCommand(
   progress: TurnProgress,
   display: TurnDisplay,
 ): Promise<TurnEnd> {
-  if (progress.branchRequested === true) return changeBranch(activities, progress);
+  if (progress.settings.branchRequested === true) return changeBranch(activities, progress);
   progress.callNumber += 1;
   const context = await fitContext(activities, progress, display);
   if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
@@ -18,7 +18,7 @@ export async function obeyCommand(
   return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
 }
 
-async function changeBranch(activities: TurnActivities, { turn, limits }: TurnProgress): Promise<TurnEnd> {
-  const change = await activities.changeBranch({ turn, ...(limits !== undefined && { limits }) });
+async function changeBranch(activities: TurnActivities, { turn }: TurnProgress): Promise<TurnEnd> {
+  const change = await activities.changeBranch({ turn });
   return { outcome: 'completed', reason: change.kind === 'refused' ? change.reason : null };
 }

@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import type { EndTurnInput, EndTurnResult } from '../turn/activity-values.ts';
+import type { EndTurnInput, EndTurnResult, TurnResult } from '../turn/activity-values.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { FittedContext } from './compaction.ts';
@@ -35,7 +35,7 @@ export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready
   }
 }
 
-/** @returns what stands: a stop that came meanwhile may have changed the outcome */
+/** @returns what stands: a stop that came meanwhile may have changed the outcome, or messages let the turn go on */
 export function endTurn({ endTurn: write }: TurnActivities, input: EndTurnInput): Promise<EndTurnResult> {
   return write.executeWithOptions({ summary: input.outcome }, [input]);
 }
@@ -44,8 +44,8 @@ export function endTurn({ endTurn: write }: TurnActivities, input: EndTurnInput)
 const FAILED: ReadonlySet<TurnOutcome> = new Set(['interrupted', 'model_failed', 'context_exhausted']);
 
 /** What the workflow returns, for the Temporal UI alone: whoever waits for an outcome reads the turn's row. */
-export function resultOfRun(ended: EndTurnResult): EndTurnResult {
-  const { outcome, explanation } = ended;
-  if (!FAILED.has(outcome)) return ended;
-  throw ApplicationFailure.create({ type: outcome, message: explanation, details: [ended], nonRetryable: true });
+export function resultOfRun({ outcome, reason, explanation, steps, cost }: TurnResult): TurnResult {
+  const result = { outcome, reason, explanation, steps, cost };
+  if (!FAILED.has(outcome)) return result;
+  throw ApplicationFailure.create({ type: outcome, message: explanation, details: [result], nonRetryable: true });
 }

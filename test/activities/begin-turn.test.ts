@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { beginTurn } from '../../src/activities/turn/begin-turn.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { countInbox } from '../../src/store/messages/inbox.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { said, send, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { countWaiting } from '../store/support/waiting-rows.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -67,7 +67,7 @@ test('a run whose beginning was scheduled before that of the newest turn begins 
     return beginTurn(dependencies, { conversationId }, execution({ ...own, runId, scheduledAt: at(seconds) }));
   };
   await expect(begin('later', 'dead', 1)).rejects.toMatchObject({ code: 'run_replaced' });
-  expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 1 });
+  expect(await countWaiting(sql, conversationId)).toMatchObject({ waiting: 1 });
   // A run that begins again from before the turn, after a reset, keeps the times of the one that was reset.
   expect(await begin('reset', 'reset', 1)).toMatchObject({ kind: 'begun' });
 });

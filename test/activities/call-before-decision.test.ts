@@ -77,7 +77,9 @@ async function results({ conversationId }: TurnReference): Promise<string[]> {
 /** Asks for the call and denies it. */
 async function deny(tool: ToolDefinition, turn: TurnReference): Promise<void> {
   const dependencies = activityDependencies(sql, { tools: [tool] });
-  expect(await requestDecisions(dependencies, { turn, callNumber: 1 }, execution())).toMatchObject({ waiting: 1 });
+  expect(await requestDecisions(dependencies, { turn, callNumber: 1, runnable: 9 }, execution())).toMatchObject({
+    waiting: 1,
+  });
   const { conversationId } = turn;
   const denial = { kind: 'approval', state: 'denied', scope: 'call', text: 'no', decisionId: newId() } as const;
   await decide(sql, { conversationId, ...denial });
@@ -103,7 +105,9 @@ test('nobody is asked about a call that has begun', async () => {
   await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
   state.asks = true;
   const dependencies = activityDependencies(sql, { tools: [tool] });
-  expect(await requestDecisions(dependencies, { turn, callNumber: 1 }, execution())).toMatchObject({ waiting: 0 });
+  expect(await requestDecisions(dependencies, { turn, callNumber: 1, runnable: 9 }, execution())).toMatchObject({
+    waiting: 0,
+  });
   expect(await readDecision(sql, { turnId: turn.turnId, ...CALL })).toBeNull();
 });
 
@@ -134,7 +138,7 @@ test.each<[string, boolean]>([
   const question = toolCall(0, 'ask_user', JSON.stringify({ question: 'Which one?' }));
   await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [question]));
   const dependencies = activityDependencies(sql, { tools: [askUser] });
-  await requestDecisions(dependencies, { turn, callNumber: 1 }, execution());
+  await requestDecisions(dependencies, { turn, callNumber: 1, runnable: 9 }, execution());
   const reply = { kind: 'question', state: 'answered', scope: 'call', text: `the ${KEY} one` } as const;
   await decide(sql, { conversationId: turn.conversationId, ...reply, decisionId: newId() });
   if (wasClaimed) await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });

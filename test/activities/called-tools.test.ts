@@ -23,9 +23,15 @@ const tool = defineTool({
 });
 
 /** What the workflow is told of the tools that an answer calls, by a worker that has these. */
-async function calledBy(tools: readonly ToolDefinition[]) {
-  const turn = await startTurn(sql, 'Act', { snapshot: { tools: [toolSchema(tool)] } });
-  const content = [toolCall(0, 'act'), toolCall(1, 'invented')];
+const calledBy = (tools: readonly ToolDefinition[]) =>
+  answered(tools, [toolCall(0, 'act'), toolCall(1, 'invented')], [tool]);
+
+async function answered(
+  tools: readonly ToolDefinition[],
+  content: ModelAnswer['content'],
+  declared: readonly ToolDefinition[] = tools,
+) {
+  const turn = await startTurn(sql, 'Act', { snapshot: { tools: declared.map(toolSchema) } });
   const answer: ModelAnswer = { content, stopReason: 'tool_calls' };
   const dependencies = {
     ...activityDependencies(sql, { tools }),
@@ -36,7 +42,25 @@ async function calledBy(tools: readonly ToolDefinition[]) {
 }
 
 test('a call of a tool that the worker of the answer lacks runs alone; one that it has, and one of no tool, beside others', async () => {
-  const invented = { name: 'unknown_tool', exclusive: false };
-  expect(await calledBy([tool])).toMatchObject({ tools: [{ name: 'act', exclusive: false }, invented] });
-  expect(await calledBy([])).toMatchObject({ tools: [{ name: 'act', exclusive: true }, invented] });
+  const names = ['act', 'unknown_tool'];
+  expect(await calledBy([tool])).toMatchObject({ tools: { names, exclusive: [] } });
+  expect(await calledBy([])).toMatchObject({ tools: { names, exclusive: [0] } });
 });
+
+test.each([70, 200])(
+  'an answer that calls %i tools with names of 64 characters is described in less than 8 KB',
+  async (count) => {
+    const tools = Array.from({ length: count }, (_, index) => ({
+      ...tool,
+      name: `${index}-`.padEnd(64, 'x'),
+      exclusive: true,
+      timeout: 600_000,
+    }));
+    const calls = tools.map(({ name }, index) => toolCall(index, name));
+    const result = await answered(tools, calls);
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(8_192);
+    if (result.kind !== 'answered') throw new Error('it is answered');
+    expect(result.calls).toEqual(tools.map((_, index) => index));
+    expect(new Set(result.tools.names).size).toBe(count);
+  },
+);

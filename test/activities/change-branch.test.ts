@@ -13,6 +13,7 @@ import { newId } from '../../src/store/database/ids.ts';
 import { acceptMessage } from '../../src/store/messages/messages.ts';
 import type { BranchTarget } from '../../src/store/messages/messages.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
+import type { SpendingLimits } from '../../src/turn/spending.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { command } from '../store/support/branch-builders.ts';
 import { NEW_ATTEMPT } from '../store/support/compaction-builders.ts';
@@ -88,13 +89,17 @@ test('a conversation that has reached its limit pays for no summary of a branch:
   onTestFinished(() => server.close());
   const turn = await turnToFork();
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
+  const limit = async ({ turnId }: TurnReference, to: SpendingLimits) =>
+    owner`update turns set limits = ${JSON.stringify(to)}::text::json where id = ${turnId}`;
   const limits = { turn: {}, conversation: { steps: 1, idleTime: 0.000_001 }, noteAt: 0.8 };
-  expect(await changeBranch(dependencies, { turn, limits }, execution())).toEqual({ kind: 'changed' });
+  await limit(turn, limits);
+  expect(await changeBranch(dependencies, { turn }, execution())).toEqual({ kind: 'changed' });
   expect(server.requests).toHaveLength(0);
   const another = await turnToFork();
   const roomy = { ...limits, conversation: { ...limits.conversation, steps: 2 } };
   // It rested for longer than it may, which is nothing to a branch: the model is asked.
-  await expect(changeBranch(dependencies, { turn: another, limits: roomy }, execution())).rejects.toMatchObject({
+  await limit(another, roomy);
+  await expect(changeBranch(dependencies, { turn: another }, execution())).rejects.toMatchObject({
     type: 'Waiting',
   });
 });

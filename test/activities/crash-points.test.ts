@@ -36,7 +36,7 @@ test('every write of an activity is named, and one name stands for all of them',
     'commitCompaction:noted',
     'commitCompaction:limit-noted',
   ]);
-  expect(pointsNamed('lookAtInbox:after-write')).toEqual([]);
+  expect(pointsNamed('lookForStop:after-write')).toEqual([]);
   expect(pointsNamed('callModel:answered')).toEqual(['callModel:answered']);
 });
 

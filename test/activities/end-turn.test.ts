@@ -10,7 +10,7 @@ import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
 import { commitRequest, plan, turnWithSteps } from '../store/support/compaction-builders.ts';
 import { answer, finishToolCall, useTestStore, startTurn, text } from '../store/support/store-builders.ts';
-import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { activityDependencies } from './support/activity-dependencies.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -19,7 +19,7 @@ useTestStore((store) => {
 
 /** What the end of the turn tells. */
 async function endOf(turn: TurnReference) {
-  await endTurn(activityDependencies(sql), { turn, outcome: 'completed', reason: null }, execution());
+  await endTurn(activityDependencies(sql), { turn, outcome: 'completed', reason: null });
   const events = await listEvents(sql, { conversationId: turn.conversationId });
   expect(events.at(-1)?.kind).toBe('turn_ended');
   return events.at(-1)?.data ?? {};

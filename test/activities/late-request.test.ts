@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import type { Database } from '../../src/store/database/database.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { listWaitingMessages } from '../../src/store/messages/messages.ts';
 import { send, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -19,14 +20,18 @@ test('a request to compact that is sent after a check has decided is not decline
   const check = await sql.begin(async (open) => {
     // The check reads, decides and is kept from writing.
     await open`select from conversations where id = ${conversationId} for no key update`;
-    const input = { turn, callNumber: 1, forced: 'manual' } as const;
+    const input = { turn, callNumber: 1, forced: null } as const;
     const checking = compactContext(activityDependencies(sql), input, execution());
     await waitUntil('the check is to write', async () => {
       const waiting = await sql`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return waiting.length === 1;
     });
-    late = await send(sql, { conversationId, kind: 'compact' });
+    // As its sender would have written it before the check locked the conversation.
+    late = newId();
+    await sql`
+      insert into messages (id, conversation_id, kind, mode, content, measurements)
+      values (${late}, ${conversationId}, 'compact', 'steer', '[]', no_measurements())`;
     return { checking };
   });
   expect(await check.checking).toMatchObject({ kind: 'fits', declined: true });

@@ -7,7 +7,7 @@ import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';

@@ -213,7 +213,11 @@ test('whether a call waits for people is told by a worker that has its tool; one
   const { tool } = toolOf('none');
   const turn = await turnCalling({ ...tool, approval: true });
   const asking = (tools: readonly ToolDefinition[], attempt: number) =>
-    requestDecisions(activityDependencies(sql, { tools }), { turn, callNumber: 1 }, execution({ attempt }));
+    requestDecisions(
+      activityDependencies(sql, { tools }),
+      { turn, callNumber: 1, runnable: 9 },
+      execution({ attempt }),
+    );
   await expect(asking([], 1)).rejects.toMatchObject({ type: 'Waiting', nonRetryable: false });
   expect(await sql`select from decisions where turn_id = ${turn.turnId}`).toHaveLength(0);
   // What a limit keeps from running needs no tool.
@@ -232,12 +236,16 @@ test('a call of a tool that nobody here has holds up no question about another c
   const calls = [toolCall(0, 'act'), toolCall(1, 'asks')];
   await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), calls));
   const dependencies = activityDependencies(sql, { tools: [asks] });
-  expect(await requestDecisions(dependencies, { turn, callNumber: 1 }, execution())).toMatchObject({ waiting: 1 });
+  expect(await requestDecisions(dependencies, { turn, callNumber: 1, runnable: 9 }, execution())).toMatchObject({
+    waiting: 1,
+  });
   await sql`update decisions set state = 'approved', decided_at = now(), scope = 'call' where turn_id = ${turn.turnId}`;
   // Nobody is waited for any more: now the missing tool has its say.
-  await expect(requestDecisions(dependencies, { turn, callNumber: 1 }, execution())).rejects.toMatchObject({
-    type: 'Waiting',
-  });
+  await expect(requestDecisions(dependencies, { turn, callNumber: 1, runnable: 9 }, execution())).rejects.toMatchObject(
+    {
+      type: 'Waiting',
+    },
+  );
 });
 
 test('what a tool searches for is waited for while Postgres is away: an outage reads to no model as if nothing were there', async () => {

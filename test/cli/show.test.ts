@@ -4,7 +4,7 @@ import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { end, go } from '../store/support/branch-builders.ts';
 import { conversationOf, continueConversation, send, text, useTestStore } from '../store/support/store-builders.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { parseOutput } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 

@@ -28,7 +28,9 @@ test.each(['CONNECTION_CLOSED', '25P03'])(
       if (tries === 1) throw lost(code);
       return accepted;
     };
-    expect(await storedOnce(write, () => ({ state: 'accepted' as const }))).toEqual({ state: 'accepted' });
+    expect(await storedOnce(write, (found) => ({ ...found, state: 'accepted' as const }))).toMatchObject({
+      state: 'accepted',
+    });
     expect(await listWaitingMessages(store.sql, conversationId)).toHaveLength(before.length + 1);
   },
 );

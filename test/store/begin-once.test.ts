@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { lookAtInbox } from '../../src/store/messages/inbox.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { begin, continueConversation, said, send, startTurn, useTestStore } from './support/store-builders.ts';
+import { countWaiting } from './support/waiting-rows.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -18,7 +18,7 @@ describe('beginTurn', () => {
     await send(sql, { conversationId });
     const refused = begin(sql, conversationId, { isNewestRun: () => Promise.resolve(false) });
     await expect(refused).rejects.toMatchObject({ code: 'run_replaced', permanent: true });
-    expect(await lookAtInbox(sql, live)).toMatchObject({ waiting: 1 });
+    expect(await countWaiting(sql, live.conversationId)).toMatchObject({ waiting: 1 });
     expect(await getTurn(sql, live.turnId)).toMatchObject({ outcome: null });
 
     const answers = [true, false];

@@ -5,7 +5,8 @@ import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { countInbox, lookAtInbox, takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
+import { isStopWaiting } from '../../src/store/messages/waiting.ts';
 import { claimToolCall, readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { getTurn, readSnapshot } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -25,6 +26,7 @@ import {
 } from './support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { planWithCut } from './support/compaction-builders.ts';
+import { countWaiting } from './support/waiting-rows.ts';
 
 let sql: Database;
 let owner: Database;
@@ -126,7 +128,7 @@ describe('beginTurn', () => {
     const [plan] = await sql`select status from compactions where conversation_id = ${conversationId}`;
     expect(plan?.['status']).toBe('abandoned');
     await expect(takeMessages(sql, dead)).rejects.toMatchObject({ code: 'stale_epoch' });
-    await expect(lookAtInbox(sql, dead)).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(isStopWaiting(sql, dead)).rejects.toMatchObject({ code: 'stale_epoch' });
     await expect(end(dead)).rejects.toMatchObject({ code: 'stale_epoch' });
   });
 
@@ -157,10 +159,10 @@ describe('commands', () => {
     await end(turn);
     await send(sql, { conversationId, kind: 'compact', focus: 'names' });
     const begun = await begin(sql, conversationId);
-    expect(begun).toMatchObject({ kind: 'begun', commandOnly: true, compactRequested: true, messages: 0 });
+    expect(begun).toMatchObject({ kind: 'begun', commandOnly: true, messages: 0 });
     if (begun.kind !== 'begun') return;
     await end(begun.turn);
-    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 0 });
+    expect(await countWaiting(sql, conversationId)).toMatchObject({ waiting: 0 });
     expect(await begin(sql, conversationId)).toEqual({ kind: 'nothing_waiting' });
   });
 
@@ -186,7 +188,7 @@ describe('commands', () => {
     const begun = await begin(sql, conversationId);
     expect(begun).toMatchObject({ kind: 'begun', stopRequested: true });
     if (begun.kind !== 'begun') return;
-    expect(await lookAtInbox(sql, begun.turn)).toMatchObject({ stopRequested: true });
+    expect(await countWaiting(sql, begun.turn.conversationId)).toMatchObject({ stopRequested: true });
     await end(begun.turn, 'stopped');
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId });
@@ -216,7 +218,7 @@ describe('commands', () => {
     const begun = await beginning;
     expect(begun).toMatchObject({ kind: 'begun', stopRequested: false });
     if (begun?.kind !== 'begun') return;
-    expect(await lookAtInbox(sql, begun.turn)).toMatchObject({ stopRequested: true, waiting: 1 });
+    expect(await countWaiting(sql, begun.turn.conversationId)).toMatchObject({ stopRequested: true, waiting: 1 });
   });
 
   it('that steer and were sent before the stop of a turn are told and not answered', async () => {
@@ -228,7 +230,7 @@ describe('commands', () => {
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId, ...text('after') });
     await end(turn, 'stopped');
-    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 2, steering: 1, stopRequested: false });
+    expect(await countWaiting(sql, conversationId)).toMatchObject({ waiting: 2, steering: 1, stopRequested: false });
     const log = await said(sql, conversationId);
     expect(log.slice(-2)).toEqual(['tool_result closed: requested stopped', 'user steered']);
     expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', messages: 2, stopRequested: false });
@@ -250,7 +252,7 @@ describe('commands', () => {
       expect(begun, kinds.join()).toMatchObject({ kind: 'begun', stopRequested });
       if (begun.kind !== 'begun') return;
       await end(begun.turn, 'stopped');
-      expect(await countInbox(sql, begun.turn.conversationId)).toMatchObject({ waiting: 0 });
+      expect(await countWaiting(sql, begun.turn.conversationId)).toMatchObject({ waiting: 0 });
     }
   });
 
@@ -262,7 +264,7 @@ describe('commands', () => {
     await send(sql, { conversationId });
     expect(await takeMessages(sql, turn)).toEqual({ messages: 1 });
     await end(turn, 'stopped');
-    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 1, steering: 1, stopRequested: false });
+    expect(await countWaiting(sql, conversationId)).toMatchObject({ waiting: 1, steering: 1, stopRequested: false });
     expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', messages: 1, stopRequested: false });
   });
 
@@ -272,7 +274,7 @@ describe('commands', () => {
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId, kind: 'compact' });
     for (let look = 0; look < 2; look += 1) {
-      expect(await lookAtInbox(sql, turn)).toEqual({
+      expect(await countWaiting(sql, turn.conversationId)).toEqual({
         waiting: 2,
         steering: 0,
         stopRequested: true,
@@ -281,6 +283,6 @@ describe('commands', () => {
     }
     // The stop was for this turn; the compaction gets a turn of its own.
     await end(turn, 'stopped');
-    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 1, compactRequested: true });
+    expect(await countWaiting(sql, conversationId)).toMatchObject({ waiting: 1, compactRequested: true });
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { appendNoteBefore } from '../../src/store/log/entries.ts';
-import { lookAtInbox, takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import {
   answer,
@@ -14,6 +14,7 @@ import {
   text,
   useTestStore,
 } from './support/store-builders.ts';
+import { countWaiting } from './support/waiting-rows.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -33,7 +34,7 @@ test('messages are taken before a call as long as it is not registered, and afte
   const late = takeMessages(sql, turn, { callNumber: 1, runId: OWN_RUN });
   await expect(late).rejects.toMatchObject({ code: 'call_registered', permanent: true });
   expect(await said(sql, turn.conversationId)).toEqual(['user hello', 'user in time']);
-  expect(await lookAtInbox(sql, turn)).toMatchObject({ steering: 1 });
+  expect(await countWaiting(sql, turn.conversationId)).toMatchObject({ steering: 1 });
   expect(await takeMessages(sql, turn, { callNumber: 2, runId: OWN_RUN })).toEqual({ messages: 1 });
 });
 

@@ -6,10 +6,8 @@ import { requestDecisions } from '../../src/store/messages/decisions.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { readNewestFlush } from '../../src/store/compactions/flushes.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { countInbox } from '../../src/store/messages/inbox.ts';
 import { claimPermit, giveUpPermit, releasePermit } from '../../src/store/providers/permits.ts';
 import { takeUpRetention } from '../../src/store/upkeep/retention.ts';
-import { isRungFor, noteArrival } from '../../src/store/messages/rings.ts';
 import { findStanding } from '../../src/store/messages/standing-decisions.ts';
 import { readSpending } from '../../src/store/turns/turn-limits.ts';
 import { findOpenTurns, findWaitingConversations, noteLooks, noteRing } from '../../src/store/upkeep/upkeep.ts';
@@ -29,6 +27,7 @@ import {
   startTurn,
   useTestStore,
 } from './support/store-builders.ts';
+import { countWaiting } from './support/waiting-rows.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -75,7 +74,7 @@ describe('when the clock of the database steps back, a change of branch', () => 
     const { conversationId } = await endedTurn();
     await command(fast, conversationId, FORK);
     await endedAs(sql, await continueConversation(sql, conversationId), { outcome: 'stopped' });
-    expect(await countInbox(sql, conversationId)).toMatchObject({ waiting: 0 });
+    expect(await countWaiting(sql, conversationId)).toMatchObject({ waiting: 0 });
   });
 });
 
@@ -186,15 +185,6 @@ describe('when the clock of the database steps back, upkeep', () => {
 });
 
 describe('when the clock of the database steps back,', () => {
-  it('a message beside an open turn is rung for, whatever was rung for before the step', async () => {
-    const turn = await startTurn(fast);
-    const { conversationId } = turn;
-    const sent = async (queries: Database) =>
-      ({ id: await send(queries, { conversationId }), conversationId, mode: 'steer' }) as const;
-    await noteArrival(fast, await sent(fast));
-    expect(await isRungFor(sql, await sent(sql))).toBe(false);
-  });
-
   it('what a person decides stands against what was decided before the step', async () => {
     const turn = await startTurn(fast);
     await answer(fast, turn, 1, { calls: 2 });

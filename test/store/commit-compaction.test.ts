@@ -12,7 +12,7 @@ import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, begin, headOf, useTestStore, send, text } from './support/store-builders.ts';
 import { commitRequest, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';

@@ -10,9 +10,10 @@ import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { declineCompaction, lookAtInbox } from '../../src/store/messages/inbox.ts';
+import { declineCompaction } from '../../src/store/messages/commands.ts';
 import { headOf, useTestStore, send, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, SUMMARY, plan, turnWithSteps } from './support/compaction-builders.ts';
+import { countWaiting } from './support/waiting-rows.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -82,7 +83,7 @@ describe('a compact command', () => {
     const later = await send(sql, { conversationId, kind: 'compact' });
     expect((await readFitCheck(sql, turn)).compactRequests.toSorted()).toEqual([old, named, later].toSorted());
     await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
-    expect(await lookAtInbox(sql, turn)).toMatchObject({ compactRequested: false, waiting: 0 });
+    expect(await countWaiting(sql, turn.conversationId)).toMatchObject({ compactRequested: false, waiting: 0 });
   });
 
   it('is served when there is nothing to compact, or no form helped', async () => {
@@ -96,11 +97,11 @@ describe('a compact command', () => {
     const declined = await sql`
       select data from events where conversation_id = ${conversationId} and kind = 'compaction_declined'`;
     expect(declined.map(({ data }) => data)).toEqual([why]);
-    expect(await lookAtInbox(sql, turn)).toMatchObject({ compactRequested: false });
+    expect(await countWaiting(sql, turn.conversationId)).toMatchObject({ compactRequested: false });
     await send(sql, { conversationId, kind: 'compact' });
     const { compactionId } = (await plan(sql, turn)).compaction;
     await endCompaction(sql, { turn, compactionId, status: 'failed', failure: 'x' });
-    expect(await lookAtInbox(sql, turn)).toMatchObject({ compactRequested: false });
+    expect(await countWaiting(sql, turn.conversationId)).toMatchObject({ compactRequested: false });
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database/database.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { indexConversation } from '../../src/store/memory/recall-search.ts';
 import { reindexConversation } from '../../src/store/search/index-conversation.ts';
 import { end } from './support/branch-builders.ts';

@@ -2,31 +2,36 @@ import { describe, expect, it } from 'vitest';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { listEvents } from '../../src/store/log/events.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { acceptMessage } from '../../src/store/messages/messages.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { continueTurn, getTurn, readLastTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import {
   answer,
   closeToolCall,
+  continueConversation,
+  endedAs,
   register,
   useTestStore,
   said,
   send,
   startTurn,
   step,
+  text,
   claimer,
 } from './support/store-builders.ts';
 
 let sql: Database;
+let owner: Database;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, owner } = store);
 });
 
-function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
-  return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);
-}
+const end = (turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') => endedAs(sql, turn, { outcome });
 
 describe('endTurn', () => {
   it('stores the first outcome, and tells it each time', async () => {
@@ -103,6 +108,65 @@ describe('endTurn', () => {
       entries: 4,
       usage: { cost: 1 },
     });
+  });
+});
+
+describe('a turn that completed', () => {
+  it('goes on when messages wait for its next step, and ends when nothing does; what is queued waits for the next one', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    await send(sql, { conversationId, mode: 'queue' });
+    await send(sql, { conversationId });
+    const ending = () => endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    expect(await ending()).toBe('messages_waiting');
+    expect(await getTurn(sql, turn.turnId)).toMatchObject({ outcome: null });
+    await takeMessages(sql, turn);
+    expect(await ending()).toMatchObject({ outcome: 'completed', waiting: true });
+    const next = await continueConversation(sql, conversationId);
+    expect(await end(next)).toMatchObject({ outcome: 'completed', waiting: false });
+  });
+
+  const locksWaitedFor = async (): Promise<number> => {
+    const found = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return found.length;
+  };
+
+  it('goes on with a message whose sender was about to commit', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    await owner.unsafe(`
+      create function wait_for_test() returns trigger language plpgsql as $$
+        begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
+      create constraint trigger hold_commit after insert on messages deferrable initially deferred
+        for each row execute function wait_for_test()`);
+    const holder = await sql.reserve();
+    await holder`select pg_advisory_lock(4711)`;
+    const sending = acceptMessage(sql, { id: newId(), conversationId, kind: 'message', ...text('late') });
+    await waitUntil('its row is written', async () => (await locksWaitedFor()) === 1);
+    const ending = endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    await waitUntil('the end waits for it', async () => (await locksWaitedFor()) === 2);
+    await holder`select pg_advisory_unlock(4711)`;
+    holder.release();
+    expect(await sending).toMatchObject({ isTurnOpen: true });
+    await owner`drop trigger hold_commit on messages`;
+    expect(await ending).toBe('messages_waiting');
+  });
+
+  it('leaves a message that comes as it commits to a turn for which its sender rings', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    const holder = await sql.reserve();
+    await holder`begin`;
+    await holder`select from conversations where id = ${conversationId} for no key update`;
+    const ending = end(turn);
+    await waitUntil('the end waits for the conversation', async () => (await locksWaitedFor()) === 1);
+    const sending = acceptMessage(sql, { id: newId(), conversationId, kind: 'message', ...text('late') });
+    await waitUntil('the sender waits behind it', async () => (await locksWaitedFor()) === 2);
+    await holder`commit`;
+    holder.release();
+    expect(await ending).toMatchObject({ outcome: 'completed' });
+    expect(await sending).toMatchObject({ state: 'accepted', isTurnOpen: false });
   });
 });
 

@@ -3,7 +3,7 @@ import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, getEntry } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import {
   listModelCalls,
   readAnswer,

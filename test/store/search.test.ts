@@ -6,7 +6,7 @@ import { writePieces } from '../../src/store/log/content-pieces.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { openEntry } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';
 import type { MemoryQuery } from '../../src/store/memory/recall-search.ts';
 import { findUnindexedConversations } from '../../src/store/upkeep/upkeep.ts';

@@ -5,7 +5,7 @@ import { fallBack } from '../../src/store/turns/fallbacks.ts';
 import { storePlan } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { writeMemory } from '../../src/store/memory/memories.ts';
 import { writeAsToolCall } from '../../src/store/attempts/tool-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';

@@ -3,10 +3,9 @@ import { readBranchTasks } from '../../src/store/conversations/branch-tasks.ts';
 import { changeBranch, readBranchCommand, refuseBranchCommand } from '../../src/store/conversations/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { countInbox } from '../../src/store/messages/inbox.ts';
 import type { EndTurnRequest } from '../../src/store/turns/end-turn.ts';
 import { listEvents } from '../../src/store/log/events.ts';
-import { declineCompaction } from '../../src/store/messages/inbox.ts';
+import { declineCompaction } from '../../src/store/messages/commands.ts';
 import { listWaitingMessages } from '../../src/store/messages/messages.ts';
 import { getTurn, readTurnForMessage } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -23,6 +22,7 @@ import {
   text,
   useTestStore,
 } from './support/store-builders.ts';
+import { countWaiting } from './support/waiting-rows.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -32,7 +32,7 @@ useTestStore((store) => {
 /** How the turn ended, and what waits for the next one. */
 const end = async (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => ({
   ...(await endedAs(sql, turn, ended)),
-  waiting: await countInbox(sql, turn.conversationId),
+  waiting: await countWaiting(sql, turn.conversationId),
 });
 
 /** A turn that is to fork before everything that was said. */
@@ -99,10 +99,10 @@ describe('a change of branch that a stop keeps from being carried out', () => {
     },
   );
 
-  it("takes back with Temporal's own cancel all that had come by then", async () => {
+  it("takes back with Temporal's own cancel all that waits", async () => {
     const turn = await forkingTurn();
     await sendAndStop(turn);
-    expect(await end(turn, { outcome: 'stopped', cancelledUntil: new Date('9999-12-31T00:00:00Z') })).toMatchObject({
+    expect(await end(turn, { outcome: 'stopped', cancelled: true })).toMatchObject({
       waiting: { waiting: 0 },
     });
     expect(await said(sql, turn.conversationId)).toEqual(['user hello', 'assistant answer 1']);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { requestDecisions } from '../../src/store/messages/decisions.ts';
 import {
@@ -41,24 +41,24 @@ describe('upkeep', () => {
     }
   }
 
-  it('finds rows that nobody rang for, not those that wait behind an open turn', async () => {
+  it('finds rows that nobody rang for, and beside an open turn stops alone: it takes all else without a ring', async () => {
     const idle = newId();
     await send(sql, { conversationId: idle });
-    const [queued, steered, stopped] = await Promise.all([startTurn(sql), startTurn(sql), startTurn(sql)]);
-    await send(sql, { conversationId: queued.conversationId, mode: 'queue' });
-    await send(sql, { conversationId: steered.conversationId });
+    const [open, stopped] = await Promise.all([startTurn(sql), startTurn(sql)]);
+    for (const mode of ['queue', 'steer'] as const) await send(sql, { conversationId: open.conversationId, mode });
+    await send(sql, { conversationId: open.conversationId, kind: 'compact' });
     await send(sql, { conversationId: stopped.conversationId, kind: 'stop' });
     const find = (queries: Database) =>
       findWaitingConversations(queries, { taskQueue: 'agent-turn', olderThanSeconds: 60, limit: 1_000 });
     expect(await find(sql)).toEqual([]);
     const found = (await later(find)).map(({ conversationId }) => conversationId);
-    expect(found).toEqual(expect.arrayContaining([idle, steered.conversationId, stopped.conversationId]));
-    expect(found).not.toContain(queued.conversationId);
+    expect(found).toEqual(expect.arrayContaining([idle, stopped.conversationId]));
+    expect(found).not.toContain(open.conversationId);
   });
 
   it('cares for conversations of its own task queue, which is that of the last sender', async () => {
     const { conversationId } = await startTurn(sql);
-    await send(sql, { conversationId, taskQueue: 'other' });
+    await send(sql, { conversationId, kind: 'stop', taskQueue: 'other' });
     const found = async (taskQueue: string) =>
       later(async (moved) => {
         const request = { taskQueue, olderThanSeconds: 60, limit: 1_000 };
@@ -69,9 +69,8 @@ describe('upkeep', () => {
   });
 
   it('rings again for a row that stays after 20 s, and after twice as long each time, up to an hour', async () => {
-    const kept = await startTurn(sql);
-    const { conversationId } = kept;
-    await send(sql, { conversationId });
+    const { conversationId } = await startTurn(sql);
+    await send(sql, { conversationId, kind: 'stop' });
     const clock = openMovedClock(store.url);
     const isFound = async () => {
       const found = await findWaitingConversations(clock.sql, {
@@ -91,7 +90,7 @@ describe('upkeep', () => {
     const pauses = rings.map((second, index) => second - (rings[index - 1] ?? 0));
     expect(pauses).toEqual([20, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 3_600, 3_600]);
     // What came meanwhile is rung for at once.
-    await send(sql, { conversationId, kind: 'compact' });
+    await send(sql, { conversationId, kind: 'stop' });
     expect(await isFound()).toBe(true);
     await clock.close();
   });

@@ -60,6 +60,7 @@ export const EXAMPLE_EVENTS: EventDataByKind = {
   compaction_exhausted: { reason: 'threshold', tokens: 31_204 },
   compaction_abandoned: { compactionId: PLAN.compactionId, failure: 'turn_stopped' },
   compaction_cancelled: { reason: 'threshold' },
+  compaction_hook_skipped: { callNumber: 2, code: 'TypeError' },
   compaction_declined: { reason: 'nothing_to_compact', tokens: 900 },
   branch_changed: {
     kind: 'fork',

@@ -8,9 +8,11 @@ import {
   limitCode,
   missingRaises,
   nearLimits,
+  nextTimeLimit,
   raiseOfConversation,
   raisedLimits,
   resumedLimits,
+  runnableCalls,
   spentLimit,
 } from '../../src/turn/spending.ts';
 import type { Counts, EndedSpending, SpendingLimits } from '../../src/turn/spending.ts';
@@ -25,6 +27,34 @@ test('a limit is reached at its number, near from the part that is told, and its
   expect(spent).toMatchObject({ scope: 'conversation', counted: 'cost', used: 5, limit: 5 });
   expect(spentLimit(LIMITS, { ...used, conversation: { ...NOTHING, idleTime: 0 } })).toBeNull();
   expect(spent === null ? '' : describeLimit(spent)).toContain('This conversation has used $5.00 of $5.00.');
+});
+
+test('the limit of time that comes first is told with what is left of it', () => {
+  const limits = { turn: { wallTime: 60 }, conversation: { wallTime: 100 }, idleTime: 30, noteAt: 0.8 };
+  expect(nextTimeLimit(limits, { turn: 10, conversation: 10, idle: 5 })).toEqual({
+    reason: 'idle_time_limit',
+    left: 25,
+  });
+  expect(nextTimeLimit(limits, { turn: 50, conversation: 90, idle: 5 })).toEqual({
+    reason: 'wall_time_limit',
+    left: 10,
+  });
+  expect(nextTimeLimit(limits, { turn: 20, conversation: 101, idle: 5 })).toEqual({
+    reason: 'conversation_wall_time_limit',
+    left: -1,
+  });
+});
+
+test('of the calls of an answer so many may run as turn and conversation have left', () => {
+  const used = (turn: number, conversation: number) => ({
+    turn: { ...NOTHING, toolCalls: turn },
+    conversation: { ...NOTHING, idleTime: 0, toolCalls: conversation },
+  });
+  const limits = { turn: { toolCalls: 5 }, conversation: { toolCalls: 20 }, noteAt: 0.8 };
+  expect(runnableCalls(limits, used(5, 20), 3)).toEqual({ runnable: 3, limit: null });
+  expect(runnableCalls(limits, used(7, 20), 3)).toEqual({ runnable: 1, limit: 'tool_call_limit' });
+  expect(runnableCalls(limits, used(7, 25), 3)).toEqual({ runnable: 0, limit: 'conversation_tool_call_limit' });
+  expect(runnableCalls({ ...LIMITS, turn: {} }, used(7, 25), 3)).toEqual({ runnable: 3, limit: null });
 });
 
 test('every reason names what it counts, and reasons of another kind name nothing', () => {

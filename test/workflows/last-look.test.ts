@@ -12,7 +12,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerOfActivities } from './support/worker-of-activities.ts';
 import type { WorkerOfActivities } from './support/worker-of-activities.ts';
 
-/** Messages that are sent each in the moment in which a turn is about to return. */
+/** Messages that are sent each in the moment in which a turn has ended and its workflow is about to return. */
 const MESSAGES = 8;
 const conversationId = newId();
 let store: TestStore;
@@ -32,11 +32,11 @@ beforeAll(async () => {
   const activities = createActivities(activityDependencies(store.sql, { simulatorUrl: simulator.url }));
   worker = await startWorkerOfActivities(inject('temporalAddress'), {
     ...activities,
-    // What a message does that comes between the last look of a run and its return: the look does not show it.
-    lookAtInbox: async (input) => {
-      const look = await activities.lookAtInbox(input);
-      if (input.turn === null && look.waiting === 0 && sent < MESSAGES) await sendAndRing();
-      return look;
+    // What a message does that comes between the end of a turn and the return of its run: the end does not tell of it.
+    endTurn: async (input) => {
+      const ended = await activities.endTurn(input);
+      if (sent < MESSAGES) await sendAndRing();
+      return ended;
     },
   });
 });
@@ -47,7 +47,7 @@ afterAll(async () => {
   await store.close();
 });
 
-test('messages that come between the last look of a turn and its return begin the next turn each, with nobody but the doorbell to tell', async () => {
+test('messages that come between the end of a turn and the return of its run begin the next turn each, with nobody but the doorbell to tell', async () => {
   await sendAndRing();
   await waitUntil('all are answered', async () => {
     const texts = await said(store.sql, conversationId);

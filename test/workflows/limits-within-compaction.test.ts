@@ -4,9 +4,8 @@ import { newId } from '../../src/store/database/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { scriptedActivities, startWorkerOfActivities, endedAs } from './support/worker-of-activities.ts';
+import { beginsWith, scriptedActivities, startWorkerOfActivities, endedAs } from './support/worker-of-activities.ts';
 
-const LIMITS = { turn: { cost: 0.1 }, conversation: {}, noteAt: 0.8 };
 const PLANNED = {
   compactionId: newId(),
   waves: [[{ number: 1, label: 'part 1' }], [{ number: 2, label: 'part 2' }]],
@@ -20,17 +19,14 @@ async function runTurn(scripted: Partial<Activities>, commandOnly = false): Prom
   const all = scriptedActivities(scripted);
   const worker = await startWorkerOfActivities(inject('temporalAddress'), {
     ...all,
-    beginTurn: async (input) => {
-      const begun = await all.beginTurn(input);
-      return begun.kind === 'begun' ? { ...begun, limits: LIMITS, commandOnly } : begun;
-    },
+    ...beginsWith({}, { commandOnly }),
     compactContext: async () => ({ kind: 'planned', planned: PLANNED }),
     summarize: async (input) => {
-      log.push(`summarize ${input.part} ${input.limits?.turn.cost}`);
+      log.push(`summarize ${input.part}`);
       return all.summarize(input);
     },
     commitCompaction: async (input) => {
-      log.push(`commit ${input.limits?.turn.cost}`);
+      log.push('commit');
       return all.commitCompaction(input);
     },
     callModel: async (input) => {
@@ -53,7 +49,7 @@ test('a limit that a summary reaches ends the turn before the next summary', asy
     summarize: ({ part }) =>
       Promise.resolve(part === 1 ? { kind: 'summarized', tokens: 10 } : { kind: 'limit', reason: 'cost_limit' }),
   });
-  expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'budget_exhausted cost_limit']);
+  expect(log).toEqual(['summarize 1', 'summarize 2', 'budget_exhausted cost_limit']);
 });
 
 const COMMITTED = { kind: 'committed', view: { headEntryId: 'head', tokens: 100 }, tokensBefore: 1_000 } as const;
@@ -64,12 +60,12 @@ const SPENT_BY_THE_LAST: Partial<Activities> = {
 
 test('a limit that the last summary reaches ends no turn that was to compact and nothing else', async () => {
   const log = await runTurn(SPENT_BY_THE_LAST, true);
-  expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'commit 0.1', 'completed null']);
+  expect(log).toEqual(['summarize 1', 'summarize 2', 'commit', 'completed null']);
 });
 
 test('a limit that the last summary reaches ends the turn once its compaction is committed, before the model is asked', async () => {
   const log = await runTurn(SPENT_BY_THE_LAST);
-  expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'commit 0.1', 'budget_exhausted cost_limit']);
+  expect(log).toEqual(['summarize 1', 'summarize 2', 'commit', 'budget_exhausted cost_limit']);
 });
 
 const EACH_SUMMARY_COSTS_MORE = `models:

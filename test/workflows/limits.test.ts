@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { carryOver, startProgress } from '../../src/turn/carry-over.ts';
-import type { SpendingLimits } from '../../src/turn/spending.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTestTemporal } from '../support/servers.ts';
@@ -187,42 +184,6 @@ test('a tool that hangs runs no longer than the conversation may; time before th
   await harness.database`update conversations set worked_seconds = worked_seconds + 56 where id = ${conversationId}`;
   const turn = await harness.runTask('Call linger with {}', { conversationId });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_wall_time_limit', steps: 1 });
-});
-
-test('a turn is idle from its newest news on, also when that was in an earlier run', async () => {
-  const { database, temporal, taskQueue } = harness;
-  const sent = await client.start('Call linger with {}', { agent: 'patient' });
-  const { conversationId } = sent;
-  const claimed = async () =>
-    (await database`select from tool_calls where conversation_id = ${conversationId} and state = 'claimed'`).length;
-  await expect.poll(claimed, { timeout: 60_000 }).toBe(1);
-  const workflow = temporal.workflow.getHandle(turnWorkflowId(conversationId));
-  const [row] = await database<{ id: string; epoch: number; limits: SpendingLimits }[]>`
-    select id, epoch, limits from turns where conversation_id = ${conversationId}`;
-  if (row === undefined) throw new Error('the turn has no row');
-  const { id: turnId, epoch, limits } = row;
-  const facts = { agent: 'patient', model: 'simulator/sim-32k', preset: 'default', window: 32_768 };
-  const loopLimits = { repeatedCalls: 100, compactionsWithoutProgress: 10, continuations: 1 };
-  const begun = {
-    loopLimits,
-    turn: { conversationId, turnId, epoch },
-    facts,
-    limits,
-    stepLimit: 500,
-    commandOnly: false,
-  };
-  const progress = startProgress({ ...begun, compactRequested: false, stopRequested: false });
-  const longAgo = Date.now() - 3_600_000;
-  const clock = { begunAt: longAgo, newsAt: longAgo, waited: 0 };
-  await workflow.terminate();
-  // As the run before would have handed it over.
-  await temporal.workflow.start('agentTurn', {
-    taskQueue,
-    workflowId: turnWorkflowId(conversationId),
-    args: [{ conversationId, carryOver: carryOver({ ...progress, clock }) }],
-  });
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });
 
 test('the time of a turn in which it waits for a person is none of its wall time', async () => {

@@ -4,7 +4,7 @@ import type { Activities } from '../../src/activities/create-activities.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { takeMessages } from '../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
 import { readLastTurn } from '../../src/store/turns/turns.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';

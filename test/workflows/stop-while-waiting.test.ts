@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { SentMessage } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -94,7 +93,6 @@ test('a stop ends a compaction that was asked for inside the turn: it is not mad
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
   const before = (await harness.asked()).summary;
   const asked = await client.conversation.compact({ conversationId });
-  await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).executeUpdate('acknowledge');
   held.get('asked')?.release();
   await waitUntil('a summary is asked for', async () => (await harness.asked()).summary > before);
   await expectStop(sent);

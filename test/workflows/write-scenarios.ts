@@ -96,7 +96,7 @@ export const SCENARIOS: readonly Scenario[] = [
       // What was sent before a turn begins is taken as it begins.
       { at: 'beginTurn:written' },
       {
-        at: 'takeMessages:written',
+        at: 'compactContext:messages-taken',
         before: ({ client }, { conversationId }) =>
           client.conversation.send({ conversationId, content: 'Go on like this.' }),
       },
@@ -245,12 +245,25 @@ export const SCENARIOS: readonly Scenario[] = [
     task: `${READ} 12 times, one by one`,
     deaths: [
       {
-        at: 'compactContext:declined',
+        at: 'askHooks:declined',
         before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
       },
-      { at: 'compactContext:cancelled' },
+      { at: 'askHooks:cancelled' },
     ],
     outcome: 'context_exhausted',
+  },
+  {
+    name: 'a hook that fails',
+    options: {
+      agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
+      beforeCompaction: [
+        () => {
+          throw new TypeError('broken');
+        },
+      ],
+    },
+    task: `${READ} 5 times, one by one`,
+    deaths: [{ at: 'askHooks:skipped' }, { at: 'askHooks:planned' }],
   },
   {
     name: 'a compaction of which no form helps',

@@ -13,9 +13,14 @@ import { untilAborted } from '../../models/protocols/until-aborted.ts';
 import { readOriginals } from '../../store/compactions/compaction-parts.ts';
 import { readPreviousSummary } from '../../store/compactions/previous-summary.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import { recordEvent } from '../../store/log/events.ts';
 import { NO_HOOK } from '../../store/compactions/store-plan.ts';
 import type { HookData } from '../../store/compactions/store-plan.ts';
+import type { CompactContextInput } from '../../turn/activity-values.ts';
+import { retryDelayMilliseconds } from '../../turn/limits.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
+import { retryableFailure } from '../runtime/activity-error.ts';
+import type { Execution } from '../runtime/activity-shell.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { keepLedger } from './keep-ledger.ts';
 
@@ -28,28 +33,36 @@ interface Pass {
   readonly source: PlanSource;
   readonly plan: CompactionPlan;
   readonly reason: CompactionReason;
+  readonly execution: Execution;
 }
+
+/** Attempts of the activity that ask the hooks: what an earlier one's worker died of counts as a failure, too. */
+const HOOK_ATTEMPTS = 3;
 
 /**
  * Asks the hooks in order what to do with a planned summary. The first that cancels or brings a summary decides; lines of
- * all that were asked are put together. A pass without a summary is not theirs.
- * @throws the signal's reason as soon as it is aborted, whatever a hook does then
+ * all that were asked are put together. A pass without a summary is not theirs. A hook that fails is asked again by the next attempt,
+ * and skipped by the third.
+ * @throws the signal's reason as soon as it is aborted, whatever a hook does then; what a hook throws at the first two attempts
  */
-export async function askHooks(
+export async function decideByHooks(
   dependencies: ActivityDependencies,
-  turn: TurnReference,
+  call: Pick<CompactContextInput, 'turn' | 'callNumber'>,
   pass: Pass,
-  signal: AbortSignal,
 ): Promise<HookedPlan> {
-  const { plan } = pass;
+  const { plan, execution } = pass;
   const { beforeCompaction } = dependencies;
   if (beforeCompaction.length === 0 || plan.parts.length === 0) return { cancelled: false, plan, hook: NO_HOOK };
-  const preparation = await prepare(dependencies, turn, pass);
+  if (execution.attempt > HOOK_ATTEMPTS) {
+    await tellSkipped(dependencies, call, 'interrupted');
+    return { cancelled: false, plan, hook: NO_HOOK };
+  }
+  const preparation = await prepare(dependencies, call.turn, pass);
   const prepend: string[] = [];
   const append: string[] = [];
   let details: JsonValue | undefined;
   for (const hook of beforeCompaction) {
-    const decision = await ask(dependencies, hook, preparation, signal);
+    const decision = await ask(dependencies, hook, { call, preparation, execution });
     if (decision?.cancel === true) return { cancelled: true };
     prepend.push(...(decision?.contextLines?.prepend ?? []));
     append.push(...(decision?.contextLines?.append ?? []));
@@ -65,23 +78,38 @@ export async function askHooks(
 }
 
 async function ask(
-  { logger }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   hook: BeforeCompaction,
-  preparation: CompactionPreparation,
-  signal: AbortSignal,
+  {
+    call,
+    preparation,
+    execution: { signal, attempt },
+  }: {
+    readonly call: Pick<CompactContextInput, 'turn' | 'callNumber'>;
+    readonly preparation: CompactionPreparation;
+    readonly execution: Execution;
+  },
 ): Promise<CompactionDecision | undefined> {
   try {
     return await untilAborted(Promise.resolve(hook(preparation, { signal })), signal);
   } catch (error) {
     signal.throwIfAborted();
-    const { conversationId, turnId } = preparation;
     // Only the kind of error: its words may quote the conversation.
-    logger.warn(
-      { conversationId, turnId, code: error instanceof Error ? error.name : 'unknown' },
-      'a beforeCompaction hook failed and was passed over',
-    );
+    const code = error instanceof Error ? error.name : 'unknown';
+    if (attempt < HOOK_ATTEMPTS)
+      throw retryableFailure(`Hook.${code}`, 'a beforeCompaction hook failed', retryDelayMilliseconds(attempt));
+    await tellSkipped(dependencies, call, code);
     return undefined;
   }
+}
+
+async function tellSkipped(
+  { database, reachCrashPoint }: ActivityDependencies,
+  { turn, callNumber }: Pick<CompactContextInput, 'turn' | 'callNumber'>,
+  code: string,
+): Promise<void> {
+  await recordEvent(database, { turn, kind: 'compaction_hook_skipped', data: { callNumber, code } });
+  reachCrashPoint('askHooks:skipped');
 }
 
 /** The plan with one part that is written already. */

@@ -11,11 +11,12 @@ import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
 import { newId } from '../../store/database/ids.ts';
 import { StoreError } from '../../store/database/errors.ts';
-import { declineCompaction } from '../../store/messages/inbox.ts';
+import { declineCompaction } from '../../store/messages/commands.ts';
+import { takeMessages } from '../../store/messages/take-messages.ts';
 import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../../turn/activity-values.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { askHooks } from './ask-hooks.ts';
-import { checkLimits } from '../turn/check-limits.ts';
+import { decideByHooks } from './ask-hooks.ts';
+import { checkLimits, noteLimits } from '../turn/check-limits.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { passOn } from '../model/fall-back.ts';
@@ -24,25 +25,104 @@ import { readFit } from './read-fit.ts';
 
 /**
  * The check before every model call, and for some presets after the last one: one query when nothing is to do.
- * Over the trigger, or when forced, it plans a compaction from stored sizes and returns the plan's id and shape.
+ * Steering messages that wait become entries first. Over the trigger, or when forced or asked for, it plans a compaction from
+ * stored sizes and returns the plan's id and shape.
  */
 export async function compactContext(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
-  { runId, signal }: Execution,
+  execution: Execution,
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
-  const { turn, callNumber, forced, turnIsOver = false } = input;
+  const { turn, turnIsOver = false } = input;
   const before = await readFit(database, turn).catch((error: unknown) => {
-    if (forced === 'manual' && error instanceof StoreError && error.code === 'entry_not_found') return null;
+    // A branch that begins before the first entry: the turn is for the compaction alone.
+    if (error instanceof StoreError && error.code === 'entry_not_found') return null;
     throw error;
   });
   if (before === null) return declineEmpty(dependencies, turn);
   const planned = await resumePlan(dependencies, before);
   if (planned !== null) return { kind: 'planned', planned };
-  const limit = await checkLimits(dependencies, input, runId);
-  if (limit.kind === 'spent') return { kind: 'limit', reason: limit.code };
-  const check = limit.kind === 'noted' ? await readFit(database, turn) : before;
+  const { changed, taken, limit } = turnIsOver ? UNCHANGED : await prepareStep(dependencies, input, before, execution);
+  if (limit !== null) return { kind: 'limit', reason: limit };
+  const check = changed ? await readFit(database, turn) : before;
+  const checking = { check, execution, activity: 'compactContext' } as const;
+  const view = await checkView(dependencies, input, check);
+  const hasHooks = dependencies.beforeCompaction.length > 0 && view.kind === 'due' && view.plan.parts.length > 0;
+  const result = hasHooks ? ({ kind: 'hooks_due' } as const) : await storeDuePlan(dependencies, input, checking, view);
+  if (taken === 0 || result.kind === 'exhausted' || result.kind === 'limit') return result;
+  return { ...result, tookMessages: true };
+}
+
+/**
+ * What `compactContext` leaves to an activity of its own, on the queue of work: hooks of the application may ask a model and take
+ * minutes. It plans anew what that planned, and stores the plan with what the hooks say to it.
+ */
+export async function askHooks(
+  dependencies: ActivityDependencies,
+  input: CompactContextInput,
+  execution: Execution,
+): Promise<CheckedContext> {
+  const check = await readFit(dependencies.database, input.turn);
+  const planned = await resumePlan(dependencies, check);
+  if (planned !== null) return { kind: 'planned', planned };
+  const checking = { check, execution, activity: 'askHooks' } as const;
+  return storeDuePlan(dependencies, input, checking, await checkView(dependencies, input, check));
+}
+
+type CheckedContext = Exclude<CompactContextResult, { kind: 'hooks_due' }>;
+
+/** A plan that is not stored yet. */
+interface DuePlan {
+  readonly kind: 'due';
+  readonly source: PlanSource;
+  readonly plan: CompactionPlan;
+  readonly reason: CompactionReason;
+  /** What follows when a hook wants no compaction. */
+  readonly fits: Extract<CompactContextResult, { kind: 'fits' }>;
+}
+
+interface Checking {
+  readonly check: FitCheck;
+  readonly execution: Execution;
+  readonly activity: 'compactContext' | 'askHooks';
+}
+
+interface PreparedStep {
+  readonly changed: boolean;
+  /** Messages. */
+  readonly taken: number;
+  readonly limit: string | null;
+}
+
+const UNCHANGED: PreparedStep = { changed: false, taken: 0, limit: null };
+
+/** Unless a limit keeps the turn from its step: messages that wait enter, then notes of limits that are near. */
+async function prepareStep(
+  dependencies: ActivityDependencies,
+  input: CompactContextInput,
+  check: FitCheck,
+  { runId }: Execution,
+): Promise<PreparedStep> {
+  const { turn, callNumber } = input;
+  const { spent, near } = await checkLimits(dependencies, turn, check);
+  if (spent !== null) return { ...UNCHANGED, limit: spent };
+  const { messages: taken } = check.steers
+    ? await takeMessages(dependencies.database, turn, { callNumber, runId })
+    : { messages: 0 };
+  if (taken > 0) dependencies.reachCrashPoint('compactContext:messages-taken');
+  const noted = await noteLimits(dependencies, input, { near, runId });
+  return { changed: noted || taken > 0, taken, limit: null };
+}
+
+async function checkView(
+  dependencies: ActivityDependencies,
+  input: CompactContextInput,
+  check: FitCheck,
+): Promise<Exclude<CheckedContext, { kind: 'planned' }> | DuePlan> {
+  const { database } = dependencies;
+  const { turn, callNumber, turnIsOver = false } = input;
+  const forced = input.forced ?? (check.compactRequests.length > 0 ? 'manual' : null);
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;
   const counted = countNextRequest(check);
@@ -51,10 +131,7 @@ export async function compactContext(
   if (reason === null) return fits;
   const source = await readPlanSource(database, turn);
   const result = await makePlan(dependencies, turn, { check, source, reason, turnIsOver });
-  if (result.kind === 'planned') {
-    const pass = { check, source, plan: result.plan, reason, signal };
-    return (await storeAndDescribe(dependencies, input, pass)) ?? fits;
-  }
+  if (result.kind === 'planned') return { kind: 'due', source, plan: result.plan, reason, fits };
   if (forced === 'manual') {
     const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
     await declineCompaction(database, turn, { requests: check.compactRequests, reason: declined, tokens });
@@ -119,33 +196,29 @@ function logDecision(
   );
 }
 
-/** `null` when a hook wants no compaction. */
-async function storeAndDescribe(
+/** Stores the plan as hooks want it; what is no plan stays as it is. */
+async function storeDuePlan(
   dependencies: ActivityDependencies,
   { turn, callNumber }: CompactContextInput,
-  pass: {
-    readonly check: FitCheck;
-    readonly source: PlanSource;
-    readonly plan: CompactionPlan;
-    readonly reason: CompactionReason;
-    readonly signal: AbortSignal;
-  },
-): Promise<CompactContextResult | null> {
+  { check, execution, activity }: Checking,
+  due: Awaited<ReturnType<typeof checkView>>,
+): Promise<CheckedContext> {
+  if (due.kind !== 'due') return due;
   const { database } = dependencies;
-  const { check, source, reason } = pass;
-  const decision = await askHooks(dependencies, turn, pass, pass.signal);
+  const { source, reason } = due;
+  const decision = await decideByHooks(dependencies, { turn, callNumber }, { ...due, check, execution });
   if (decision.cancelled) {
     if (reason === 'manual') {
       await declineCompaction(database, turn, {
         requests: check.compactRequests,
         reason: 'cancelled_by_hook',
-        tokens: pass.plan.tokensBefore,
+        tokens: due.plan.tokensBefore,
       });
-      dependencies.reachCrashPoint('compactContext:declined');
+      dependencies.reachCrashPoint('askHooks:declined');
     }
     await recordEventOnce(database, { turn, kind: 'compaction_cancelled', callNumber, data: { reason } });
-    dependencies.reachCrashPoint('compactContext:cancelled');
-    return null;
+    dependencies.reachCrashPoint('askHooks:cancelled');
+    return due.fits;
   }
   const { compaction } = await storePlan(database, {
     turn,
@@ -159,6 +232,6 @@ async function storeAndDescribe(
     figures: checkFigures(countNextRequest(check), budgetFor(check.policy, check.modelLimits)),
   });
   logStarted(dependencies, compaction);
-  dependencies.reachCrashPoint('compactContext:planned');
+  dependencies.reachCrashPoint(`${activity}:planned`);
   return { kind: 'planned', planned: describePlan(compaction) };
 }

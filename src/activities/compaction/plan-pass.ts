@@ -123,12 +123,17 @@ export function logStarted({ logger }: ActivityDependencies, compaction: Compact
 /**
  * What the workflow has to do for a plan.
  */
-export function describePlan({ plan, compactionId }: Pick<CompactionRow, 'compactionId' | 'plan'>): PlannedCompaction {
+export function describePlan({
+  plan,
+  compactionId,
+  reason,
+}: Pick<CompactionRow, 'compactionId' | 'plan' | 'reason'>): PlannedCompaction {
   const { parts } = plan;
   const waves = [...new Set(parts.map((part) => part.wave))].toSorted((one, other) => one - other);
   return {
     compactionId,
     tokensBefore: plan.tokensBefore,
+    ...(reason === 'manual' && { requested: true }),
     waves: waves.map((wave) =>
       parts.filter((part) => part.wave === wave).map((part) => ({ number: part.number, label: partLabel(part, plan) })),
     ),

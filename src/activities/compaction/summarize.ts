@@ -56,7 +56,7 @@ export async function summarize(
   const { snapshot } = await readSnapshot(dependencies.database, input.turn.turnId);
   const reading = { input, source, snapshot, execution };
   if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush') {
-    const reason = await reachedLimit(dependencies, input.turn, input.limits);
+    const reason = await reachedLimit(dependencies, input.turn);
     return reason === null ? registerAndAsk(dependencies, reading) : { kind: 'limit', reason };
   }
   return extract(dependencies, await readTask(dependencies, reading));

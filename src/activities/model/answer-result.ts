@@ -6,17 +6,28 @@ import { cutAnswerContent, invalidOutputContent, missingCallContent } from '../.
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
 import { appendNote, readFinalAnswer } from '../../store/log/entries.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
+import { readSpending } from '../../store/turns/turn-limits.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { outputIn } from '../../turn/final-output.ts';
-import type { CalledTool, CallModelInput, CallModelResult, Unfinished } from '../../turn/activity-values.ts';
+import type { CallModelInput, CallModelResult, Unfinished } from '../../turn/activity-values.ts';
+import { runnableCalls } from '../../turn/spending.ts';
+import type { SpendingLimits } from '../../turn/spending.ts';
 import { mayAsk } from '../tool/decided-call.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newContent } from '../runtime/new-content.ts';
 
 /** Characters of a tool name that the workflow sees: a model may invent names of any length, the history may not grow by them. */
 const LONGEST_NAME = 64;
+/** Characters of all names together: with 200 calls of 200 tools, half of what the guard allows. */
+const ROOM_FOR_NAMES = 4_000;
 /** Stands for every name that the model made up. */
 const UNKNOWN_TOOL = 'unknown_tool';
+
+/** What the turn is of that got an answer. */
+export interface Answered {
+  readonly snapshot: AgentSnapshot;
+  readonly limits: SpendingLimits;
+}
 
 /**
  * What follows the storing of an answer, whoever stored it: the worker that did may have died before it came to this. Repeating
@@ -25,11 +36,16 @@ const UNKNOWN_TOOL = 'unknown_tool';
 export async function completeAnswer(
   dependencies: ActivityDependencies,
   input: CallModelInput,
-  snapshot: AgentSnapshot,
+  { snapshot, limits }: Answered,
   answer: StoredAnswer,
 ): Promise<CallModelResult> {
-  const result = describeAnswer(dependencies, snapshot, answer);
-  if (result.kind !== 'answered' || result.calls.length > 0) return result;
+  const asked = answer.content.filter((part) => part.type === 'tool_call').length;
+  const isLimited = (limits.turn.toolCalls ?? limits.conversation.toolCalls) !== undefined && asked > 0;
+  const runs = isLimited
+    ? runnableCalls(limits, await readSpending(dependencies.database, input.turn, limits), asked)
+    : { runnable: asked, limit: null };
+  const result = describeAnswer(dependencies, snapshot, answer, runs);
+  if (result.kind !== 'answered' || asked > 0) return result;
   const found = await whyUnfinished(dependencies, input, snapshot, answer);
   if (found === null) return result;
   if (found.note !== null) {
@@ -67,20 +83,25 @@ function describeAnswer(
   dependencies: ActivityDependencies,
   snapshot: AgentSnapshot,
   answer: StoredAnswer,
+  { runnable, limit }: ReturnType<typeof runnableCalls>,
 ): CallModelResult {
   if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return { kind: 'refused' };
-  const calls = answer.content.filter((part): part is ToolCallPart => part.type === 'tool_call');
+  const asked = answer.content.filter((part): part is ToolCallPart => part.type === 'tool_call');
+  const calls = asked.slice(0, runnable);
   const declared = new Set(snapshot.tools.map((tool) => tool.name));
-  const tools: CalledTool[] = [];
-  const places = calls.map((call) => {
-    const name = declared.has(call.name) ? call.name.slice(0, LONGEST_NAME) : UNKNOWN_TOOL;
-    const place = tools.findIndex((tool) => tool.name === name);
-    return place >= 0 ? place : tools.push(calledTool(dependencies, name, snapshot.policy.toolsOneByOne)) - 1;
-  });
+  const named = calls.map(({ name }) => (declared.has(name) ? name : UNKNOWN_TOOL));
+  const names = [...new Set(named)];
+  const longest = Math.min(LONGEST_NAME, Math.floor(ROOM_FOR_NAMES / names.length));
+  const tools = names.map((name) => calledTool(dependencies, name, snapshot.policy.toolsOneByOne));
   return {
     kind: 'answered',
-    tools,
-    calls: places,
+    tools: {
+      names: names.map((name) => name.slice(0, longest)),
+      timeoutSeconds: tools.map(({ timeoutMilliseconds }) => Math.ceil(timeoutMilliseconds / 1_000)),
+      exclusive: tools.flatMap(({ exclusive }, place) => (exclusive ? [place] : [])),
+    },
+    calls: named.map((name) => names.indexOf(name)),
+    ...(limit !== null && { limit }),
     ...(calls.some(({ name }) => mayAsk(dependencies, snapshot, name)) && { asks: true as const }),
     inputTokens: answer.usage?.input ?? null,
     turnCost: answer.turnCost,
@@ -91,10 +112,9 @@ function describeAnswer(
  * Of a tool that another version has and this worker lacks nobody knows whether it may run beside others: it runs alone.
  * @param oneByOne every call is alone, in the order of the answer
  */
-function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boolean): CalledTool {
+function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boolean) {
   const tool = tools.get(name);
   return {
-    name,
     exclusive: oneByOne || (tool === undefined ? name !== UNKNOWN_TOOL : (tool.exclusive ?? false)),
     timeoutMilliseconds: tool?.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS,
   };

@@ -22,6 +22,7 @@ import { readSnapshot } from '../../store/turns/turns.ts';
 import { readProjectionSource } from '../../store/log/view.ts';
 import { viewFingerprint } from '../../store/log/view-fingerprint.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { SpendingLimits } from '../../turn/spending.ts';
 import type { CallModelInput, CallModelResult } from '../../turn/activity-values.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import { completeAnswer, isEmpty } from './answer-result.ts';
@@ -42,6 +43,8 @@ export interface ModelTry {
   readonly input: CallModelInput;
   readonly attempt: number;
   readonly snapshot: AgentSnapshot;
+  /** What the turn may use. */
+  readonly limits: SpendingLimits;
   /** Tokens of the request by the calibrated estimate. */
   readonly estimatedTokens: number;
   /** Messages, tool calls and results of the request. */
@@ -75,7 +78,7 @@ export async function callModel(
   if (bought !== null) {
     // The attempt that stored it may have died with the permit that its next step needs.
     await dependencies.modelPermits.giveUp(queued);
-    return completeAnswer(dependencies, input, snapshot, bought);
+    return completeAnswer(dependencies, input, { snapshot, limits: check.limits }, bought);
   }
   // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
@@ -131,13 +134,16 @@ async function buy(
     estimatedTokens,
     inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
   });
-  if (registered.kind === 'answered') return completeAnswer(dependencies, input, snapshot, registered.answer);
+  if (registered.kind === 'answered') {
+    return completeAnswer(dependencies, input, { snapshot, limits: check.limits }, registered.answer);
+  }
   if (registered.kind === 'moved') return registered;
   reachCrashPoint('callModel:registered');
   const attempt: ModelTry = {
     input,
     attempt: registered.attempt,
     snapshot,
+    limits: check.limits,
     estimatedTokens,
     messages: check.view.frames,
     givenUp: source.givenUp.length,
@@ -286,5 +292,5 @@ async function keep(
     await updateCalibration(database, { ...input.turn, model, limits }, (current) => calibrate(current, observation));
     dependencies.reachCrashPoint('callModel:calibrated');
   }
-  return completeAnswer(dependencies, input, snapshot, stored);
+  return completeAnswer(dependencies, input, modelTry, stored);
 }

@@ -8,9 +8,10 @@ const AFTER_WRITES = {
   beginTurn: ['written'],
   continueTurn: ['written'],
   // Reads only, so a worker that dies in it leaves what one that dies just before it leaves: the retry reads again.
-  lookAtInbox: [],
-  takeMessages: ['written'],
-  compactContext: ['limit-noted', 'planned', 'declined', 'cancelled', 'fell-back', 'exhausted'],
+  lookForStop: [],
+  readTimeLeft: [],
+  compactContext: ['messages-taken', 'limit-noted', 'planned', 'declined', 'fell-back', 'exhausted'],
+  askHooks: ['planned', 'declined', 'cancelled', 'skipped'],
   summarize: ['queued', 'registered', 'stored', 'failed', 'withdrawn', 'waiting'],
   commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted', 'limit-noted'],
   callModel: [

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Reducers } from '../../context/plan/reducers/reducer.ts';
 import type { BeforeCompaction } from '../../context/policy/compaction-hook.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import type { CancelRequest } from '../../turn/cancel-request.ts';
 import type { ModelClient } from '../../models/model-client.ts';
 import type { Database } from '../../store/database/database.ts';
 import type { TextEmbedder } from '../../store/search/embedder.ts';
@@ -63,8 +62,6 @@ export interface ActivityDependencies {
   readonly workerIdentity: string;
   /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
-  /** Temporal's own cancel that a run has to obey; `null`: Temporal knows of none. */
-  readonly cancelRequestOf: (workflowId: string, runId: string) => Promise<CancelRequest | null>;
   /** Whether Temporal has an open workflow with this id, or has this run of it open. */
   readonly isWorkflowOpen: IsWorkflowOpen;
 }

@@ -15,7 +15,7 @@ import { toolMissing, toolsToHandOver } from '../runtime/hand-over.ts';
  */
 export async function requestDecisions(
   dependencies: ActivityDependencies,
-  { turn, callNumber, runnable = Infinity }: RequestDecisionsInput,
+  { turn, callNumber, runnable }: RequestDecisionsInput,
   execution: Execution,
 ): Promise<RequestDecisionsResult> {
   const { database } = dependencies;

@@ -6,15 +6,22 @@ import { withLearnedLimits } from '../../models/errors/learned-window.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { newId } from '../../store/database/ids.ts';
 import { readLearnedLimits } from '../../store/providers/model-facts.ts';
-import { isCancelMeant } from '../../store/messages/stop-meant.ts';
-import { readConversationRest } from '../../store/turns/turn-limits.ts';
+import { onlySteps } from '../../store/turns/turn-limits.ts';
+import { isStopWaiting } from '../../store/messages/waiting.ts';
 import * as store from '../../store/turns/turns.ts';
-import type { BeginTurnInput, BeginTurnResult } from '../../turn/activity-values.ts';
+import type {
+  BeginTurnInput,
+  BeginTurnResult,
+  ContinueTurnResult,
+  OfTurn,
+  TurnSettings,
+} from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { FallbackModel } from '../../turn/fallback.ts';
 import { DEFAULT_LOOP_LIMITS } from '../../turn/loop-guard.ts';
 import type { LoopLimits } from '../../turn/loop-guard.ts';
-import type { TurnReference } from '../../turn/turn-reference.ts';
+import { isTimed } from '../../turn/spending.ts';
+import type { SpendingLimits } from '../../turn/spending.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import { relevantMemories } from './agent-memories.ts';
 import { closeToolCall } from './close-tool-call.ts';
@@ -26,7 +33,7 @@ const RESUME_NOTE = `${LINES.resumed}\nThe last turn ended before the task was d
 /** Takes the conversation: raises the epoch, repairs what a dead turn left, appends the waiting messages. */
 export async function beginTurn(
   dependencies: ActivityDependencies,
-  { conversationId, cancelled }: BeginTurnInput,
+  { conversationId }: BeginTurnInput,
   execution: Execution,
 ): Promise<BeginTurnResult> {
   const { workflowId, runId, scheduledAt } = execution;
@@ -52,22 +59,27 @@ export async function beginTurn(
   );
   dependencies.reachCrashPoint('beginTurn:written');
   if (begun.kind === 'nothing_waiting') return begun;
-  const { snapshot, limits, commandOnly } = begun;
-  // A change of branch does no work; a compaction is checked like a step.
-  const rest =
-    limits === null || commandOnly ? {} : await readConversationRest(dependencies.database, begun.turn, limits);
+  const { turn, stopRequested, branchRequested } = begun;
+  const settings = settingsOf({ ...begun, limits: begun.limits ?? onlySteps(begun.snapshot.limits.steps) });
   return {
     kind: 'begun',
-    turn: begun.turn,
-    commandOnly: begun.commandOnly,
-    compactRequested: begun.compactRequested,
-    ...(begun.branchRequested && { branchRequested: true }),
-    stopRequested: begun.stopRequested,
-    ...(cancelled === true && (await outlivesCancel(dependencies, begun.turn, execution)) && { outlivesCancel: true }),
-    stepLimit: begun.limits?.turn.steps ?? snapshot.limits.steps,
-    ...(begun.limits !== null && { limits: begun.limits }),
-    ...(Object.keys(rest).length > 0 && { conversationRest: rest }),
-    loopLimits: loopLimitsOf(snapshot),
+    turn,
+    settings: branchRequested ? { ...settings, branchRequested } : settings,
+    stopRequested,
+  };
+}
+
+/** A turn for a change of branch has one run only. */
+function settingsOf({
+  snapshot,
+  commandOnly,
+  limits,
+}: {
+  readonly snapshot: AgentSnapshot;
+  readonly commandOnly: boolean;
+  readonly limits: SpendingLimits;
+}): TurnSettings {
+  return {
     facts: {
       agent: snapshot.agent,
       model: snapshot.model,
@@ -76,17 +88,11 @@ export async function beginTurn(
       ...(snapshot.policy.checkAfterLastStep && { checkAfterLastStep: true }),
       ...(snapshot.policy.overflowRecoveries > 1 && { overflowRecoveries: snapshot.policy.overflowRecoveries }),
     },
+    commandOnly,
+    loopLimits: loopLimitsOf(snapshot),
+    ...(isTimed(limits) && { isTimed: true }),
     ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),
   };
-}
-
-async function outlivesCancel(
-  { cancelRequestOf, database }: ActivityDependencies,
-  turn: TurnReference,
-  { workflowId, runId }: Execution,
-): Promise<boolean> {
-  const request = await cancelRequestOf(workflowId, runId);
-  return request !== null && !(await isCancelMeant(database, turn, request));
 }
 
 function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {
@@ -127,12 +133,17 @@ async function withLearnedWindows(
   };
 }
 
-/** A turn that went on as a new run: the turn's row names the run that works on it now. */
+/** A turn that went on as a new run: the turn's row names the run that works on it now. What rang for the run before is read here. */
 export async function continueTurn(
   dependencies: ActivityDependencies,
-  { turn }: { readonly turn: TurnReference },
+  { turn }: OfTurn,
   { runId }: Execution,
-): Promise<void> {
+): Promise<ContinueTurnResult> {
   await store.continueTurn(dependencies.database, { turn, runId, workerIdentity: dependencies.workerIdentity });
   dependencies.reachCrashPoint('continueTurn:written');
+  const [stopRequested, known] = await Promise.all([
+    isStopWaiting(dependencies.database, turn),
+    store.readSnapshot(dependencies.database, turn.turnId),
+  ]);
+  return { stopRequested, settings: settingsOf(known) };
 }

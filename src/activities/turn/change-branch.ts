@@ -19,7 +19,7 @@ import { readEarlierBranchSummary } from '../../store/conversations/earlier-bran
 import { chooseLeftItems, readLeftFiles } from '../../store/conversations/left-branch.ts';
 import type { LeftBranch } from '../../store/conversations/left-branch.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
-import type { ChangeBranchInput, ChangeBranchResult } from '../../turn/activity-values.ts';
+import type { ChangeBranchResult, OfTurn } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
 import { retryableFailure, wasNotSent } from '../runtime/activity-error.ts';
@@ -38,7 +38,7 @@ import { throughOutage } from '../runtime/through-outage.ts';
  */
 export async function changeBranch(
   dependencies: ActivityDependencies,
-  input: ChangeBranchInput,
+  input: OfTurn,
   execution: Execution,
 ): Promise<ChangeBranchResult> {
   const { database, reachCrashPoint } = dependencies;
@@ -84,7 +84,7 @@ async function summaryFor(
   return { ...written, left };
 }
 
-interface BranchTask extends ChangeBranchInput {
+interface BranchTask extends OfTurn {
   readonly left: LeftBranch;
   /** The fork or switch. */
   readonly messageId: string;
@@ -161,12 +161,12 @@ type Asked =
 /** Registered before the model is asked, so that a call whose answer is lost with its worker is counted. */
 async function askForSummary(
   dependencies: ActivityDependencies,
-  { turn, messageId, limits, execution }: BranchTask,
+  { turn, messageId, execution }: BranchTask,
   request: { readonly summarizer: AgentSnapshot['summarizer']; readonly view: View; readonly tokens: number },
 ): Promise<Asked> {
   const { summarizer, view, tokens } = request;
   const { provider, model } = parseModelName(summarizer.model);
-  if (await isConversationSpent(dependencies, turn, limits)) return { kind: 'failed' };
+  if (await isConversationSpent(dependencies, turn)) return { kind: 'failed' };
   const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, summarizer.limits.maximumOutput);
   const permit = await acquirePermit(dependencies, turn, {
     activity: 'changeBranch',

@@ -4,63 +4,68 @@ import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
 import { appendNoteBefore } from '../../store/log/entries.ts';
 import type { NoteRequest } from '../../store/log/entries.ts';
 import { LIMIT_NOTE_KEY } from '../../store/log/notes.ts';
-import { readSpending } from '../../store/turns/turn-limits.ts';
+import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import { readLimits, readSpending } from '../../store/turns/turn-limits.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import type { CommitCompactionInput, CommitCompactionResult, CompactContextInput } from '../../turn/activity-values.ts';
-import { describeLimit, limitCode, nearLimits, spentLimit } from '../../turn/spending.ts';
-import type { LimitUse, SpendingLimits } from '../../turn/spending.ts';
+import { describeLimit, isOfSteps, limitCode, nearLimits, spentLimit, stepsUsed } from '../../turn/spending.ts';
+import type { LimitUse } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newText } from '../runtime/new-content.ts';
 
 /** The limit that keeps the turn from asking a model, or `null`; also inside a compaction, whose summaries are paid as answers are. */
-export async function reachedLimit(
-  { database }: ActivityDependencies,
-  turn: TurnReference,
-  limits: SpendingLimits | undefined,
-): Promise<string | null> {
-  if (limits === undefined) return null;
+export async function reachedLimit({ database }: ActivityDependencies, turn: TurnReference): Promise<string | null> {
+  const limits = await readLimits(database, turn);
   const spent = spentLimit(limits, await readSpending(database, turn, limits));
   return spent === null ? null : limitCode(spent);
 }
 
 /** Whether the conversation has none left of what a summary of a branch would use. How long it rested does not matter to that. */
-export async function isConversationSpent(
-  dependencies: ActivityDependencies,
-  turn: TurnReference,
-  limits: SpendingLimits | undefined,
-): Promise<boolean> {
-  if (limits === undefined) return false;
-  const conversation = { ...limits.conversation, idleTime: Infinity };
-  return (await reachedLimit(dependencies, turn, { ...limits, turn: {}, conversation })) !== null;
+export async function isConversationSpent({ database }: ActivityDependencies, turn: TurnReference): Promise<boolean> {
+  const limits = await readLimits(database, turn);
+  const { idleTime: _, ...conversation } = limits.conversation;
+  if (Object.keys(conversation).length === 0) return false;
+  const ofConversation = { ...limits, turn: {}, conversation };
+  return spentLimit(ofConversation, await readSpending(database, turn, ofConversation)) !== null;
 }
 
-export type LimitCheck =
-  | { readonly kind: 'free' }
-  /** A note of one that is near was appended now: the head has moved. */
-  | { readonly kind: 'noted' }
-  | { readonly kind: 'spent'; readonly code: string };
+export interface LimitCheck {
+  /** The limit that keeps the turn from its next step, or `null`. */
+  readonly spent: string | null;
+  /** Those of which the model must be told. */
+  readonly near: readonly LimitUse[];
+}
+
+/** Asked before each step. */
+export async function checkLimits(
+  { database }: ActivityDependencies,
+  turn: TurnReference,
+  { limits, steps }: Pick<FitCheck, 'limits' | 'steps'>,
+): Promise<LimitCheck> {
+  // Most turns are limited in their steps alone, whose number came with the check.
+  const used = isOfSteps(limits) ? stepsUsed(steps) : await readSpending(database, turn, limits);
+  const spent = spentLimit(limits, used);
+  return { spent: spent === null ? null : limitCode(spent), near: nearLimits(limits, used) };
+}
 
 /**
- * Whether a limit keeps the turn from its next step. Of one that is near the model is told by a note that this step's request
- * shows: once a turn, and again behind a compaction, which may take the note from the view.
+ * The model is told of a limit that is near by a note that this step's request shows: once a turn, and again behind a compaction,
+ * which may take the note from the view.
+ * @returns whether one was appended now: the head has moved
  */
-export async function checkLimits(
+export async function noteLimits(
   { database, reachCrashPoint }: ActivityDependencies,
-  { turn, callNumber, limits, turnIsOver }: CompactContextInput,
-  runId: string,
-): Promise<LimitCheck> {
-  if (limits === undefined || turnIsOver === true) return { kind: 'free' };
-  const used = await readSpending(database, turn, limits);
-  const spent = spentLimit(limits, used);
-  if (spent !== null) return { kind: 'spent', code: limitCode(spent) };
+  { turn, callNumber }: CompactContextInput,
+  { near, runId }: { readonly near: readonly LimitUse[]; readonly runId: string },
+): Promise<boolean> {
   let isNoted = false;
-  for (const near of nearLimits(limits, used)) {
-    const note = await appendNoteBefore(database, { callNumber, runId }, limitNote(turn, near));
+  for (const each of near) {
+    const note = await appendNoteBefore(database, { callNumber, runId }, limitNote(turn, each));
     isNoted ||= note?.isNew === true;
     reachCrashPoint('compactContext:limit-noted');
   }
-  return { kind: isNoted ? 'noted' : 'free' };
+  return isNoted;
 }
 
 function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
@@ -74,14 +79,11 @@ function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
  */
 export async function checkLimitsAfter(
   { database, reachCrashPoint }: ActivityDependencies,
-  {
-    turn,
-    limits,
-    boundary,
-  }: Pick<CommitCompactionInput, 'turn' | 'limits'> & { readonly boundary: CallBoundary | null },
+  { turn, boundary }: Pick<CommitCompactionInput, 'turn'> & { readonly boundary: CallBoundary | null },
   result: CommitCompactionResult,
 ): Promise<CommitCompactionResult> {
-  if (result.kind !== 'committed' || limits === undefined) return result;
+  if (result.kind !== 'committed') return result;
+  const limits = await readLimits(database, turn);
   const used = await readSpending(database, turn, limits);
   const spent = spentLimit(limits, used);
   if (spent !== null) return { ...result, limit: limitCode(spent) };

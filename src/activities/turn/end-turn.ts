@@ -11,30 +11,26 @@ import type { ContextUsage } from '../../store/turns/open-work.ts';
 import type { EndTurnInput, EndTurnResult } from '../../turn/activity-values.ts';
 import { explainOutcome } from '../../turn/explain-outcome.ts';
 import { closeToolCall } from './close-tool-call.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { readFit } from '../compaction/read-fit.ts';
 
-/** A cancel that Temporal no longer knows cannot be dated: it reaches all that waits. */
-const END_OF_TIME = new Date('9999-12-31');
-
-/** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. */
-export async function endTurn(
-  dependencies: ActivityDependencies,
-  input: EndTurnInput,
-  { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
-): Promise<EndTurnResult> {
+/**
+ * Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when
+ * that was the reason. A turn that completed goes on instead when steering messages wait.
+ */
+export async function endTurn(dependencies: ActivityDependencies, input: EndTurnInput): Promise<EndTurnResult> {
   const check = await readFitOfOpenTurn(dependencies, input);
   const isFull = check !== null && input.outcome === 'context_exhausted';
   const breakdown = isFull ? await breakdownFor(dependencies, input, check) : null;
   const contextUsage = check === null ? null : contextUsageOf(check);
-  const { turn, outcome: wanted, reason, cancelled } = input;
-  const cancelledUntil =
-    cancelled === true ? ((await dependencies.cancelRequestOf(workflowId, runId))?.reachesUntil ?? END_OF_TIME) : null;
-  const request = { turn, outcome: wanted, reason, breakdown, contextUsage, cancelledUntil };
-  const ended = await store.endTurn(dependencies.database, request, closeToolCall(dependencies));
+  const ended = await store.endTurn(
+    dependencies.database,
+    { ...input, breakdown, contextUsage },
+    closeToolCall(dependencies),
+  );
+  if (ended === 'messages_waiting') return { kind: 'messages_waiting' };
   dependencies.reachCrashPoint('endTurn:written');
-  return { ...ended, explanation: explainOutcome(ended.outcome, ended.reason) };
+  return { kind: 'ended', ...ended, explanation: explainOutcome(ended.outcome, ended.reason) };
 }
 
 /** `null` when an earlier attempt ended the turn already, or when nothing was said. */

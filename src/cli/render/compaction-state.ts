@@ -29,6 +29,7 @@ type CompactionEvent = TimelineEvent<
   | 'compaction_exhausted'
   | 'compaction_abandoned'
   | 'compaction_cancelled'
+  | 'compaction_hook_skipped'
   | 'compaction_declined'
 >;
 
@@ -63,6 +64,8 @@ export function applyCompaction(running: RunningCompaction | null, event: Compac
       return { ...given, items: [warn('The compaction was given up.')] };
     case 'compaction_cancelled':
       return { ...unchanged, items: [warn('A hook cancelled the compaction; the view stays as it is.')] };
+    case 'compaction_hook_skipped':
+      return { ...unchanged, items: [warn('A hook failed three times and was left out of the compaction.')] };
     case 'compaction_declined':
       return { ...unchanged, items: [{ kind: 'notice', level: 'information', text: declined(event.data) }] };
   }

@@ -106,16 +106,7 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     case 'tool_call_finished':
       return toolFinished(state, event, entry);
     case 'turn_ended':
-      return {
-        state: {
-          ...state,
-          activity: { kind: 'ended', outcome: event.data.outcome },
-          tools: [],
-          live: null,
-          compaction: null,
-        },
-        items: [{ kind: 'turn_ended', outcome: event.data.outcome, reason: event.data.reason }],
-      };
+      return turnEnded(state, event.data);
     case 'tool_result_late':
       return {
         state,
@@ -138,6 +129,7 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     case 'compaction_form_failed':
     case 'compaction_committed':
     case 'compaction_cancelled':
+    case 'compaction_hook_skipped':
     case 'compaction_exhausted':
     case 'compaction_abandoned':
     case 'compaction_declined': {
@@ -148,6 +140,13 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     default:
       return { state, items: [{ kind: 'notice', ...noticeWords(event) }] };
   }
+}
+
+function turnEnded(state: TurnScreenState, { outcome, reason }: TimelineEvent<'turn_ended'>['data']): Applied {
+  return {
+    state: { ...state, activity: { kind: 'ended', outcome }, tools: [], live: null, compaction: null },
+    items: [{ kind: 'turn_ended', outcome, reason }],
+  };
 }
 
 function turnBegun(state: TurnScreenState, event: TimelineEvent<'turn_begun'>): Applied {

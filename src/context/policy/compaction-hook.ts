@@ -43,15 +43,15 @@ export interface CompactionDecision {
 
 /** How long a hook may take. */
 export interface HookLimits {
-  /** Aborted when the turn is stopped or lost, and when the activity's 30 seconds are over: what the hook answers then, nobody reads. */
+  /** Aborted when the turn is stopped or lost, and when the ten minutes of all hooks are over: what the hook answers then, nobody reads. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs before a compaction. May run again for the same compaction: when a worker dies, and when all hooks together with the
- * planning take over 30 seconds, the time limit of the activity `compactContext`, so that the turn stands still until an attempt is
- * faster. So it must not act on anything, and should hand `signal` to what it calls, better together with a limit of its own:
- * `AbortSignal.any([signal, AbortSignal.timeout(10_000)])`. One that throws is passed over, with a warning in the log.
+ * Runs before a compaction, in an activity of its own, so it may ask a model. May run up to three times for the same compaction: when
+ * it throws, when a worker dies, and when all hooks together take over ten minutes. So it must not act on anything, and should hand
+ * `signal` to what it calls. After three failures the compaction goes on without it, and the timeline says so
+ * (`compaction_hook_skipped`).
  */
 export type BeforeCompaction = (
   preparation: CompactionPreparation,

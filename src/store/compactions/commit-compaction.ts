@@ -9,7 +9,7 @@ import type { Database, Fragment, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
 import { StoreError } from '../database/errors.ts';
-import { consumeCommands } from '../messages/inbox.ts';
+import { consumeCommands } from '../messages/commands.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
 import { writeMemory } from '../memory/memories.ts';
 import { requireHead } from './store-plan.ts';

@@ -2,6 +2,7 @@ import type { Measurements } from '../../context/log/measurements.ts';
 import type { Calibration, ModelLimits } from '../../context/plan/plan.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
+import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { toReportedUsage } from '../messages/answers.ts';
 import type { ReportedUsageColumns } from '../messages/answers.ts';
@@ -9,8 +10,9 @@ import { toCalibration } from '../providers/calibrations.ts';
 import type { CalibrationColumns } from '../providers/calibrations.ts';
 import type { Database } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
-import { staleEpoch } from '../messages/inbox.ts';
+import { staleEpoch } from '../messages/waiting.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
+import { onlySteps } from '../turns/turn-limits.ts';
 
 export { readPlanSource } from './plan-source.ts';
 export type { PlanSource } from './plan-source.ts';
@@ -41,6 +43,12 @@ export interface FitCheck {
   readonly plannedCompactionId: string | null;
   /** Message ids of the compact commands that wait to be served. */
   readonly compactRequests: readonly string[];
+  /** Messages wait for the next step. Not in a turn for a command, which has none. */
+  readonly steers: boolean;
+  /** What the turn may use. */
+  readonly limits: SpendingLimits;
+  /** Model calls of the turn that were answered. */
+  readonly steps: number;
 }
 
 interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
@@ -57,6 +65,10 @@ interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
   readonly compaction_id: string | null;
   readonly planned_id: string | null;
   readonly compact_requests: string[];
+  readonly steers: boolean;
+  readonly limits: SpendingLimits | null;
+  readonly step_limit: number;
+  readonly steps: number;
 }
 
 /**
@@ -72,7 +84,11 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
       m.cache_read_tokens, m.cache_write_tokens, m.output_tokens,
       array(
         select q.id from messages q
-        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requests
+        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requests,
+      not t.command_only and exists (
+        select from messages q
+        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'message' and q.mode = 'steer') as steers,
+      t.limits, (s.content -> 'limits' ->> 'steps')::int as step_limit, t.steps + c.steps as steps
     from conversations c
     join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
     join agent_snapshots s on s.hash = t.snapshot_hash
@@ -109,5 +125,8 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     compactionId: row.compaction_id,
     plannedCompactionId: row.planned_id,
     compactRequests: row.compact_requests,
+    steers: row.steers,
+    limits: row.limits ?? onlySteps(row.step_limit),
+    steps: row.steps,
   };
 }

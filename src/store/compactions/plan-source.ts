@@ -7,7 +7,7 @@ import type { ViewPoint } from '../conversations/branch-path.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { staleEpoch } from '../messages/inbox.ts';
+import { staleEpoch } from '../messages/waiting.ts';
 import { readOutlines } from '../log/packed-outlines.ts';
 
 /** The view in sizes. */

@@ -182,12 +182,12 @@ export interface BranchCommandEnd {
 /**
  * A turn for a change of branch that ends without it (stopped, refused, failed) has served it all the same: another such turn
  * would begin forever, and no message would ever be taken.
- * @param stopped the stops that the turn takes, and how far Temporal's own cancel reaches; `null`: there was none
+ * @param stopped the stops that the turn takes, and whether Temporal's own cancel stops all that waits
  */
 export async function endBranchCommand(
   writer: TurnWriter,
   outcome: TurnOutcome,
-  stopped: { readonly stops: readonly string[]; readonly cancelledUntil: Date | null },
+  stopped: { readonly stops: readonly string[]; readonly cancelled: boolean },
 ): Promise<BranchCommandEnd> {
   const { sql, turn } = writer;
   const [command] = await sql<{ id: string; served: boolean; changed: boolean }[]>`
@@ -212,14 +212,14 @@ export async function endBranchCommand(
 async function takeBackStopped(
   { sql, turn }: TurnWriter,
   commandId: string,
-  { stops, cancelledUntil }: { readonly stops: readonly string[]; readonly cancelledUntil: Date | null },
+  { stops, cancelled }: { readonly stops: readonly string[]; readonly cancelled: boolean },
 ): Promise<number> {
   const { count } = await sql`
     update messages m set follows_id = ${commandId}, consumed_at = holdfast_now()
     where m.conversation_id = ${turn.conversationId} and m.consumed_at is null and m.kind = 'message'
       and m.position > (
         select f.position from messages f where f.conversation_id = m.conversation_id and f.id = ${commandId})
-      and (m.created_at <= ${cancelledUntil}::timestamptz or m.position <= (
+      and (${cancelled} or m.position <= (
         select max(s.position) from messages s
         where s.conversation_id = m.conversation_id and s.id = any(${[...stops]})))`;
   return count;

@@ -8,7 +8,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { OriginalReference } from './entries.ts';
 import { insertEntry } from './entry-writer.ts';
 import { newId } from '../database/ids.ts';
-import { appendMessages } from '../messages/inbox.ts';
+import { appendMessages } from '../messages/take-messages.ts';
 import { measurementsText } from './measurement-columns.ts';
 import type { ConversationSettings } from '../messages/messages.ts';
 import { insertTurn } from '../turns/new-turn.ts';

@@ -191,6 +191,8 @@ export interface EventDataByKind {
   readonly compaction_abandoned: { readonly compactionId: string; readonly failure: string };
   /** A hook of the application cancelled the compaction. */
   readonly compaction_cancelled: { readonly callNumber?: number; readonly reason: CompactionReason };
+  /** Hooks failed three times and were left out. `code`: name of the error; `interrupted`: their attempts did not end. */
+  readonly compaction_hook_skipped: { readonly callNumber: number; readonly code: string };
   /** A requested compaction had nothing to do. */
   readonly compaction_declined: {
     readonly reason: 'nothing_to_compact' | 'irreducible' | 'cancelled_by_hook' | 'stopped';

@@ -17,7 +17,7 @@ import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { staleEpoch } from '../messages/inbox.ts';
+import { staleEpoch } from '../messages/waiting.ts';
 import { readCurrentPoint } from '../compactions/plan-source.ts';
 import { readLastTurn, readSnapshot } from '../turns/turns.ts';
 

@@ -1,5 +1,3 @@
-import type { CancelRequest } from '../../turn/cancel-request.ts';
-import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Queries } from '../database/database.ts';
 import type { MessageKind, MessageMode } from './messages.ts';
 
@@ -79,27 +77,4 @@ export async function isStopMeantBehindLast(
     select epoch, ended_at as "endedAt" from turns where conversation_id = ${conversationId} order by epoch desc limit 1`;
   const endedAt = last?.endedAt ?? null;
   return isStopMeantBehind(waiting, last === undefined || endedAt === null ? null : { epoch: last.epoch, endedAt });
-}
-
-/**
- * The same of Temporal's own cancel, which came before the turn and is no row: by what the turn took when it began, and the
- * commands that wait. When the cancelled run had ended a turn, that is what the cancel was for, and what was queued still
- * starts the next one. Repeated, it says the same.
- */
-export async function isCancelMeant(
-  sql: Queries,
-  { conversationId, turnId }: TurnReference,
-  { runId, reachesUntil }: CancelRequest,
-): Promise<boolean> {
-  const rows = await sql<{ kind: MessageKind; later: boolean }[]>`
-    select kind, created_at > ${reachesUntil} or (kind = 'message' and mode = 'queue' and exists (
-        select from turns t
-        where t.conversation_id = m.conversation_id and t.run_id = ${runId} and t.id <> ${turnId})) as later
-    from messages m
-    where conversation_id = ${conversationId} and kind <> 'stop'
-      and (turn_id = ${turnId} or (consumed_at is null and kind <> 'message'))
-    order by position`;
-  const kindsOf = (wanted: boolean): MessageKind[] =>
-    rows.flatMap(({ kind, later }) => (later === wanted ? [kind] : []));
-  return isStopMeant([...kindsOf(false), 'stop', ...kindsOf(true)]);
 }

@@ -1,6 +1,7 @@
-import { appendMessages, consumeCommands } from './inbox.ts';
-import type { TakenMessage } from './inbox.ts';
+import { consumeCommands } from './commands.ts';
 import type { MessageKind } from './messages.ts';
+import { appendMessages } from './take-messages.ts';
+import type { TakenMessage } from './take-messages.ts';
 import type { Writer } from '../database/transaction.ts';
 
 /** What waits that a stop is meant for besides the turn, each in order of arrival. */
@@ -12,18 +13,18 @@ export interface StoppedRows {
 }
 
 /**
- * What had come by the newest stop that waits, or by Temporal's own cancel, which writes no row. Read by one statement: a stop that
- * comes later than it, with messages before it, waits for the turn that follows.
- * @param cancelledUntil how far the cancel reaches; `null`: there was none
+ * What had come by the newest stop that waits. Read by one statement: a stop that comes later than it, with messages before it,
+ * waits for the turn that follows.
+ * @param cancelled by Temporal's own cancel, which writes no row: it stops all that waits
  */
-export async function readStopped({ sql, turn }: Writer, cancelledUntil: Date | null): Promise<StoppedRows> {
+export async function readStopped({ sql, turn }: Writer, cancelled: boolean): Promise<StoppedRows> {
   const rows = await sql<{ readonly id: string; readonly kind: MessageKind }[]>`
     select id, kind from messages m
     where conversation_id = ${turn.conversationId} and consumed_at is null
       and (kind in ('stop', 'compact') or (kind = 'message' and (mode = 'steer' or exists (
         select from messages f
         where f.conversation_id = m.conversation_id and f.id = m.follows_id and f.turn_id = ${turn.turnId}))))
-      and (created_at <= ${cancelledUntil}::timestamptz or position <= (
+      and (${cancelled} or position <= (
         select max(s.position) from messages s
         where s.conversation_id = ${turn.conversationId} and s.consumed_at is null and s.kind = 'stop'))
     order by position`;

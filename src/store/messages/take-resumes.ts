@@ -3,7 +3,7 @@ import { readActiveTask } from '../conversations/branch-tasks.ts';
 import type { Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { insertEntry } from '../log/entry-writer.ts';
-import { consumeCommands } from './inbox.ts';
+import { consumeCommands } from './commands.ts';
 
 /**
  * Of the resumes that wait, those that a turn which begins is to take: all, or none when nothing of the task is left to go on with,

@@ -6,7 +6,7 @@ import type { Database, Queries, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { StoreError } from '../database/errors.ts';
 import { notifyWatchers } from '../log/event-writer.ts';
-import { appendMessages, consumeCommands, countInbox } from '../messages/inbox.ts';
+import { consumeCommands } from '../messages/commands.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { ConversationSettings, MessageKind, MessageMode } from '../messages/messages.ts';
 import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';
@@ -14,6 +14,7 @@ import type { BeginTurnRequest, TurnSnapshot } from './new-turn.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
 import { isStopMeantBehindLast } from '../messages/stop-meant.ts';
+import { appendMessages } from '../messages/take-messages.ts';
 import { resumesToTake, takeResumes } from '../messages/take-resumes.ts';
 import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeEvents } from '../database/transaction.ts';
@@ -46,7 +47,6 @@ export type BegunTurn =
       readonly turn: TurnReference;
       /** A command for an idle conversation: a turn with no step. */
       readonly commandOnly: boolean;
-      readonly compactRequested: boolean;
       /** A fork or a switch waits, and is all that the turn does. */
       readonly branchRequested: boolean;
       /** A stop that was sent for what the turn is to do. */
@@ -179,7 +179,6 @@ async function begin(
     kind: 'begun',
     turn,
     commandOnly,
-    compactRequested,
     branchRequested,
     stopRequested,
     messages: messages.length,
@@ -238,16 +237,13 @@ async function findBegun(
       `turn ${row.id}, begun by run ${runId}, is over (${row.outcome ?? 'taken over'})`,
     );
   }
-  const look = await countInbox(sql, conversationId);
-  const branchRequested =
-    row.command_only && (await readWaiting(sql, conversationId)).some(({ kind }) => isBranchCommand(kind));
+  const waiting = await readWaiting(sql, conversationId);
   return {
     kind: 'begun',
     turn: { conversationId, turnId: row.id, epoch: row.epoch },
     commandOnly: row.command_only,
-    compactRequested: look.compactRequested && !branchRequested,
-    branchRequested,
-    stopRequested: look.stopRequested,
+    branchRequested: row.command_only && waiting.some(({ kind }) => isBranchCommand(kind)),
+    stopRequested: waiting.some(({ kind }) => kind === 'stop'),
     messages: row.messages,
     snapshot: row.snapshot,
     limits: row.limits,

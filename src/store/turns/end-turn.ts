@@ -3,7 +3,8 @@ import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import { endBranchCommand } from '../conversations/change-branch.ts';
 import type { BranchCommandEnd } from '../conversations/change-branch.ts';
 import type { Database } from '../database/database.ts';
-import { consumeCommands, staleEpoch } from '../messages/inbox.ts';
+import { consumeCommands } from '../messages/commands.ts';
+import { isAnythingWaiting, isSteered, staleEpoch } from '../messages/waiting.ts';
 import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { countRecoveries } from './overflow-recoveries.ts';
@@ -20,8 +21,8 @@ export interface EndTurnRequest {
   /** What fills the window, for `context_exhausted`. */
   readonly breakdown: WindowBreakdown | null;
   readonly contextUsage?: ContextUsage | null;
-  /** Temporal's own cancel came: what had arrived by then is stopped too. Default: none came. */
-  readonly cancelledUntil?: Date | null;
+  /** Temporal's own cancel came: what waits is stopped too. Default: none came. */
+  readonly cancelled?: boolean;
 }
 
 export interface EndedTurn {
@@ -31,19 +32,23 @@ export interface EndedTurn {
   readonly steps: number;
   /** Dollars; `null`: the price of a call is unknown. */
   readonly cost: number | null;
+  /** Rows wait for the next turn. */
+  readonly waiting: boolean;
 }
 
 /**
  * Ends the turn once: stores outcome and reason, closes open tool calls with a result that says so,
  * abandons a planned compaction, takes the stops that were meant for it and what had been sent before them, whatever the outcome:
- * nobody who stops waits for what they sent earlier. Repeating it changes nothing.
+ * nobody who stops waits for what they sent earlier. Repeating it changes nothing. Senders lock the conversation too: a message
+ * that this transaction does not see begins a turn of its own.
+ * @returns `messages_waiting`, with nothing written: the turn completed, and messages wait that its next step takes
  * @throws StoreError `stale_epoch` (another turn ended this one as `interrupted`)
  */
 export async function endTurn(
   sql: Database,
   request: EndTurnRequest,
   closeToolCall: CloseToolCall,
-): Promise<EndedTurn> {
+): Promise<EndedTurn | 'messages_waiting'> {
   const { turn } = request;
   const [stored] = await sql<{ outcome: TurnOutcome | null; reason: string | null; epoch: number }[]>`
     select t.outcome, t.reason, c.epoch from turns t join conversations c on c.id = t.conversation_id where t.id = ${turn.turnId}`;
@@ -51,29 +56,37 @@ export async function endTurn(
   // An interruption of its own that it wrote before, and whose report was lost, has its own reason.
   const isOwn = request.outcome === 'interrupted' && request.reason === stored?.reason;
   if (endedBefore === 'interrupted' && !isOwn) throw staleEpoch(turn, stored?.epoch);
-  if (endedBefore === null) await end(sql, request, closeToolCall);
-  const [ended] = await sql<EndedTurn[]>`
+  if (endedBefore === null && (await end(sql, request, closeToolCall)) === 'messages_waiting')
+    return 'messages_waiting';
+  const [ended] = await sql<Omit<EndedTurn, 'waiting'>[]>`
     select outcome, reason, steps, case when calls_of_unknown_cost = 0 then cost::float8 end as cost
     from turns where id = ${turn.turnId}`;
   if (ended === undefined) throw staleEpoch(turn, stored?.epoch);
-  return ended;
+  // Behind the end: a row that came later rings, and one ring too many only finds nothing.
+  return { ...ended, waiting: await isAnythingWaiting(sql, turn.conversationId) };
 }
 
-async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<void> {
-  const { turn, breakdown, contextUsage = null, cancelledUntil = null } = request;
+async function end(
+  sql: Database,
+  request: EndTurnRequest,
+  closeToolCall: CloseToolCall,
+): Promise<'ended' | 'messages_waiting'> {
+  const { turn, breakdown, contextUsage = null, cancelled = false } = request;
   const { conversationId, turnId } = turn;
-  await writeAsTurn(sql, turn, async (writer) => {
+  return writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
     const [row] = await writer.sql<{ outcome: TurnOutcome | null; command_only: boolean; compacted: boolean }[]>`
       select outcome, command_only, exists (
         select from compactions c where c.turn_id = t.id and c.status = 'committed') as compacted
       from turns t where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
-    if (row.outcome !== null) return;
-    const stopped = await readStopped(writer, cancelledUntil);
+    if (row.outcome !== null) return 'ended';
+    const stopped = await readStopped(writer, cancelled);
+    const mayGoOn = request.outcome === 'completed' && !row.command_only && !cancelled && stopped.stops.length === 0;
+    if (mayGoOn && (await isSteered(writer.sql, conversationId))) return 'messages_waiting';
     // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
     const change: BranchCommandEnd = row.command_only
-      ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelledUntil })
+      ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelled })
       : { kind: 'none', takenBack: 0 };
     const messages = change.kind === 'not_changed' ? [] : stopped.messages;
     const isCutShort = request.outcome === 'completed' && messages.length + change.takenBack > 0;
@@ -91,6 +104,7 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     await setActiveTurn(writer.sql, turn, null);
     // What still runs for this turn, on a worker that was cut off, finds itself too old to write.
     await raiseEpoch(writer.sql, conversationId);
+    return 'ended';
   });
 }
 

@@ -6,14 +6,7 @@ import {
   raisedLimits,
   resumedLimits,
 } from '../../turn/spending.ts';
-import type {
-  ConversationCounts,
-  ConversationRest,
-  Counts,
-  EndedSpending,
-  Spending,
-  SpendingLimits,
-} from '../../turn/spending.ts';
+import type { ConversationCounts, Counts, EndedSpending, Spending, SpendingLimits } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { readActiveTask } from '../conversations/branch-tasks.ts';
 import type { Queries, Transaction } from '../database/database.ts';
@@ -61,6 +54,20 @@ export async function limitsOfNewTurn(
     ),
     conversation: raisedLimits(before.conversation, sum(counts)),
   };
+}
+
+/** What the turn may use; only its steps, where nothing else was configured. @throws StoreError `turn_not_found` */
+export async function readLimits(sql: Queries, { turnId }: TurnReference): Promise<SpendingLimits> {
+  const [row] = await sql<{ limits: SpendingLimits | null; steps: number }[]>`
+    select limits, (s.content -> 'limits' ->> 'steps')::int as steps
+    from turns join agent_snapshots s on s.hash = snapshot_hash where id = ${turnId}`;
+  if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turnId}`);
+  return row.limits ?? onlySteps(row.steps);
+}
+
+/** Nobody is told of them before they are reached. */
+export function onlySteps(steps: number): SpendingLimits {
+  return { turn: { steps }, conversation: {}, noteAt: 1 };
 }
 
 /**
@@ -160,21 +167,6 @@ async function readRest(sql: Queries, turnId: string): Promise<number> {
     where t.id = ${turnId}
     order by before.epoch desc limit 1`;
   return Math.max(0, row?.seconds ?? 0);
-}
-
-/** What the conversation's limits leave a turn that has just begun, of what is also watched between the checks before its steps. */
-export async function readConversationRest(
-  sql: Queries,
-  turn: TurnReference,
-  limits: SpendingLimits,
-): Promise<ConversationRest> {
-  const { toolCalls, wallTime } = limits.conversation;
-  if (toolCalls === undefined && wallTime === undefined) return {};
-  const { conversation: used } = await readSpending(sql, turn, limits);
-  return {
-    ...(toolCalls !== undefined && { toolCalls: Math.max(0, toolCalls - used.toolCalls) }),
-    ...(wallTime !== undefined && { wallTime: Math.max(0, wallTime - used.wallTime) }),
-  };
 }
 
 function toCounts(row: CountColumns | undefined): Counts {

@@ -3,6 +3,7 @@ import type { WindowBreakdown } from '../../context/plan/plan.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { withModelInForce } from '../../turn/fallback.ts';
 import type { GivenUpModel } from '../../turn/fallback.ts';
+import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
@@ -12,6 +13,7 @@ import { isoTime, isoTimeOrNull } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import { toTurnUsage } from '../attempts/usage.ts';
 import type { TurnUsage, UsageColumns } from '../attempts/usage.ts';
+import { onlySteps } from './turn-limits.ts';
 import { waitsForProvider } from './provider-waits.ts';
 
 export { beginTurn } from './begin-turn.ts';
@@ -160,6 +162,14 @@ export async function readLastTurn(sql: Queries, conversationId: string): Promis
   return row === undefined ? null : toTurnRow(row);
 }
 
+interface SnapshotColumns {
+  readonly snapshot: AgentSnapshot;
+  readonly fallbacks: readonly GivenUpModel[];
+  readonly fixed: string;
+  readonly limits: SpendingLimits | null;
+  readonly command_only: boolean;
+}
+
 /**
  * What the turn began with, with the model in force.
  * @throws StoreError `turn_not_found`
@@ -171,14 +181,17 @@ export async function readSnapshot(
   readonly snapshot: AgentSnapshot;
   readonly givenUp: readonly GivenUpModel[];
   readonly fixed: Measurements;
+  readonly limits: SpendingLimits;
+  readonly commandOnly: boolean;
 }> {
-  const [row] = await sql<{ snapshot: AgentSnapshot; fallbacks: readonly GivenUpModel[]; fixed: string }[]>`
-    select s.content as snapshot, t.fallbacks, s.fixed
+  const [row] = await sql<SnapshotColumns[]>`
+    select s.content as snapshot, t.fallbacks, s.fixed, t.limits, t.command_only
     from turns t join agent_snapshots s on s.hash = t.snapshot_hash where t.id = ${turnId}`;
   if (row === undefined) throw turnNotFound(turnId);
   const { fallbacks: givenUp } = row;
   const snapshot = withModelInForce(row.snapshot, givenUp.length);
-  return { snapshot, givenUp, fixed: parseMeasurements(row.fixed) };
+  const limits = row.limits ?? onlySteps(row.snapshot.limits.steps);
+  return { snapshot, givenUp, fixed: parseMeasurements(row.fixed), limits, commandOnly: row.command_only };
 }
 
 /**

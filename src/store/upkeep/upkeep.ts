@@ -18,10 +18,10 @@ export interface WaitingRequest {
   readonly except?: readonly string[];
 }
 
-/** A row for which ringing would help: no turn is open, or it is a command or a steering message, which an open one may take. */
+/** A row for which ringing would help: no turn is open, or it is a stop. All else an open turn takes by itself. */
 function isTaken(sql: Queries): Fragment {
   return sql`m.consumed_at is null and is_ring_due(m.rung_at, m.rings)
-    and (c.active_turn_id is null or m.kind <> 'message' or m.mode = 'steer')`;
+    and (c.active_turn_id is null or m.kind = 'stop')`;
 }
 
 /** From the few turns that are open, so that decisions of ended ones are not read. */
@@ -45,7 +45,7 @@ function isOverdue(sql: Queries): Fragment {
 
 /**
  * Conversations with rows that wait for longer than `olderThanSeconds` although ringing would help: no turn is
- * open, or a command or steering message waits beside an open one, or a person decided on a call that did not run since, or the
+ * open, or a stop waits beside an open one, or a person decided on a call that did not run since, or the
  * time to decide on one is over. Longest wait first.
  * A row for which upkeep rang is not among them until a pause is over that grows with each ring (`noteRing`).
  */

@@ -51,7 +51,6 @@ export function activityDependencies(
     outlastingWork: createOutlastingWork(logger),
     workerIdentity: options.worker ?? 'worker-2',
     newestRunOf: () => Promise.resolve('run'),
-    cancelRequestOf: () => Promise.resolve(null),
     isWorkflowOpen: () => Promise.resolve(true),
   };
 }

@@ -165,6 +165,7 @@ describe('a turn on the screen', () => {
     ['compaction_part_failed', { part: 1 }, 'stays', 'warning'],
     ['compaction_form_failed', { failure: 'not_smaller' }, 'stays', 'warning'],
     ['compaction_cancelled', {}, 'stays', 'warning'],
+    ['compaction_hook_skipped', { code: 'TypeError' }, 'stays', 'warning'],
     ['compaction_declined', { reason: 'irreducible' }, 'stays', 'information'],
     ['compaction_abandoned', {}, 'goes', 'warning'],
     ['compaction_exhausted', { tokens: 31_204 }, 'goes', 'warning'],

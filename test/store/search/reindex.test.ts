@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.ts';
 import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
-import { takeMessages } from '../../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../../src/store/messages/take-messages.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../support/compaction-builders.ts';

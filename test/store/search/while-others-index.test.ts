@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectDatabase } from '../../../src/store/database/database.ts';
 import type { Database, Transaction } from '../../../src/store/database/database.ts';
-import { takeMessages } from '../../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../../src/store/messages/take-messages.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { FoundPassage } from '../../../src/store/memory/recall-search.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';

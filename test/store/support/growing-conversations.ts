@@ -9,7 +9,7 @@ import { listEntries } from '../../../src/store/log/entries.ts';
 import { readPlanSource } from '../../../src/store/compactions/fit-check.ts';
 import type { PlanSource } from '../../../src/store/compactions/fit-check.ts';
 import { newId } from '../../../src/store/database/ids.ts';
-import { takeMessages } from '../../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../../src/store/messages/take-messages.ts';
 import { readProjectionSource } from '../../../src/store/log/view.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { end, go } from './branch-builders.ts';

@@ -10,7 +10,7 @@ import type { Database } from '../../../src/store/database/database.ts';
 import { listEntries } from '../../../src/store/log/entries.ts';
 import type { NewContent } from '../../../src/store/log/entries.ts';
 import { newId } from '../../../src/store/database/ids.ts';
-import { takeMessages } from '../../../src/store/messages/inbox.ts';
+import { takeMessages } from '../../../src/store/messages/take-messages.ts';
 import { acceptMessage } from '../../../src/store/messages/messages.ts';
 import type { MessageInput } from '../../../src/store/messages/messages.ts';
 import { registerModelCall, storeAnswer } from '../../../src/store/attempts/model-calls.ts';
@@ -275,8 +275,15 @@ export async function step(sql: Database, turn: TurnReference, callNumber: numbe
 }
 
 /** Ends a turn, by default as completed. */
-export function endedAs(sql: Database, turn: TurnReference, ended: Partial<EndTurnRequest> = {}): Promise<EndedTurn> {
-  return endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null, ...ended }, closeToolCall);
+export async function endedAs(
+  sql: Database,
+  turn: TurnReference,
+  request: Partial<EndTurnRequest> = {},
+): Promise<EndedTurn> {
+  const asked = { turn, outcome: 'completed', reason: null, breakdown: null, ...request } as const;
+  const ended = await endTurn(sql, asked, closeToolCall);
+  if (ended === 'messages_waiting') throw new Error('the turn goes on with messages');
+  return ended;
 }
 
 /** Kind and text of each entry, in order. */

@@ -57,8 +57,8 @@ export async function expectWholeLog(harness: TurnHarness, conversationId: strin
 
 /**
  * Where the workers of each preset's scenario die: in every kind of activity that a turn with a pass runs, and all of them
- * together after each write of those activities. `lookAtInbox` has no place to die at: it writes nothing
- * (`test/store/messages.test.ts`), so its death is that of the activity before it.
+ * together after each write of those activities. `lookForStop` has no place to die at: it writes
+ * nothing, so its death is that of the activity before it.
  */
 export const DEATHS = {
   cowork: [

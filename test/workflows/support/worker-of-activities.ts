@@ -7,7 +7,7 @@ import type { Activities } from '../../../src/activities/create-activities.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
 import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
-import type { BeginTurnResult, EndTurnInput, EndTurnResult, TurnFacts } from '../../../src/turn/activity-values.ts';
+import type { EndTurnInput, EndTurnResult, TurnFacts, TurnSettings } from '../../../src/turn/activity-values.ts';
 import { installTestRuntime } from '../../support/runtime-logger.ts';
 
 /** A worker with the real workflows and whatever activities a test gives it; no upkeep runs beside it. */
@@ -55,9 +55,14 @@ export async function startWorkerOfActivities(
   };
 }
 
+export const SETTINGS: TurnSettings = {
+  commandOnly: false,
+  loopLimits: { repeatedCalls: 100, compactionsWithoutProgress: 10, continuations: 1 },
+  facts: { agent: 'reader', model: 'sim/sim-32k', preset: 'default', window: 32_768 },
+};
+
 /** Activities without a database: a turn whose model answers at once. Each can be replaced. */
 export function scriptedActivities(scripted: Partial<Activities>): Activities {
-  const none = (): Promise<void> => Promise.resolve();
   const unexpected = (name: string) => (): Promise<never> => Promise.reject(new Error(`${name} is not expected`));
   let begun = false;
   return {
@@ -67,22 +72,19 @@ export function scriptedActivities(scripted: Partial<Activities>): Activities {
       return Promise.resolve({
         kind: 'begun',
         turn: { conversationId, turnId: randomUUID(), epoch: 1 },
-        commandOnly: false,
-        compactRequested: false,
+        settings: SETTINGS,
         stopRequested: false,
-        stepLimit: 100,
-        loopLimits: { repeatedCalls: 100, compactionsWithoutProgress: 10, continuations: 1 },
-        facts: { agent: 'reader', model: 'sim/sim-32k', preset: 'default', window: 32_768 },
       });
     },
-    continueTurn: none,
-    lookAtInbox: () => Promise.resolve({ waiting: 0, steering: 0, stopRequested: false, compactRequested: false }),
-    takeMessages: none,
+    continueTurn: () => Promise.resolve({ settings: SETTINGS, stopRequested: false }),
+    lookForStop: () => Promise.resolve({ stopRequested: false }),
+    readTimeLeft: unexpected('readTimeLeft'),
     compactContext: () => Promise.resolve({ kind: 'fits', view: { headEntryId: 'head', tokens: 100 } }),
     callModel: () => Promise.resolve(ANSWERED),
     requestDecisions: () => Promise.resolve({ waiting: 0, questions: 0, expiresInMilliseconds: 0 }),
     runTool: ({ callNumber }) => Promise.resolve({ state: 'succeeded', fingerprint: String(callNumber) }),
     endTurn: (input) => Promise.resolve(endedAs(input)),
+    askHooks: unexpected('askHooks'),
     summarize: unexpected('summarize'),
     commitCompaction: unexpected('commitCompaction'),
     changeBranch: unexpected('changeBranch'),
@@ -92,13 +94,13 @@ export function scriptedActivities(scripted: Partial<Activities>): Activities {
 
 /** What is stored of a turn that ends as the workflow says. */
 export function endedAs({ outcome, reason }: EndTurnInput): EndTurnResult {
-  return { outcome, reason, explanation: 'It ended.', steps: 0, cost: 0 };
+  return { kind: 'ended', waiting: false, outcome, reason, explanation: 'It ended.', steps: 0, cost: 0 };
 }
 
 /** The last answer of a turn. */
 export const ANSWERED = {
   kind: 'answered',
-  tools: [],
+  tools: { names: [], timeoutSeconds: [], exclusive: [] },
   calls: [],
   inputTokens: 10,
   turnCost: 0,
@@ -107,20 +109,22 @@ export const ANSWERED = {
 /** An answer with one tool call. */
 export const CALLS_A_TOOL = {
   ...ANSWERED,
-  tools: [{ name: 'publish', exclusive: false, timeoutMilliseconds: 10_000 }],
+  tools: { names: ['publish'], timeoutSeconds: [10], exclusive: [] },
   calls: [0],
 } as const;
 
 /** A turn that begins once, as the scripted one does, with something changed. */
 export function beginsWith(
   facts: Partial<TurnFacts>,
-  begun: Partial<Extract<BeginTurnResult, { kind: 'begun' }>> = {},
-): Pick<Activities, 'beginTurn'> {
+  changed: Partial<TurnSettings> = {},
+): Pick<Activities, 'beginTurn' | 'continueTurn'> {
   const { beginTurn } = scriptedActivities({});
+  const settings = { ...SETTINGS, ...changed, facts: { ...SETTINGS.facts, ...facts } };
   return {
     beginTurn: async (input) => {
       const result = await beginTurn(input);
-      return result.kind === 'begun' ? { ...result, ...begun, facts: { ...result.facts, ...facts } } : result;
+      return result.kind === 'begun' ? { ...result, settings } : result;
     },
+    continueTurn: () => Promise.resolve({ settings, stopRequested: false }),
   };
 }
