@@ -101,7 +101,7 @@ const refuseCodecFailures: ActivityInterceptorsFactory = () => ({
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
   const { codecs = [] } = options;
   // Workflows schedule only these four on the work queue (`src/workflows/activity-options.ts`); all others on their own.
-  const { summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
+  const { askHooks, summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
   const common = {
     connection: options.connection,
     namespace: options.namespace,
@@ -124,7 +124,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
   const worker = await Worker.create({
     ...common,
     taskQueue: workTaskQueueFor(options.taskQueue),
-    activities: { summarize, changeBranch, callModel, runTool },
+    activities: { askHooks, summarize, changeBranch, callModel, runTool },
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
   const both = [turn, worker];
