@@ -13,7 +13,7 @@ export interface FileLists {
 
 /** What the program itself keeps beside a summary: the files and the results of calls. */
 export interface SummaryLedger extends FileLists {
-  /** Oldest first; absent beside summaries of before there were any. */
+  /** Oldest first; absent where there are none. */
   readonly results?: readonly LedgerResult[];
 }
 
