@@ -161,16 +161,15 @@ function firstKeptSequence({ steps }: FillRequest): number {
   return 2 * (steps - KEPT_STEPS + 1);
 }
 
-/** What triggers would have noted is noted here, or the summary would not be in force: how far it read. */
 async function insertCompaction(sql: Transaction, filling: Filling): Promise<void> {
   const { conversationId, turnId, compactionId, steps } = filling;
   const firstKept = firstKeptSequence(filling);
   await sql`
     insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
-      first_kept_sequence, covered_through_sequence, read_through_sequence, tokens_before, tokens_after, status, number,
+      first_kept_sequence, covered_through_sequence, tokens_before, tokens_after, status, number,
       marker_entry_id, committed_head_entry_id, summary, summary_measurements, files, view_after, finished_at)
     select ${compactionId}, ${conversationId}, ${turnId}, 1, ${steps + 1}, 'manual', 'default', 'summary', '{"keptSequences": [1]}', e.parent_id,
-      ${firstKept}, ${firstKept - 1}, ${firstKept - 1}, 2, 1, 'committed', 1, e.id, e.id, to_json(${SUMMARY}::text),
+      ${firstKept}, ${firstKept - 1}, 2, 1, 'committed', 1, e.id, e.id, to_json(${SUMMARY}::text),
       row(${SUMMARY.length}, 0, 0, 0, 0, 0, ${SUMMARY.length}, 0, 0, 0, 1)::measurements, '{"read": [], "modified": []}',
       (select sum(k.measurements) from entries k
         where k.conversation_id = ${conversationId} and (k.sequence = 1 or k.sequence >= ${firstKept}))
@@ -184,8 +183,8 @@ async function insertPartsOfCompaction(sql: Transaction, filling: Filling): Prom
   const covered = firstKeptSequence(filling) - 1;
   await sql`
     insert into compaction_parts (compaction_id, number, conversation_id, epoch, wave, kind, from_sequence, to_sequence,
-      input_estimate, maximum_output, state, text, prompt_version, model, request)
-    select id, 1, conversation_id, 1, 1, 'history', 1, ${covered}, 2, 1, 'written', summary, 'filled', 'filled', 'transcript'
+      input_estimate, maximum_output, state, text, prompt_version, model)
+    select id, 1, conversation_id, 1, 1, 'history', 1, ${covered}, 2, 1, 'written', summary, 'filled', 'filled'
     from compactions where id = ${compactionId}`;
   await sql`
     insert into compaction_operations (compaction_id, conversation_id, entry_sequence, kind, measurements)

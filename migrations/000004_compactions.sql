@@ -35,7 +35,6 @@ create table compactions (
   finished_at timestamptz,
   details json,
   context_lines json,
-  read_through_sequence integer,
   unique (conversation_id, id),
   unique (conversation_id, number),
   foreign key (conversation_id, first_kept_sequence) references entries (conversation_id, sequence) deferrable,
@@ -52,11 +51,9 @@ create table compactions (
   check ((status in ('failed', 'abandoned')) = (failure is not null)),
   check ((status = 'planned') = (finished_at is null)),
   check (form in ('reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only')),
-  check (read_through_sequence >= covered_through_sequence),
   check ((status <> 'committed') or (tokens_after < tokens_before)),
   check ((status <> 'committed') or (((covered_through_sequence is null) = (summary is null)) and ((summary is null)
-    or ((summary_measurements is not null) and (read_through_sequence is not null)
-      and (length(btrim((summary)::text, ' "')) > 0)))))
+    or ((summary_measurements is not null) and (length(btrim((summary)::text, ' "')) > 0)))))
 );
 create index compactions_by_turn on compactions (turn_id, call_number);
 create index compactions_by_previous on compactions (previous_id) where previous_id is not null;
@@ -102,7 +99,6 @@ comment on column compactions.created_at is 'When it was planned.';
 comment on column compactions.finished_at is 'When it was committed, failed or abandoned.';
 comment on column compactions.details is 'What a hook stored with it, carried on to the next one.';
 comment on column compactions.context_lines is 'Lines that hooks add to the summary request: prepend and append.';
-comment on column compactions.read_through_sequence is 'Last entry that the summary, or one it updates, has read.';
 
 create table compaction_parts (
   compaction_id uuid not null,
@@ -119,7 +115,6 @@ create table compaction_parts (
   text json,
   prompt_version text,
   model text,
-  request text check (request in ('shared_prefix', 'transcript')),
   primary key (compaction_id, number),
   foreign key (conversation_id, compaction_id) references compactions (conversation_id, id) deferrable,
   foreign key (conversation_id, from_sequence) references entries (conversation_id, sequence) deferrable,
@@ -145,7 +140,6 @@ comment on column compaction_parts.state is 'planned; written; failed: no furthe
 comment on column compaction_parts.text is 'The text, a JSON string.';
 comment on column compaction_parts.prompt_version is 'Version of the prompt.';
 comment on column compaction_parts.model is 'provider/model that wrote it; null without a model.';
-comment on column compaction_parts.request is 'Behind the last request, or with its own transcript; null: no model.';
 
 create table compaction_operations (
   compaction_id uuid not null,

@@ -119,12 +119,7 @@ select
   f.head_entry_id as planned_at_entry_id,
   f.marker_entry_id,
   parts.read_from_sequence,
-  case when parts.shows_all then (
-    select max(e.sequence) from entries e
-    join branches b on b.conversation_id = e.conversation_id and b.branch = h.branch and b.ancestor = e.branch
-      and e.sequence <= b.through_sequence
-    where e.conversation_id = g.conversation_id and e.sequence <= h.sequence and e.kind not in ('note', 'compaction'))
-  else parts.read_through_sequence end as read_through_sequence,
+  parts.read_through_sequence,
   parts.parts,
   paid.model_calls,
   paid.input_tokens,
@@ -147,7 +142,6 @@ join entries h on h.conversation_id = g.conversation_id and h.id = f.head_entry_
 left join compactions previous on previous.conversation_id = g.conversation_id and previous.id = f.previous_id
 left join lateral (
   select min(p.from_sequence) as read_from_sequence, max(p.to_sequence) as read_through_sequence,
-    bool_or(p.request = 'shared_prefix') as shows_all,
     count(*)::integer as parts
   from compaction_parts p where p.compaction_id = f.id) as parts on true
 cross join lateral paid_for_compactions(array[f.id]) as paid

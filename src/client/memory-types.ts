@@ -125,8 +125,6 @@ export interface StoredSummary {
   readonly modelCalls: number;
   /** Dollars of these calls; `null` when a price is unknown. */
   readonly cost: number | null;
-  /** How the text was asked for; `null` without a model. */
-  readonly request: 'transcript' | null;
   /** Input tokens of the calls of the form that was committed, and of them those read from the provider's cache. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;

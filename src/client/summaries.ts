@@ -53,7 +53,6 @@ export async function listStoredSummaries(database: Database, options: OfSummari
     model: row.model,
     modelCalls: row.modelCalls,
     cost: row.cost,
-    request: row.request,
     inputTokens: row.inputTokens,
     cacheReadTokens: row.cacheReadTokens,
     text: row.text,

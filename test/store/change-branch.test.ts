@@ -118,10 +118,10 @@ describe('a change of branch', () => {
     const withdraw = () => withdrawAttempt(sql, branchCallOf(next), { attempt: 1, failure });
     // Refused unpaid; lost with its worker; answered.
     expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 1 });
-    expect(await withdraw()).toBe(1);
+    expect(await withdraw()).toMatchObject({ failures: 1 });
     expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 2 });
     // The reply of its commit was lost.
-    expect(await withdraw()).toBe(1);
+    expect(await withdraw()).toMatchObject({ failures: 1 });
     const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
     expect(await findReplaced(sql, fences)).toEqual([null, null]);
     expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 3 });

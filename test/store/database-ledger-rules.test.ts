@@ -44,7 +44,7 @@ describe('compactions', () => {
     const head = await headOf(sql, turn.conversationId);
     const commit = (tokens: number, summary: string | null) => sql`
       update compactions set status = 'committed', number = 1, marker_entry_id = ${head}, committed_head_entry_id = ${head},
-        view_after = no_measurements(), summary_measurements = no_measurements(), read_through_sequence = 1,
+        view_after = no_measurements(), summary_measurements = no_measurements(),
         finished_at = now(),
         tokens_after = ${tokens}, summary = ${summary}::text::json
       where conversation_id = ${turn.conversationId}`;

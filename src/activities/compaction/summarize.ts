@@ -98,7 +98,7 @@ async function extract(
   const text = extractiveSummary({ policy, entries, previousSummary, maximumTokens: source.row.part.maximumOutput });
   const output = secretsLeftOut(text, { of: task.leftOut, already: previousSummary ?? '' });
   const redacted = { input: 0, output };
-  await store(dependencies, task, { text, promptVersion: 'extractive', request: null, call, redacted });
+  await store(dependencies, task, { text, promptVersion: 'extractive', call, redacted });
   return { kind: 'summarized', tokens: source.row.part.maximumOutput };
 }
 
@@ -215,7 +215,6 @@ async function askForSummary(
     await store(dependencies, task, {
       text,
       promptVersion,
-      request: 'transcript',
       model: snapshot.summarizer.model,
       call,
       redacted,

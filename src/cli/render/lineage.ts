@@ -27,14 +27,7 @@ export function lineageLines(lineage: CompactionLineage, all: readonly Compactio
   const earlier = generationsBefore(lineage, all).map(
     (before) => `generation ${before.number} read entries ${ranges(before.parts.flatMap(({ entries }) => entries))}`,
   );
-  return [...read, ...earlier, ...readBeside(lineage)];
-}
-
-/** What was read besides, and stays word for word: where it was not said, the summary does not hold. */
-function readBeside({ parts, readThroughSequence }: CompactionLineage): string[] {
-  const covered = Math.max(0, ...parts.flatMap(({ entries }) => entries.map(({ sequence }) => sequence)));
-  if (readThroughSequence === null || readThroughSequence <= covered) return [];
-  return [`saw what was said through entry ${readThroughSequence}; in force only where that entry lies on the path`];
+  return [...read, ...earlier];
 }
 
 /** Newest first. */

@@ -44,7 +44,7 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
     ...(tries > 1 ? [`${tries} tries`] : []),
     ...(model === null ? [] : [safeLine(model)]),
     ...(summary.modelCalls === 0 ? [] : [`${plural(summary.modelCalls, 'call')}, ${formatCost(summary.cost)}`]),
-    ...requestWords(summary),
+    ...inputWords(summary),
     formatDuration(summary.durationMilliseconds),
     summary.createdAt,
   ];
@@ -56,13 +56,11 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
   ];
 }
 
-/** How it was asked for, and what of that the provider had cached. */
-function requestWords({ request, inputTokens, cacheReadTokens }: StoredSummary): string[] {
-  if (request === null) return [];
-  const how = 'asked with a transcript';
-  if (inputTokens === 0) return [how];
+/** What was read for it, and what of that the provider had cached. */
+function inputWords({ inputTokens, cacheReadTokens }: StoredSummary): string[] {
+  if (inputTokens === 0) return [];
   const cached = Math.round((cacheReadTokens / inputTokens) * 100);
-  return [`${how}: ${formatCount(inputTokens)} tokens, ${cached} % from the cache`];
+  return [`${formatCount(inputTokens)} tokens read, ${cached} % from the cache`];
 }
 
 function summaryTextLines(summary: StoredSummary, { columns, style, full }: SummaryListOptions): string[] {

@@ -5,7 +5,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { NewPartMemory } from './compaction-parts.ts';
 import { getCompaction } from './compaction-rows.ts';
 import type { CompactionRow } from './compaction-rows.ts';
-import type { Database, Fragment, Transaction } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
 import { StoreError } from '../database/errors.ts';
@@ -191,15 +191,8 @@ async function requestedForm(
   return first?.form ?? form;
 }
 
-/** How far the summary read: by itself, or by the one that it updates. */
-function readThrough(sql: Transaction): Fragment {
-  return sql`greatest(k.covered_through_sequence,
-    (select p.read_through_sequence from compactions p where p.id = k.previous_id))`;
-}
-
 function summaryColumns(sql: Transaction, summary: NewSummary | null) {
   return sql`
-    read_through_sequence = ${summary === null ? null : readThrough(sql)},
     summary = ${summary === null ? null : jsonText(summary.text)}::text::json,
     summary_measurements = ${summary === null ? null : measurementsText(summary.measurements)}::measurements,
     sections = ${summary === null ? null : jsonText(summary.sections)}::text::json,

@@ -183,8 +183,6 @@ export type NewPartMemory = MemoryScope & { readonly id: string; readonly source
 export interface PartText {
   readonly text: string;
   readonly promptVersion: string;
-  /** How the model was asked. Default: none was. */
-  readonly request?: 'transcript' | null;
   /** `provider/model` that wrote it. Default: none did. */
   readonly model?: string | null;
   /** The attempt that ended with it, or that failed and made it necessary; `null`: no model was asked. */
@@ -201,7 +199,7 @@ export interface PartText {
  */
 export async function storePartText(sql: Database, request: PartReference & PartText): Promise<void> {
   const { turn, compactionId, part, text, call } = request;
-  const { memory = null, redacted, model = null, request: how = null } = request;
+  const { memory = null, redacted, model = null } = request;
   const isSuperseded = await writeAsTurn(sql, turn, async (writer) => {
     const { state, status } = await requirePart(writer.sql, request);
     if (call === null && status !== 'planned') throw finished(compactionId, status);
@@ -209,7 +207,7 @@ export async function storePartText(sql: Database, request: PartReference & Part
     if (state === 'written') return false;
     await writer.sql`
       update compaction_parts set state = 'written', text = ${jsonText(text)}::text::json,
-        prompt_version = ${request.promptVersion}, request = ${how}, model = ${model}, epoch = ${turn.epoch}
+        prompt_version = ${request.promptVersion}, model = ${model}, epoch = ${turn.epoch}
       where compaction_id = ${compactionId} and number = ${part}`;
     if (memory !== null) {
       const { conversationId } = turn;

@@ -145,8 +145,6 @@ export interface SummaryRow {
   readonly modelCalls: number;
   /** Dollars of these calls; `null` when a price is unknown. */
   readonly cost: number | null;
-  /** How the last text was asked for; `null` without a model. */
-  readonly request: 'transcript' | null;
   /** Tokens of these calls, and of them those read from the provider's cache. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
@@ -178,7 +176,6 @@ interface SummaryColumns {
   readonly tries: number;
   readonly model_calls: number;
   readonly cost: string | null;
-  readonly request: SummaryRow['request'];
   readonly input_tokens: number;
   readonly cache_read_tokens: number;
   readonly duration: number;
@@ -205,12 +202,12 @@ export async function listSummaries(
         select s ->> 'title' from turns t, json_array_elements(model_in_force(t) -> 'policy' -> 'summary' -> 'sections') as s
         where t.id = c.turn_id and s ->> 'open' = 'true') as open_sections,
       u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
-      c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost, r.request, r.input_tokens,
+      c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost, r.input_tokens,
       r.cache_read_tokens,
       (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
     from compactions c join summaries u on u.compaction_id = c.id
     cross join lateral (
-      select max(p.request) as request, coalesce(sum(m.input_tokens), 0)::float8 as input_tokens,
+      select coalesce(sum(m.input_tokens), 0)::float8 as input_tokens,
         coalesce(sum(m.cache_read_tokens), 0)::float8 as cache_read_tokens
       from compaction_parts p
       left join model_attempts m
@@ -253,7 +250,6 @@ function toSummaryRow(row: SummaryColumns): SummaryRow {
     tries: row.tries,
     modelCalls: row.model_calls,
     cost: row.cost === null ? null : Number(row.cost),
-    request: row.request,
     inputTokens: row.input_tokens,
     cacheReadTokens: row.cache_read_tokens,
     durationMilliseconds: Math.round(row.duration),

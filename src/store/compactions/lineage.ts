@@ -25,11 +25,6 @@ export interface CompactionLineage {
   readonly number: number;
   /** The summary that this one took over; what that one covers, this one covers too. `null` for the first. */
   readonly previousCompactionId: string | null;
-  /**
-   * Last entry that was read for it or for one that it took over, also of what it does not stand for: it is in force only where
-   * this entry lies on the path. `null` without a summary.
-   */
-  readonly readThroughSequence: number | null;
   readonly parts: readonly {
     readonly number: number;
     readonly kind: PlanPart['kind'];
@@ -48,7 +43,6 @@ interface CompactionColumns {
   readonly branch: number;
   readonly head_entry_id: string;
   readonly head_sequence: number;
-  readonly read_through_sequence: number | null;
   readonly versions: readonly (string | null)[];
 }
 
@@ -57,7 +51,6 @@ export async function readLineage(sql: Database, conversationId: string): Promis
   if (!isId(conversationId)) return [];
   const rows = await sql<CompactionColumns[]>`
     select c.id, c.number, c.previous_id, c.plan, e.branch, e.id as head_entry_id, e.sequence as head_sequence,
-      c.read_through_sequence,
       array(select p.prompt_version from compaction_parts p where p.compaction_id = c.id order by p.number) as versions
     from compactions c join entries e on e.id = c.head_entry_id
     where c.conversation_id = ${conversationId} and c.status = 'committed' order by c.number`;
@@ -75,7 +68,6 @@ export async function readLineage(sql: Database, conversationId: string): Promis
       compactionId: row.id,
       number: row.number,
       previousCompactionId: row.plan.parts.length === 0 ? null : row.previous_id,
-      readThroughSequence: row.read_through_sequence,
       parts,
       changes: changes.get(row.id) ?? [],
     });

@@ -82,7 +82,7 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
       c.summary, c.summary_measurements, c.files, c.details,
       c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place, c.plan -> 'keptSequences' as kept
     from compactions c
-    join entries e on e.conversation_id = c.conversation_id and e.sequence = c.read_through_sequence
+    join entries e on e.conversation_id = c.conversation_id and e.sequence = c.covered_through_sequence
     where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
     order by c.number desc limit 1`;
   if (row === undefined) return null;

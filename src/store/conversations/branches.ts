@@ -183,7 +183,7 @@ export async function readBranchPlaces(
         and coalesce(r.sequence, e.sequence) <= b.through_sequence) as active
     from unnest(${[...ids]}::uuid[]) as w (id)
     left join compactions k on k.id = w.id
-    left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.read_through_sequence
+    left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.covered_through_sequence
     join entries e on e.id = coalesce(k.marker_entry_id, w.id)`;
   return new Map(rows.map(({ id, branch, active }) => [id, { branch, onActiveBranch: active }]));
 }

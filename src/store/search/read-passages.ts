@@ -40,7 +40,7 @@ export function passageColumns(sql: Queries): Fragment {
     p.created_at as "createdAt", p.said_at as "saidAt", c.user_name as "user",
     case when exists (select from branches f where f.conversation_id = c.id and f.branch > 0) then (
       select e.branch from (select) as one left join compactions k on k.id = p.source_id
-        left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.read_through_sequence
+        left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.covered_through_sequence
         join entries e on e.id = coalesce(k.marker_entry_id, p.source_id)
       where not exists (
         select from branches b where b.conversation_id = c.id and b.branch = c.branch

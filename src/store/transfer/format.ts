@@ -62,7 +62,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   {
     name: 'compactions',
     query: `select c.id, t.number as turn, c.call_number, c.reason, c.preset, c.form, c.form_number, c.previous_id, c.focus,
-        c.plan, c.head_entry_id, c.first_kept_sequence, c.covered_through_sequence, c.read_through_sequence, c.tokens_before,
+        c.plan, c.head_entry_id, c.first_kept_sequence, c.covered_through_sequence, c.tokens_before,
         c.tokens_after, c.number, c.marker_entry_id, c.committed_head_entry_id, c.summary,
         c.summary_measurements::text, c.sections, c.files, c.model, c.prompt_version, c.view_after::text,
         c.created_at::text, c.finished_at::text
@@ -72,7 +72,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   {
     name: 'compaction_parts',
     query: `select p.compaction_id, p.number, p.wave, p.kind, p.from_sequence, p.to_sequence, p.input_estimate, p.maximum_output,
-        p.text, p.prompt_version, p.model, p.request
+        p.text, p.prompt_version, p.model
       from compaction_parts p join compactions c on c.id = p.compaction_id
       where c.conversation_id = $1 and c.status = 'committed' and p.state = 'written' order by c.number, p.number`,
   },

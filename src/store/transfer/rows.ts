@@ -97,7 +97,6 @@ export const FILE_ROWS = {
     head_entry_id: id,
     first_kept_sequence: count.nullable(),
     covered_through_sequence: count.nullable(),
-    read_through_sequence: count.nullable(),
     tokens_before: count,
     tokens_after: count,
     number: count.min(1),
@@ -125,7 +124,6 @@ export const FILE_ROWS = {
     text: z.string(),
     prompt_version: name.nullable(),
     model: name.nullable(),
-    request: name.nullable(),
   }),
   compaction_operations: z.strictObject({
     compaction_id: id,

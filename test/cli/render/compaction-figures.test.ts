@@ -62,7 +62,6 @@ const SUMMARY: StoredSummary = {
   model: null,
   modelCalls: 0,
   cost: 0,
-  request: null,
   inputTokens: 0,
   cacheReadTokens: 0,
   coveredThroughSequence: 30,
@@ -83,7 +82,6 @@ const LINEAGE: readonly CompactionLineage[] = [
     compactionId: 'c1',
     number: 1,
     previousCompactionId: null,
-    readThroughSequence: 15,
     parts: [{ number: 1, kind: 'history', promptVersion: 'handoff@1', entries: entries(1, 15) }],
     changes: [],
   },
@@ -91,7 +89,6 @@ const LINEAGE: readonly CompactionLineage[] = [
     compactionId: 'c2',
     number: 2,
     previousCompactionId: 'c1',
-    readThroughSequence: 34,
     parts: [
       { number: 1, kind: 'history', promptVersion: 'handoff@1', entries: [...entries(16, 20), ...entries(22, 30)] },
     ],
@@ -130,5 +127,4 @@ test('a summary is followed over its generations to the entries that it covers',
   const lines = summaryListLines([SUMMARY], shown).map((line) => line.trim());
   expect(lines).toContain('part 1 (history, handoff@1) read entries 16–20, 22–30');
   expect(lines).toContain('generation 1 read entries 1–15');
-  expect(lines).toContain('saw what was said through entry 34; in force only where that entry lies on the path');
 });

@@ -22,7 +22,6 @@ const second: StoredSummary = {
   model: 'anthropic/claude-haiku',
   modelCalls: 4,
   cost: 0.0312,
-  request: 'transcript',
   inputTokens: 20_000,
   cacheReadTokens: 5_000,
   text: 'Goal: read.',
@@ -37,7 +36,7 @@ const linesOf = (...summaries: StoredSummary[]): string[] =>
 test('each generation is told with trigger, preset, what it covered and won, tries, model and cost', () => {
   expect(linesOf(second)).toEqual([
     '2. retry shorter  28,400 → 7,100 tokens (−75 %)  01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
-    '   branch 1, in force · covers 38 entries through 41 · 3 entries shown shorter · preset cowork · trigger overflow · 2 tries · anthropic/claude-haiku · 4 calls, $0.0312 · asked with a transcript: 20,000 tokens, 25 % from the cache · 4.1 s · 2026-03-05T10:00:00.000Z',
+    '   branch 1, in force · covers 38 entries through 41 · 3 entries shown shorter · preset cowork · trigger overflow · 2 tries · anthropic/claude-haiku · 4 calls, $0.0312 · 20,000 tokens read, 25 % from the cache · 4.1 s · 2026-03-05T10:00:00.000Z',
     '   Goal: read.',
   ]);
 });
@@ -56,7 +55,8 @@ test('what a pass without model and summary has not is left out, and a price tha
     model: null,
     modelCalls: 0,
     cost: 0,
-    request: null,
+    inputTokens: 0,
+    cacheReadTokens: 0,
     text: null,
   };
   expect(linesOf(clipped, { ...second, cost: null })).toEqual([
