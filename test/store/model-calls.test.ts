@@ -221,19 +221,19 @@ describe('recordModelFailure', () => {
     expect(await getTurn(sql, turn.turnId)).toMatchObject({ overflows: 1, usage: { modelCalls: 0 } });
   });
 
-  it('counts rate limits apart, over all calls since the last answer', async () => {
+  it('counts refusals of a call apart from its failures', async () => {
     const turn = await startTurn(sql);
     const limited = async (callNumber: number, attempt: number) => {
       await register(sql, turn, callNumber);
       return recordModelFailure(sql, failure(turn, attempt, { callNumber, kind: 'rate_limited', status: 429 }));
     };
-    expect(await limited(1, 1)).toEqual({ failures: 0, emptyAnswers: 0, rateLimits: 1 });
-    expect(await limited(1, 2)).toMatchObject({ rateLimits: 2 });
-    expect(await limited(2, 1)).toMatchObject({ rateLimits: 3 });
+    expect(await limited(1, 1)).toMatchObject({ failures: 0, refusals: 1 });
+    expect(await limited(1, 2)).toMatchObject({ refusals: 2 });
+    expect(await limited(2, 1)).toMatchObject({ refusals: 1 });
     await answer(sql, turn, 3);
     await register(sql, turn, 4);
     const counted = await recordModelFailure(sql, failure(turn, 1, { callNumber: 4 }));
-    expect(counted).toEqual({ failures: 1, emptyAnswers: 0, rateLimits: 0 });
+    expect(counted).toMatchObject({ failures: 1, refusals: 0 });
   });
 
   it('adds what a failed call cost', async () => {
