@@ -4,6 +4,9 @@ const WORK_PREFIX = 'agent-work';
 /** Workflows and database activities: always served quickly, so a hundred waiting model calls never keep a stop from its turn. */
 export const DEFAULT_TURN_TASK_QUEUE = TURN_PREFIX;
 
+/** Activities of the queue of work; all others are of the queue of turns. */
+export type WorkActivity = 'askHooks' | 'summarize' | 'changeBranch' | 'callModel' | 'runTool';
+
 /**
  * The queue of model calls, summaries and tools that belongs to a turn queue: `agent-turn` →
  * `agent-work`, `agent-turn-blue` → `agent-work-blue`, `mine` → `mine-work`. Derived, so a workflow

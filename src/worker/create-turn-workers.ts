@@ -12,6 +12,7 @@ import { dataConverterWith } from '../temporal/data-converter.ts';
 import { failingReadably } from '../temporal/payload-codec.ts';
 import { codecFailureIn } from '../turn/codec-failure.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
+import type { WorkActivity } from '../turn/task-queues.ts';
 
 export interface TurnWorkerOptions {
   readonly connection: NativeConnection;
@@ -100,8 +101,8 @@ const refuseCodecFailures: ActivityInterceptorsFactory = () => ({
 
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
   const { codecs = [] } = options;
-  // Workflows schedule only these four on the work queue (`src/workflows/activity-options.ts`); all others on their own.
   const { askHooks, summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
+  const workActivities: Pick<Activities, WorkActivity> = { askHooks, summarize, changeBranch, callModel, runTool };
   const common = {
     connection: options.connection,
     namespace: options.namespace,
@@ -124,7 +125,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
   const worker = await Worker.create({
     ...common,
     taskQueue: workTaskQueueFor(options.taskQueue),
-    activities: { askHooks, summarize, changeBranch, callModel, runTool },
+    activities: workActivities,
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
   const both = [turn, worker];

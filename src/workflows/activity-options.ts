@@ -2,6 +2,7 @@ import { ActivityCancellationType, proxyActivities, workflowInfo } from '@tempor
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
+import type { WorkActivity } from '../turn/task-queues.ts';
 
 /**
  * The policy's own delay is for workers that die. Every failure and every wait says itself when the next attempt comes
@@ -31,16 +32,20 @@ const MODEL_OPTIONS: ActivityOptions = { ...TOOL_OPTIONS, startToCloseTimeout: '
 /** For all hooks of a compaction together, at each of three attempts. */
 const HOOKS_TIMEOUT = '10 minutes';
 
+/** A worker serves each queue with these alone: an activity that is called on the other queue would wait for ever. */
+type WorkQueueActivities = Pick<Activities, WorkActivity>;
+type TurnQueueActivities = Omit<Activities, WorkActivity>;
+
 export type TurnActivities = ReturnType<typeof turnActivities>;
 
 /** The activities as the workflow calls them; queues follow the queue that the workflow itself is on. */
 export function turnActivities() {
   const taskQueue = workTaskQueueFor(workflowInfo().taskQueue);
   // Those without words of their own are named where they are called, by what they do then.
-  const database = proxyActivities<Activities>(DATABASE_OPTIONS);
-  const named = (summary: string) => proxyActivities<Activities>({ ...DATABASE_OPTIONS, summary });
-  const model = proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue });
-  const tool = proxyActivities<Activities>({ ...TOOL_OPTIONS, taskQueue });
+  const database = proxyActivities<TurnQueueActivities>(DATABASE_OPTIONS);
+  const named = (summary: string) => proxyActivities<TurnQueueActivities>({ ...DATABASE_OPTIONS, summary });
+  const work = (options: ActivityOptions) => proxyActivities<WorkQueueActivities>({ ...options, taskQueue });
+  const model = work(MODEL_OPTIONS);
   return {
     beginTurn: named('next turn').beginTurn,
     continueTurn: named('turn goes on in a new run').continueTurn,
@@ -50,16 +55,10 @@ export function turnActivities() {
     commitCompaction: database.commitCompaction,
     requestDecisions: named('open decisions').requestDecisions,
     endTurn: database.endTurn,
-    askHooks: proxyActivities<Activities>({
-      ...MODEL_OPTIONS,
-      taskQueue,
-      summary: 'hooks',
-      startToCloseTimeout: HOOKS_TIMEOUT,
-    }).askHooks,
+    askHooks: work({ ...MODEL_OPTIONS, summary: 'hooks', startToCloseTimeout: HOOKS_TIMEOUT }).askHooks,
     summarize: model.summarize,
-    changeBranch: proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue, summary: 'change of branch' })
-      .changeBranch,
+    changeBranch: work({ ...MODEL_OPTIONS, summary: 'change of branch' }).changeBranch,
     callModel: model.callModel,
-    runTool: tool.runTool,
+    runTool: work(TOOL_OPTIONS).runTool,
   };
 }
