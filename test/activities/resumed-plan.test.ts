@@ -25,7 +25,9 @@ test.each<[string, SpendingLimits]>([
     const before = await listEntries(sql, { conversationId: turn.conversationId });
     const fresh = await turnWithSteps(sql);
     const { compaction } = await plan(sql, turn);
-    const check = { callNumber: 3, forced: null, limits };
+    await sql`
+      update turns set limits = ${JSON.stringify(limits)}::text::json where id in (${turn.turnId}, ${fresh.turnId})`;
+    const check = { callNumber: 3, forced: null };
     const result = await compactContext(activityDependencies(sql), { turn, ...check }, execution());
     expect(result).toMatchObject({ kind: 'planned', planned: { compactionId: compaction.compactionId } });
     expect(await headOf(sql, turn.conversationId)).toBe(head);

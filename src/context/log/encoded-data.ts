@@ -1,21 +1,60 @@
-/**
- * Base64 and the like: a model cannot read it, and pays more for each character than for prose. One run, or lines of 60 characters and
- * more, as mail and PEM files have them.
- */
-const ENCODED = /[A-Za-z0-9+/=_-]{2000,}|(?:[A-Za-z0-9+/=_-]{60,}\r?\n){30,}/g;
+/** Characters of a line of encoded data at least, as mail and PEM files have them. */
+const LINE = 60;
+/** Characters of encoded data that are left out. */
+const LEAST = 2_000;
 /** Data has letters of both cases and digits among its first characters; a line of dashes has not. */
 const ALPHABETS = [/[a-z]/, /[A-Z]/, /[0-9]/];
 const SAMPLE = 500;
 /** Characters that tell what it is. */
 const SHOWN = 60;
 
-/** The text with a mark in the place of encoded data. */
+/**
+ * The text with a mark in the place of base64 and the like, in one run or in lines: a model cannot read it, and pays more for each
+ * character than for prose. Read once from left to right: a pattern that goes back fails on a run of millions of characters.
+ */
 export function withoutEncodedData(text: string): string {
-  return text.replaceAll(ENCODED, (data) => {
-    if (!ALPHABETS.every((letters) => letters.test(data.slice(0, SAMPLE)))) return data;
-    const omitted = new Intl.NumberFormat('en-US').format(data.length - SHOWN);
-    return `${data.slice(0, SHOWN)}[… ${omitted} characters of encoded data left out …]`;
-  });
+  const kept: string[] = [];
+  let keptThrough = 0;
+  // Of a stretch of such characters, of its last line, and where its last whole line ends.
+  let [start, lineStart, end] = [0, 0, 0];
+  for (let at = 0; at <= text.length; at += 1) {
+    if (isEncoded(text.charCodeAt(at))) continue;
+    const isLine = at - lineStart >= LINE;
+    if (isLine) end = at;
+    if (isLine && text.startsWith('\r\n', at)) at += 1;
+    if (isLine && text[at] === '\n') {
+      lineStart = at + 1;
+      continue;
+    }
+    if (end - start >= LEAST && isData(text.slice(start, start + SAMPLE))) {
+      kept.push(text.slice(keptThrough, start), markOf(text.slice(start, end)));
+      keptThrough = end;
+    }
+    [start, lineStart, end] = [at + 1, at + 1, at + 1];
+  }
+  return keptThrough === 0 ? text : kept.join('') + text.slice(keptThrough);
+}
+
+/** Of base64 in both alphabets. */
+function isEncoded(code: number): boolean {
+  return (
+    (code >= 0x61 && code <= 0x7a) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    (code >= 0x2f && code <= 0x39) ||
+    code === 0x2b ||
+    code === 0x3d ||
+    code === 0x5f ||
+    code === 0x2d
+  );
+}
+
+function isData(sample: string): boolean {
+  return ALPHABETS.every((letters) => letters.test(sample));
+}
+
+function markOf(data: string): string {
+  const omitted = new Intl.NumberFormat('en-US').format(data.length - SHOWN);
+  return `${data.slice(0, SHOWN)}[… ${omitted} characters of encoded data left out …]`;
 }
 
 /** Characters of encoded data from which on a content is taken to be mostly that. */
