@@ -21,7 +21,8 @@ test('notes of limits that are near do not count as continuations, and keep no c
   }
   await appendNote(sql, { ...text('Go on.'), turn, slot: 'continuation', key: 'continuation:of-a-compaction' });
   const limits = { turn: { steps: 10, toolCalls: 10 }, conversation: {}, noteAt: 0.5 };
-  const input = { turn, callNumber: 9, forced: 'overflow', limits } as const;
+  await sql`update turns set limits = ${JSON.stringify(limits)}::text::json where id = ${turn.turnId}`;
+  const input = { turn, callNumber: 9, forced: 'overflow' } as const;
   const result = await compactContext(activityDependencies(sql), input, execution());
   if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
   expect(await readShownNotes(sql, turn.conversationId, 'continuation')).toHaveLength(3);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
-import { compactContext } from '../../src/activities/compaction/compact-context.ts';
+import { askHooks, compactContext } from '../../src/activities/compaction/compact-context.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import { finishedText } from '../../src/activities/compaction/finished-text.ts';
 import { summarize } from '../../src/activities/compaction/summarize.ts';
@@ -74,7 +74,9 @@ async function fullWindow(commands: readonly string[] = [], user: string | null 
 
 /** Plans a pass; the kinds of its parts, wave by wave. */
 async function planPass(turn: TurnReference, callNumber: number, worker = dependencies) {
-  const result = await compactContext(worker, { turn, callNumber, forced: null }, execution());
+  const input = { turn, callNumber, forced: null };
+  const checked = await compactContext(worker, input, execution());
+  const result = checked.kind === 'hooks_due' ? await askHooks(worker, input, execution()) : checked;
   if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
   const { compactionId, waves } = result.planned;
   const parts = await listParts(sql, compactionId);

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { newId } from '../../src/store/database/ids.ts';
 import type { Database } from '../../src/store/database/database.ts';
+import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { end } from '../store/support/branch-builders.ts';
 import { waitForWaiters } from '../store/support/lock-waits.ts';
-import { conversationOf, useTestStore } from '../store/support/store-builders.ts';
+import { conversationOf, send, text, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { parseOutput } from './cli-result.ts';
 import { startCli } from './run-cli.ts';
@@ -69,7 +70,10 @@ test('reindex of several tells of each one that is done', async () => {
 test('reindex that is interrupted says so, with exit code 130; what was begun is no conversation that is done', async () => {
   // More than two transactions take up.
   const said = Array.from({ length: 1_010 }, (_, index) => `potoroo${index}`);
-  const { conversationId } = await conversationOf(sql, ...said);
+  const turn = await conversationOf(sql, ...said.slice(0, 500));
+  const { conversationId } = turn;
+  for (const word of said.slice(500)) await send(sql, { conversationId, ...text(word) });
+  await takeMessages(sql, turn);
   expect(await cli('db', 'reindex', conversationId)).toMatchObject({ code: 0 });
   const interrupted = async (...args: string[]) => {
     const running = startCli(['db', 'reindex', ...args], { environment: { DATABASE_URL: url } });

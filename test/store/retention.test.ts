@@ -53,8 +53,8 @@ const exists = async (id: string): Promise<boolean> =>
 async function retainMeanwhile(conversationId: string, work: (open: Transaction) => Promise<unknown>): Promise<number> {
   let deleted: Promise<number> | undefined;
   await sql.begin(async (open) => {
-    // As a turn locks it: messages are accepted all the same.
-    await open`select from conversations where id = ${conversationId} for no key update`;
+    // As whoever writes a row of it locks it: messages are accepted all the same.
+    await open`select from conversations where id = ${conversationId} for key share`;
     deleted = applyRetention(sql, RULES, new AbortController().signal);
     await waitUntil('the row is waited for', async () => {
       const waiting = await sql`

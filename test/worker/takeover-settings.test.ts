@@ -34,6 +34,6 @@ test('workers and turns have the settings by which a turn is soon taken over fro
   for (const { heartbeatTimeout, retryPolicy } of activities) {
     expect(milliseconds(heartbeatTimeout)).toBe(5_000);
     expect(milliseconds(retryPolicy?.initialInterval)).toBe(200);
-    expect(milliseconds(retryPolicy?.maximumInterval)).toBe(1_000);
+    expect(retryPolicy?.backoffCoefficient).toBe(1);
   }
 });
