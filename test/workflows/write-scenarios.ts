@@ -244,11 +244,11 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     task: `${READ} 12 times, one by one`,
     deaths: [
+      { at: 'askHooks:cancelled' },
       {
         at: 'askHooks:declined',
         before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
       },
-      { at: 'askHooks:cancelled' },
     ],
     outcome: 'context_exhausted',
   },
