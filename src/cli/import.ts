@@ -58,6 +58,7 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
     const { conversations, report } = await importSessions(database, {
       file,
       configuration,
+      ...definedOf({ taskQueue: process.env['HOLDFAST_TASK_QUEUE'] }),
       agent: agent ?? 'default',
       settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null, user: null },
     });

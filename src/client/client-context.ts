@@ -20,6 +20,7 @@ export interface ClientContext {
   readonly sending: WaysToSend;
   readonly meaning: MeaningSearch | null;
   readonly tenant: string;
+  readonly taskQueue: string;
   readonly boundary: Boundary;
 }
 

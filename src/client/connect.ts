@@ -94,6 +94,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
       sending,
       meaning: meaningOf(options),
       tenant,
+      taskQueue,
       boundary: createBoundary(),
     },
     async () => {

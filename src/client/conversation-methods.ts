@@ -258,7 +258,7 @@ export class ConversationMethods {
       readonly memoriesOf?: { readonly workspace?: string; readonly user?: string };
     },
   ): Promise<ImportedConversation> {
-    const { boundary, database, tenant } = this.#context;
+    const { boundary, database, tenant, taskQueue } = this.#context;
     const shape = {
       ...conversationChoices,
       memoriesOf: z.object({ workspace: absolutePath.optional(), user: userName.optional() }).optional(),
@@ -273,13 +273,8 @@ export class ConversationMethods {
         workspace: workspace ?? options.memoriesOf?.workspace ?? null,
         user: user ?? options.memoriesOf?.user ?? null,
       };
-      return importExportedConversation(database, {
-        lines,
-        agent,
-        tenant,
-        settings: { model, preset, workspace, user },
-        memoryScopes,
-      });
+      const settings = { model, preset, workspace, user };
+      return importExportedConversation(database, { lines, agent, tenant, taskQueue, settings, memoryScopes });
     });
   }
 

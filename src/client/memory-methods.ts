@@ -146,6 +146,6 @@ async function reindexConversations(
   }
   if (meaning === null) return { ...done, interrupted: done.conversations < wanted.length };
   const embedding = signal ?? new AbortController().signal;
-  if (!embedding.aborted) done.embedded = await embedBehind(database, meaning.embedder, embedding);
+  if (!embedding.aborted) done.embedded = await embedBehind(database, meaning.embedder, { signal: embedding });
   return { ...done, interrupted: embedding.aborted };
 }

@@ -31,6 +31,8 @@ export interface ImportedFile {
 export interface ImportSessionsRequest {
   readonly file: string;
   readonly configuration: Configuration;
+  /** Queue of the workers that go on with the conversations. Default: `agent-turn`. */
+  readonly taskQueue?: string;
   /** Name of the agent that goes on with the conversations. */
   readonly agent: string;
   readonly settings: ConversationSettings;
@@ -51,6 +53,7 @@ export async function importSessions(database: Database, request: ImportSessions
     const session = new OneSession(next, log);
     const imported = await importConversation(database, {
       conversationId,
+      ...(request.taskQueue !== undefined && { taskQueue: request.taskQueue }),
       agent,
       settings,
       snapshot,

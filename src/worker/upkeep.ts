@@ -180,10 +180,11 @@ async function indexWords({ database, logger }: UpkeepDependencies, ending: Abor
 }
 
 /** A model that cannot be had keeps nobody waiting: search goes by words, and the next run tries again. */
-async function embedPassages({ database, embedder, logger }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
+async function embedPassages(dependencies: UpkeepDependencies, ending: AbortSignal): Promise<void> {
+  const { database, embedder, taskQueue, logger } = dependencies;
   if (embedder === null) return;
   try {
-    await embedBehind(database, embedder, ending);
+    await embedBehind(database, embedder, { signal: ending, taskQueue });
   } catch (error) {
     if (!ending.aborted) logger.warn(describeError(error), 'passages could not be embedded; upkeep tries again');
   }

@@ -52,7 +52,7 @@ async function ranksOf(
   const times = turns.map(({ saidAt }) => saidAt);
   const { conversationId, entryIds } = await loadEntries(sql, turns.length, (at) => turns[at]?.text ?? '', times);
   await indexConversation(sql, conversationId);
-  await embedBehind(sql, meaning.embedder, new AbortController().signal);
+  await embedBehind(sql, meaning.embedder, { signal: new AbortController().signal });
   const ranks: { words: number[]; both: number[] } = { words: [], both: [] };
   for (const { question: query, answer } of questions) {
     for (const way of ['words', 'both'] as const) {

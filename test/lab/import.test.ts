@@ -30,7 +30,8 @@ async function importFile(file: string): Promise<readonly ImportedSession[]> {
   const environment = { HOLDFAST_SIMULATOR_URL: harness.simulatorUrl };
   const configuration = loadConfiguration({ directory, environment });
   const settings = { model: null, preset: null, workspace: harness.workspace, user: null };
-  const imported = await importSessions(harness.database, { file, configuration, agent: 'default', settings });
+  const request = { file, configuration, taskQueue: 'blue', agent: 'default', settings };
+  const imported = await importSessions(harness.database, request);
   return imported.conversations;
 }
 
@@ -48,6 +49,9 @@ describe('a recorded session becomes a conversation', () => {
       { callNumber: 1, callIndex: 1, toolName: 'Screenshot', isError: true },
     ]);
     expect(conversation).toMatchObject({ turns: 1, entries: 6 });
+    const [row] = await harness.database`
+      select task_queue as queue from conversations where id = ${conversation?.conversationId ?? ''}`;
+    expect(row).toEqual({ queue: 'blue' });
   });
 
   test('every session of a file a conversation of its own, named by its first message', async () => {

@@ -28,11 +28,12 @@ it('what a conversation is comes from who imports it, and nothing of it from the
   const lines = await fileOf(sql, conversationId);
   expect(lines.join()).not.toMatch(/eve|theirs|instructions|allowCommands|workspace/u);
   const settings = { model: 'ours/small', preset: null, workspace: '/ours', user: 'ada' };
-  await importLines(sql, lines, { agent: 'careful', settings });
+  await importLines(sql, lines, { tenant: 'ours', taskQueue: 'blue', agent: 'careful', settings });
   const [row] = await sql`
-    select agent, model, preset, workspace, user_name as user, steps > 0 as is_counted, cost::float8 as cost, worked_seconds < 60 as is_short
+    select tenant, task_queue as queue, agent, model, preset, workspace, user_name as user, steps > 0 as is_counted, cost::float8 as cost, worked_seconds < 60 as is_short
     from conversations where id = ${conversationId}`;
-  expect(row).toEqual({ ...settings, agent: 'careful', is_counted: true, cost: 0, is_short: true });
+  const own = { tenant: 'ours', queue: 'blue', agent: 'careful' };
+  expect(row).toEqual({ ...settings, ...own, is_counted: true, cost: 0, is_short: true });
   const turns = await sql<{ agent: string; workspace: string; allows: boolean; tools: unknown[]; outcome: string }[]>`
     select agent, content ->> 'workspace' as workspace, (content ->> 'allowCommands')::boolean as allows,
       content -> 'tools' as tools, workflow_id, outcome, limits

@@ -15,11 +15,16 @@ const HARMLESS_TEXT = 'hello';
 /**
  * Gives vectors to passages that have none, conversation by conversation, each batch kept when the next one fails. A conversation
  * that fails is left to the next call. A text that the model does not take is passed over for good. Vectors of other models stay.
- * @param signal stops it, with what is made until then
+ * @param of.signal stops it, with what is made until then
+ * @param of.taskQueue only conversations of this queue: its workers' provider is told no text of others. Default: all
  * @returns how many vectors were made; 0 in a database without the optional migration of vectors
  * @throws the first failure, once the other conversations are done; at the third at once
  */
-export async function embedBehind(sql: Database, embedder: TextEmbedder, signal: AbortSignal): Promise<number> {
+export async function embedBehind(
+  sql: Database,
+  embedder: TextEmbedder,
+  { signal, taskQueue = null }: { readonly signal: AbortSignal; readonly taskQueue?: string | null },
+): Promise<number> {
   if (!(await hasVectors(sql))) return 0;
   const model = modelKey(embedder);
   await registerModel(sql, model);
@@ -27,8 +32,9 @@ export async function embedBehind(sql: Database, embedder: TextEmbedder, signal:
   let made = 0;
   while (!signal.aborted) {
     const [next] = await sql<{ id: string }[]>`
-      select conversation_id as id from unembedded
-      where model = ${model} and conversation_id <> all(${[...failures.keys()]}::uuid[]) limit 1`;
+      select u.conversation_id as id from unembedded u
+      ${taskQueue === null ? sql`` : sql`join conversations c on c.id = u.conversation_id and c.task_queue = ${taskQueue}`}
+      where u.model = ${model} and u.conversation_id <> all(${[...failures.keys()]}::uuid[]) limit 1`;
     if (next === undefined) break;
     try {
       made += await embedBatch(sql, embedder, next.id, signal);

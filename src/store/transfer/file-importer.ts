@@ -11,6 +11,7 @@ import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { ConversationSettings } from '../messages/messages.ts';
 import { LogRecorder, RecordingError, snapshotElsewhere } from '../log/record-log.ts';
 import type { WriterSource } from '../database/transaction.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/task-queues.ts';
 import { recountTotals } from '../attempts/usage.ts';
 import { invalid } from './read-file.ts';
 import type { FileRow } from './read-file.ts';
@@ -23,6 +24,8 @@ export interface ImportExportedRequest {
   readonly lines: AsyncIterable<string>;
   /** Default: `default`. */
   readonly tenant?: string;
+  /** Queue of the workers whose it is. Default: `agent-turn`. */
+  readonly taskQueue?: string;
   readonly agent: string;
   readonly settings: ConversationSettings;
   /** Where memories of the file go, by their scope; those of a scope without a name are left out. */
@@ -67,10 +70,10 @@ export class FileImporter {
   }
 
   async begin(): Promise<void> {
-    const { tenant, agent, settings } = this.request;
+    const { tenant = DEFAULT_TENANT, taskQueue = DEFAULT_TURN_TASK_QUEUE, agent, settings } = this.request;
     await this.sql`
-      insert into conversations (id, tenant, agent, model, preset, workspace, user_name, imported_at)
-      values (${this.conversationId}, ${tenant ?? DEFAULT_TENANT}, ${agent}, ${settings.model}, ${settings.preset},
+      insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name, imported_at)
+      values (${this.conversationId}, ${tenant}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset},
         ${settings.workspace}, ${settings.user}, holdfast_now())`;
   }
 

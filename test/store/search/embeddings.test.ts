@@ -173,7 +173,8 @@ describe('search by meaning', () => {
     expect(asked.length).toBe(70);
     await reindexConversation(sql, conversationId);
     expect(await vectors(conversationId)).toBe(0);
-    expect(await embedBehind(sql, embedder, forever)).toBe(70);
+    expect(await embedBehind(sql, embedder, { signal: forever, taskQueue: 'another' })).toBe(0);
+    expect(await embedBehind(sql, embedder, { signal: forever })).toBe(70);
     await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
     await deleteConversation(sql, conversationId);
     expect(await vectors(conversationId)).toBe(0);
@@ -201,9 +202,9 @@ describe('search by meaning', () => {
   it('makes vectors of another model beside those that are there, and refuses vectors of another size', async () => {
     const [before] = await sql<{ count: number }[]>`select count(*)::int from embeddings`;
     const other = { ...embedder, model: 'simulator/other' };
-    expect(await embedBehind(sql, other, forever)).toBe(before?.count);
+    expect(await embedBehind(sql, other, { signal: forever })).toBe(before?.count);
     expect(await sql`select from embeddings`).toHaveLength(2 * (before?.count ?? 0));
-    expect(await embedBehind(sql, embedder, forever)).toBe(0);
+    expect(await embedBehind(sql, embedder, { signal: forever })).toBe(0);
     const small = createEmbeddingClient(
       { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null },
       { model: 'bag', dimensions: 8 },
@@ -228,7 +229,7 @@ describe('search by meaning', () => {
   it('is off, and nothing else is, where Postgres has no pgvector', async () => {
     const plain = await openTestStore();
     try {
-      expect(await embedBehind(plain.sql, embedder, forever)).toBe(0);
+      expect(await embedBehind(plain.sql, embedder, { signal: forever })).toBe(0);
       const { conversationId } = await conversationOf(plain.sql, 'The heron nests');
       asked = [];
       const failures: unknown[] = [];

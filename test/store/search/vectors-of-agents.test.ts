@@ -35,7 +35,7 @@ describe('a search by meaning of an agent', () => {
   it('finds what is nearest of its own vectors, whether all are compared or, of many, the index leads', async () => {
     const bassoon = await load('of-music', 'She plays the bassoon');
     await load('of-others', 'Of music');
-    await embedBehind(sql, embedder, forever);
+    await embedBehind(sql, embedder, { signal: forever });
     const ids = async () =>
       (await searchMemory(sql, { agent: 'of-music', query: 'musical instruments' }, { embedder })).map(
         ({ conversationId }) => conversationId,
