@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readPending, STARTED } from './open-work.ts';
-import type { OpenActivity } from './open-work.ts';
+import type { OpenActivity, PendingActivity } from './open-work.ts';
 
 const POLL_MILLISECONDS = 250;
 /** An activity that has not gone on by then counts as long as this. */
@@ -28,6 +28,11 @@ async function measureOne(temporal: Client, hit: OpenActivity, struckAt: number)
     const pending = await readPending(temporal, hit.workflowId).catch(() => null);
     if (pending === null) continue;
     const same = pending.find(({ runId, activityId }) => runId === hit.runId && activityId === hit.activityId);
-    if (same === undefined || (same.attempt > hit.attempt && same.state === STARTED)) return elapsed;
+    if (same === undefined || hasGoneOn(same, hit)) return elapsed;
   }
+}
+
+/** The next attempt runs, or has run: one that finds its provider away waits for it between attempts. */
+function hasGoneOn({ attempt, state }: PendingActivity, hit: OpenActivity): boolean {
+  return attempt > hit.attempt + 1 || (attempt > hit.attempt && state === STARTED);
 }
