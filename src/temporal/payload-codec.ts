@@ -4,8 +4,11 @@ import { z } from 'zod';
 import { CODEC_FAILURE } from '../turn/codec-failure.ts';
 import { TemporalError } from './errors.ts';
 
-/** A key service that is away for a moment fails no turn. Less than the 5 s that a workflow task may take. */
-const TRIES = 5;
+/**
+ * A key service that is away for a moment fails no turn. With the last answer that is waited for, less than the 5 s that a workflow
+ * task may take.
+ */
+const RETRIED_MILLISECONDS = 2_000;
 const PAUSE_MILLISECONDS = 500;
 const MESSAGE_LIMIT = 200;
 
@@ -32,11 +35,13 @@ async function attempt(
   payloads: readonly Payload[],
   work: () => Promise<Payload[]>,
 ): Promise<Payload[]> {
-  for (let tries = 1; ; tries += 1) {
+  const began = performance.now();
+  for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (tries === TRIES) return payloads.map(() => failurePayload(`cannot ${what}: ${messageOf(error)}`));
+      const isOver = performance.now() - began >= RETRIED_MILLISECONDS;
+      if (isOver) return payloads.map(() => failurePayload(`cannot ${what}: ${messageOf(error)}`));
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
     }
   }

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { Payload } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
-import { remoteCodec, requireWorkingCodec } from '../../src/temporal/payload-codec.ts';
+import { failingReadably, remoteCodec, requireWorkingCodec } from '../../src/temporal/payload-codec.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import type { HttpServer } from '../support/http-server.ts';
 
@@ -41,4 +41,13 @@ test('a codec that fails, or does not give back what it was given, is refused at
   });
   const loses = { encode: same, decode: () => Promise.resolve([{ metadata: {}, data: Buffer.from('other') }]) };
   await expect(requireWorkingCodec([loses])).rejects.toMatchObject({ code: 'payload_codec_failed' });
+});
+
+test('a codec server that is silent is waited for once: a second wait would outlast the workflow task', async () => {
+  const server = await startHttpServer(() => undefined);
+  onTestFinished(() => server.close());
+  const codec = failingReadably([remoteCodec({ endpoint: server.url }, 'mail')]);
+  const [told] = await codec.encode([defaultPayloadConverter.toPayload({ id: 1 })]);
+  expect(Buffer.from(told?.data ?? []).toString()).toContain('cannot encode');
+  expect(server.requests).toHaveLength(1);
 });
