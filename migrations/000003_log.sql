@@ -132,7 +132,7 @@ create index events_redactions on events (conversation_id) where kind = 'secrets
 comment on table events is 'The timeline of a conversation. Ids, names, counts and flags; never message text.';
 comment on column events.conversation_id is 'The conversation.';
 comment on column events.number is 'Order, from 1, without gaps. Given by the database.';
-comment on column events.kind is 'What happened (src/store/log/events.ts).';
+comment on column events.kind is 'What happened (src/store/log/timeline.ts).';
 comment on column events.turn_id is 'The turn in which it happened.';
 comment on column events.epoch is 'Epoch of the writer.';
 comment on column events.data is 'Ids, names, counts and flags.';
