@@ -64,7 +64,7 @@ async function requireTls(server: LocalPostgres): Promise<string> {
 /** @returns address of a login with the documented rights and no others, which checks the server's certificate */
 async function prepareDatabase(server: LocalPostgres, directory: string): Promise<string> {
   const admin = await requireTls(server);
-  const migrated = await run([...HOLDFAST, 'migrate', '--database-url', admin], {}, directory);
+  const migrated = await run([...HOLDFAST, 'db', 'migrate', '--database-url', admin], {}, directory);
   if (migrated.status !== 0) throw new Error(migrated.output);
   const sql = connectDatabase({ url: admin, maximumConnections: 1 });
   await sql.unsafe("create role agents login password 'of-agents' in role holdfast_app");
@@ -144,6 +144,15 @@ const ENVIRONMENTS: readonly Environment[] = [
       } finally {
         await pooler.stop();
       }
+    },
+  },
+  {
+    name: 'lost-connections',
+    check: async () => {
+      const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+      const tests = await run([vitest, 'run', 'lost-connections'], { HOLDFAST_TERMINATIONS: '300' }, ROOT);
+      process.stdout.write(tests.output);
+      return [{ tried: '300 connections ended, plain and over TLS', works: tests.status === 0 }];
     },
   },
   {
