@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/client/connect.ts';
 import { storedOnce } from '../../src/client/stored-once.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { acceptMessage, listWaitingMessages } from '../../src/store/messages/messages.ts';
-import { openTestStore, send, text } from '../store/support/store-builders.ts';
+import { requestDecisions } from '../../src/store/messages/decisions.ts';
+import { answer, openTestStore, send, startTurn, text } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 let store: TestStore;
 const conversationId = newId();
@@ -43,4 +46,24 @@ test('a Postgres that cannot be reached is not asked again', async () => {
   };
   await expect(storedOnce(write, () => null)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   expect(tries).toBe(1);
+});
+
+test('an approval whose commit was not answered holds once, and is told as decided', async () => {
+  const turn = await startTurn(store.sql);
+  await answer(store.sql, turn, 1, { calls: 1 });
+  const wanted = [{ callIndex: 0, kind: 'approval', tool: 'read_file', rules: ['read_file'] } as const];
+  await requestDecisions(store.sql, { turn, callNumber: 1, agent: 'reader', expiresAfterSeconds: 60, wanted });
+  const proxy = await startTcpProxy(store.url);
+  onTestFinished(async () => proxy.close());
+  const client = await connect({
+    databaseUrl: proxy.url(store.url),
+    temporal: { address: '127.0.0.1:1', namespace: 'default' },
+  });
+  onTestFinished(async () => client.close());
+  proxy.loseAnswerTo('commit');
+  const decided = await client.decisions.approve({ conversationId: turn.conversationId });
+  expect(proxy.lostAnswers()).toBe(1);
+  expect(decided).toMatchObject({ duplicate: false, decided: 1 });
+  const again = client.decisions.approve({ conversationId: turn.conversationId });
+  await expect(again).rejects.toMatchObject({ code: 'decision_not_found' });
 });
