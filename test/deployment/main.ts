@@ -9,6 +9,7 @@ import type { LocalPostgres } from '../../src/local/postgres.ts';
 import { startTestPostgres, startTestTemporal, temporaryDirectory } from '../support/servers.ts';
 import { acceptTls, TEST_AUTHORITY } from '../support/tls-postgres.ts';
 import { makeCertificates } from './support/certificates.ts';
+import { startCodecServer } from './support/codec-server.ts';
 import { startPgBouncer } from './support/pgbouncer.ts';
 import { startTemporalCluster } from './support/temporal-cluster.ts';
 
@@ -143,6 +144,21 @@ const ENVIRONMENTS: readonly Environment[] = [
         ];
       } finally {
         await pooler.stop();
+      }
+    },
+  },
+  {
+    name: 'codec-server',
+    check: async ({ databaseUrl, temporal, directory }) => {
+      const codec = await startCodecServer('Bearer of-the-test');
+      const variables = { DATABASE_URL: databaseUrl, ...temporal, TEMPORAL_CODEC_ENDPOINT: codec.endpoint };
+      try {
+        const checks = await works({ ...variables, TEMPORAL_CODEC_AUTH: 'Bearer of-the-test' }, directory);
+        const { '/encode': encoded = 0, '/decode': decoded = 0 } = codec.answered;
+        process.stdout.write(`asked to encode ${encoded} times, to decode ${decoded} times\n`);
+        return [...checks, { tried: 'history is encoded', works: encoded > 100 && decoded > 100 }];
+      } finally {
+        await codec.stop();
       }
     },
   },
