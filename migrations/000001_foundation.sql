@@ -1,53 +1,38 @@
 -- Types, the clock, and functions that compute without reading a table. Everything lives in the schema `holdfast`.
+-- In each file, `holdfast db migrate` makes the comment beside or above a column the COMMENT of that column.
 
-create type activity_attempt as (run_id text, activity_id text, attempt integer);
+create type activity_attempt as (
+  run_id text, -- Workflow run that scheduled the activity.
+  activity_id text, -- Temporal's id of the activity, unique in the run.
+  attempt integer -- From 1.
+);
 comment on type activity_attempt is 'One attempt of a Temporal activity.';
-comment on column activity_attempt.run_id is 'Workflow run that scheduled the activity.';
-comment on column activity_attempt.activity_id is 'Temporal''s id of the activity, unique in the run.';
-comment on column activity_attempt.attempt is 'From 1.';
 
 create type late_tool_result as (
-  attempt integer,
-  worker_identity text,
-  outcome text,
-  content json,
-  original_id uuid,
-  received_at timestamptz
+  attempt integer, -- The claim that produced it.
+  worker_identity text, -- The worker that produced it.
+  outcome text, -- What the tool reported.
+  content json, -- Content parts.
+  original_id uuid, -- The whole of it (contents), when the content shows less.
+  received_at timestamptz -- When it came.
 );
 comment on type late_tool_result
   is 'What a tool call came to after another attempt had taken it over, or its turn had ended.';
-comment on column late_tool_result.attempt is 'The claim that produced it.';
-comment on column late_tool_result.worker_identity is 'The worker that produced it.';
-comment on column late_tool_result.outcome is 'What the tool reported.';
-comment on column late_tool_result.content is 'Content parts.';
-comment on column late_tool_result.original_id is 'The whole of it (contents), when the content shows less.';
-comment on column late_tool_result.received_at is 'When it came.';
 
 create type measurements as (
-  letters bigint,
-  symbols bigint,
-  spaces bigint,
-  whitespace_runs bigint,
-  ideographs bigint,
-  dense bigint,
-  bytes bigint,
-  images integer,
-  image_patches integer,
-  document_pages integer,
-  frames integer
+  letters bigint, -- Letters of alphabetic scripts; characters are UTF-16 code units.
+  symbols bigint, -- Digits, punctuation and symbols.
+  spaces bigint, -- Spaces that stand alone.
+  whitespace_runs bigint, -- White space in runs, and line breaks.
+  ideographs bigint, -- Chinese, Japanese, Korean and other scripts without alphabet.
+  dense bigint, -- Characters in unbroken runs that no word explains: base64, hashes.
+  bytes bigint, -- UTF-8 bytes of text, plus bytes of media.
+  images integer, -- Images.
+  image_patches integer, -- Sum over images of ceil(width / 28) x ceil(height / 28).
+  document_pages integer, -- Pages of documents.
+  frames integer -- Messages, tool calls and tool results: each costs a few tokens of framing.
 );
 comment on type measurements is 'What was counted of a content: additive, so any token estimator applies to sums.';
-comment on column measurements.letters is 'Letters of alphabetic scripts; characters are UTF-16 code units.';
-comment on column measurements.symbols is 'Digits, punctuation and symbols.';
-comment on column measurements.spaces is 'Spaces that stand alone.';
-comment on column measurements.whitespace_runs is 'White space in runs, and line breaks.';
-comment on column measurements.ideographs is 'Chinese, Japanese, Korean and other scripts without alphabet.';
-comment on column measurements.dense is 'Characters in unbroken runs that no word explains: base64, hashes.';
-comment on column measurements.bytes is 'UTF-8 bytes of text, plus bytes of media.';
-comment on column measurements.images is 'Images.';
-comment on column measurements.image_patches is 'Sum over images of ceil(width / 28) x ceil(height / 28).';
-comment on column measurements.document_pages is 'Pages of documents.';
-comment on column measurements.frames is 'Messages, tool calls and tool results: each costs a few tokens of framing.';
 
 -- A null field would spread through all later sums: `check (… is not null)` on a column looks into the fields.
 create function no_measurements() returns measurements language sql immutable parallel safe
@@ -72,8 +57,11 @@ comment on function subtract_measurements is 'Difference of two measurements, nu
 
 create operator + (leftarg = measurements, rightarg = measurements, function = add_measurements, commutator = +);
 create operator - (leftarg = measurements, rightarg = measurements, function = subtract_measurements);
+comment on operator + (measurements, measurements) is 'Sum of two measurements.';
+comment on operator - (measurements, measurements) is 'Difference of two measurements.';
 create aggregate sum (measurements) (
   sfunc = add_measurements, stype = measurements, initcond = '(0,0,0,0,0,0,0,0,0,0,0)');
+comment on aggregate sum (measurements) is 'Sum of the measurements of all rows.';
 
 create function holdfast_now() returns timestamptz language sql stable
 return statement_timestamp() + coalesce(nullif(current_setting('holdfast.clock_offset', true), ''), '0')::interval;

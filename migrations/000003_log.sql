@@ -1,59 +1,53 @@
 -- The log of a conversation, its timeline, and the ledgers of model and tool calls.
 
 create table contents (
-  id uuid primary key,
-  conversation_id uuid not null references conversations deferrable,
-  created_at timestamptz not null default holdfast_now(),
-  bytes bigint,
-  missing_bytes bigint,
-  characters bigint,
+  id uuid primary key, -- UUIDv7.
+  conversation_id uuid not null references conversations deferrable, -- Where it belongs.
+  created_at timestamptz not null default holdfast_now(), -- When writing began.
+  bytes bigint, -- Bytes stored; null until all pieces are written.
+  missing_bytes bigint, -- Bytes beyond the storage limit, lost.
+  characters bigint, -- Length as UTF-8 with U+FFFD for invalid bytes, in UTF-16 code units.
   unique (conversation_id, id),
   check (((bytes is null) = (missing_bytes is null)) and ((bytes is null) = (characters is null)))
 );
 comment on table contents
   is 'An original in pieces: clipped output, or bytes that are not UTF-8. A killed attempt may leave one behind.';
-comment on column contents.id is 'UUIDv7.';
-comment on column contents.conversation_id is 'Where it belongs.';
-comment on column contents.created_at is 'When writing began.';
-comment on column contents.bytes is 'Bytes stored; null until all pieces are written.';
-comment on column contents.missing_bytes is 'Bytes beyond the storage limit, lost.';
-comment on column contents.characters is 'Length as UTF-8 with U+FFFD for invalid bytes, in UTF-16 code units.';
 
 create table content_pieces (
-  content_id uuid not null references contents deferrable,
-  number integer not null check (number >= 0),
-  data bytea not null,
+  content_id uuid not null references contents deferrable, -- The content.
+  number integer not null check (number >= 0), -- Order, from 0.
+  data bytea not null, -- The bytes as they came.
   primary key (content_id, number)
 );
 comment on table content_pieces is 'The bytes of a content in pieces of 256 KB.';
-comment on column content_pieces.content_id is 'The content.';
-comment on column content_pieces.number is 'Order, from 0.';
-comment on column content_pieces.data is 'The bytes as they came.';
 
 create table entries (
-  id uuid not null,
-  conversation_id uuid not null,
-  sequence integer not null check (sequence > 0),
-  branch integer not null,
-  parent_id uuid,
+  id uuid not null, -- UUIDv7, made by the writer.
+  conversation_id uuid not null, -- The conversation.
+  sequence integer not null check (sequence > 0), -- Order of arrival, from 1, without gaps; given by the database.
+  branch integer not null, -- Branch on which it was appended. Given by the database.
+  parent_id uuid, -- The entry before it on its branch; left out by the writer, the head.
+  -- user, assistant, tool_result, compaction (marker), branch_summary or note.
   kind text not null check (kind in ('user', 'assistant', 'tool_result', 'compaction', 'branch_summary', 'note')),
+  -- Notes: what it is for, and so where it stands in the view.
   slot text check (slot in ('rules', 'memories', 'continuation', 'plan')),
-  note_key text,
-  turn_id uuid not null,
-  epoch integer not null,
-  call_number integer check (call_number > 0),
-  model_attempt integer,
-  call_index integer check (call_index >= 0),
-  tool_call_count integer check (tool_call_count >= 0),
-  tool_name text,
-  is_error boolean,
-  message_id text,
-  compaction_id uuid,
-  content json not null,
-  original_id uuid,
-  measurements measurements not null check (measurements is not null),
+  note_key text, -- Notes: unique in the turn, so that a repeated write appends once.
+  turn_id uuid not null, -- The turn that it belongs to.
+  epoch integer not null, -- Epoch of the writer.
+  call_number integer check (call_number > 0), -- Answers and results: the model call of the turn that made the group.
+  model_attempt integer, -- Answers: the attempt of the model call that gave it.
+  call_index integer check (call_index >= 0), -- Results: position among the calls of the answer, from 0.
+  tool_call_count integer check (tool_call_count >= 0), -- Answers: how many tool calls it makes.
+  tool_name text, -- Results: the tool.
+  is_error boolean, -- Results: whether the tool reported a failure.
+  message_id text, -- User entries: the message that it was.
+  compaction_id uuid, -- Markers: the compaction that was committed here.
+  content json not null, -- Content parts, as in src/context/log/content.ts.
+  original_id uuid, -- Present when the content shows less than what was produced: the whole of it.
+  measurements measurements not null check (measurements is not null), -- Counted of the content.
+  -- Measurements summed along the path; only the newest rules count.
   sums measurements not null check (sums is not null),
-  created_at timestamptz not null default holdfast_now(),
+  created_at timestamptz not null default holdfast_now(), -- When it was appended, or of an import recorded.
   primary key (conversation_id, sequence),
   unique (id, conversation_id),
   foreign key (conversation_id, original_id) references contents (conversation_id, id) deferrable,
@@ -78,99 +72,71 @@ create unique index entries_one_per_message on entries (conversation_id, message
 create index entries_talk on entries (conversation_id, branch, sequence)
   where ((kind = 'user') or ((kind = 'assistant') and (tool_call_count = 0)));
 comment on table entries is 'The append-only log of a conversation, a tree: the originals of everything, for ever.';
-comment on column entries.id is 'UUIDv7, made by the writer.';
-comment on column entries.conversation_id is 'The conversation.';
-comment on column entries.sequence is 'Order of arrival, from 1, without gaps; given by the database.';
-comment on column entries.branch is 'Branch on which it was appended. Given by the database.';
-comment on column entries.parent_id is 'The entry before it on its branch; left out by the writer, the head.';
-comment on column entries.kind is 'user, assistant, tool_result, compaction (marker), branch_summary or note.';
-comment on column entries.slot is 'Notes: what it is for, and so where it stands in the view.';
-comment on column entries.note_key is 'Notes: unique in the turn, so that a repeated write appends once.';
-comment on column entries.turn_id is 'The turn that it belongs to.';
-comment on column entries.epoch is 'Epoch of the writer.';
-comment on column entries.call_number is 'Answers and results: the model call of the turn that made the group.';
-comment on column entries.model_attempt is 'Answers: the attempt of the model call that gave it.';
-comment on column entries.call_index is 'Results: position among the calls of the answer, from 0.';
-comment on column entries.tool_call_count is 'Answers: how many tool calls it makes.';
-comment on column entries.tool_name is 'Results: the tool.';
-comment on column entries.is_error is 'Results: whether the tool reported a failure.';
-comment on column entries.message_id is 'User entries: the message that it was.';
-comment on column entries.compaction_id is 'Markers: the compaction that was committed here.';
-comment on column entries.content is 'Content parts, as in src/context/log/content.ts.';
-comment on column entries.original_id is 'Present when the content shows less than what was produced: the whole of it.';
-comment on column entries.measurements is 'Counted of the content.';
-comment on column entries.sums is 'Measurements summed along the path; only the newest rules count.';
-comment on column entries.created_at is 'When it was appended, or of an import recorded.';
 
 create table packed_outlines (
-  conversation_id uuid not null references conversations deferrable,
-  block integer not null check (block >= 0),
-  outline text not null,
-  ids text not null,
+  conversation_id uuid not null references conversations deferrable, -- The conversation.
+  block integer not null check (block >= 0), -- Holds the entries after sequence 256 × block, up to 256 × (block + 1).
+  outline text not null, -- One line per property, as pack_outlines writes them.
+  ids text not null, -- Ids of the entries, 36 characters each.
   primary key (conversation_id, block)
 );
 comment on table packed_outlines
   is 'Sizes of 256 entries each, for planning; derived from entries. Text is read faster than arrays.';
-comment on column packed_outlines.conversation_id is 'The conversation.';
-comment on column packed_outlines.block is 'Holds the entries after sequence 256 × block, up to 256 × (block + 1).';
-comment on column packed_outlines.outline is 'One line per property, as pack_outlines writes them.';
-comment on column packed_outlines.ids is 'Ids of the entries, 36 characters each.';
 
 create table events (
-  conversation_id uuid not null,
-  number integer not null check (number > 0),
-  kind text not null,
-  turn_id uuid,
-  epoch integer not null,
-  data jsonb not null default '{}'::jsonb,
-  created_at timestamptz not null default holdfast_now(),
+  conversation_id uuid not null, -- The conversation.
+  number integer not null check (number > 0), -- Order, from 1, without gaps. Given by the database.
+  kind text not null, -- What happened (src/store/log/timeline.ts).
+  turn_id uuid, -- The turn in which it happened.
+  epoch integer not null, -- Epoch of the writer.
+  data jsonb not null default '{}'::jsonb, -- Ids, names, counts and flags.
+  created_at timestamptz not null default holdfast_now(), -- When it happened.
   primary key (conversation_id, number)
 );
 create unique index events_once on events (turn_id, kind, (data ->> 'callNumber'), conversation_id)
   where ((kind in ('compaction_exhausted', 'compaction_cancelled')) and (data ? 'callNumber'));
 create index events_redactions on events (conversation_id) where kind = 'secrets_redacted';
 comment on table events is 'The timeline of a conversation. Ids, names, counts and flags; never message text.';
-comment on column events.conversation_id is 'The conversation.';
-comment on column events.number is 'Order, from 1, without gaps. Given by the database.';
-comment on column events.kind is 'What happened (src/store/log/timeline.ts).';
-comment on column events.turn_id is 'The turn in which it happened.';
-comment on column events.epoch is 'Epoch of the writer.';
-comment on column events.data is 'Ids, names, counts and flags.';
-comment on column events.created_at is 'When it happened.';
 
 -- Without padding: columns of one width stand together. What the end of a try changes stands last.
 create table model_attempts (
-  turn_id uuid not null,
+  turn_id uuid not null, -- The turn.
+  -- summary_part: the compaction; else zero, for a key without nulls.
   compaction_id uuid not null default '00000000-0000-0000-0000-000000000000',
-  conversation_id uuid not null,
-  head_entry_id uuid,
-  started_at timestamptz not null default holdfast_now(),
+  conversation_id uuid not null, -- The conversation.
+  head_entry_id uuid, -- step only: newest entry that the request showed.
+  started_at timestamptz not null default holdfast_now(), -- When it was registered.
+  -- Model call of the turn, or the one that a summary is written before; 0: none.
   call_number integer not null check (call_number >= 0),
-  part integer not null default 0 check (part >= 0),
+  part integer not null default 0 check (part >= 0), -- summary_part: number of the part, from 1; else 0.
+  -- Counts the tries of a call, from 1; only the newest may store what it brought.
   attempt integer not null check (attempt > 0),
-  epoch integer not null,
-  estimated_tokens integer not null,
-  compactions integer,
-  renderer_version integer,
+  epoch integer not null, -- Epoch of the writer.
+  estimated_tokens integer not null, -- Tokens of the request by the calibrated estimate.
+  compactions integer, -- step only: compactions committed by then; only these count in its view.
+  renderer_version integer, -- step only: version of the code that rendered it.
+  -- The step's own call, a part of a compaction's summary, or a branch summary.
   purpose text not null check (purpose in ('step', 'summary_part', 'branch_summary')),
-  model text not null,
-  view_fingerprint text,
-  registered_by activity_attempt,
+  model text not null, -- provider/model.
+  view_fingerprint text, -- step only: hash of the view.
+  registered_by activity_attempt, -- Activity attempt that registered it; an older one was replaced.
+  -- registered: the model may have been asked. answered, failed: known.
   state text not null default 'registered' check (state in ('registered', 'answered', 'failed')),
-  entry_id uuid,
-  stop_reason text,
-  response_id text,
-  failure_kind text,
-  failure_evidence text,
-  failure_status integer,
-  input_tokens integer,
-  cache_read_tokens integer,
-  cache_write_tokens integer,
-  output_tokens integer,
-  cost numeric,
-  duration_milliseconds integer,
-  ended_at timestamptz,
-  failure_message json,
+  entry_id uuid, -- step only: the answer.
+  stop_reason text, -- Why the model stopped.
+  response_id text, -- The vendor's id of the response.
+  failure_kind text, -- retryable and permanent use up a retry. lost: never reported. superseded: a newer try had begun.
+  failure_evidence text, -- Code of what the classifier found; never the vendor's words.
+  failure_status integer, -- HTTP status.
+  input_tokens integer, -- Input tokens, cached ones included; null: not reported.
+  cache_read_tokens integer, -- Of them, read from the cache.
+  cache_write_tokens integer, -- Of them, written to the cache.
+  output_tokens integer, -- Output tokens as reported.
+  cost numeric, -- Dollars; null when unknown.
+  duration_milliseconds integer, -- From request to end of the answer.
+  ended_at timestamptz, -- When answer or failure was stored.
+  failure_message json, -- The vendor's words of a final refusal; shown to the user, never logged.
+  -- It has ended and something was charged, or nobody knows how much.
   is_paid boolean not null
     generated always as (ended_at is not null and (input_tokens is not null or cost is distinct from 0)) stored,
   primary key (turn_id, call_number, compaction_id, part, attempt, conversation_id),
@@ -187,71 +153,36 @@ create index model_attempts_of_part on model_attempts (compaction_id, part) wher
 create index model_attempts_by_time on model_attempts (started_at);
 comment on table model_attempts
   is 'Every try of a paid call, registered before the model is asked: a call paid twice shows.';
-comment on column model_attempts.purpose
-  is 'The step''s own call, a part of a compaction''s summary, or a branch summary.';
-comment on column model_attempts.compaction_id is 'summary_part: the compaction; else zero, for a key without nulls.';
-comment on column model_attempts.part is 'summary_part: number of the part, from 1; else 0.';
-comment on column model_attempts.is_paid is 'It has ended and something was charged, or nobody knows how much.';
-comment on column model_attempts.turn_id is 'The turn.';
-comment on column model_attempts.call_number
-  is 'Model call of the turn, or the one that a summary is written before; 0: none.';
-comment on column model_attempts.attempt
-  is 'Counts the tries of a call, from 1; only the newest may store what it brought.';
-comment on column model_attempts.conversation_id is 'The conversation.';
-comment on column model_attempts.epoch is 'Epoch of the writer.';
-comment on column model_attempts.model is 'provider/model.';
-comment on column model_attempts.head_entry_id is 'step only: newest entry that the request showed.';
-comment on column model_attempts.compactions
-  is 'step only: compactions committed by then; only these count in its view.';
-comment on column model_attempts.view_fingerprint is 'step only: hash of the view.';
-comment on column model_attempts.renderer_version is 'step only: version of the code that rendered it.';
-comment on column model_attempts.estimated_tokens is 'Tokens of the request by the calibrated estimate.';
-comment on column model_attempts.state is 'registered: the model may have been asked. answered, failed: known.';
-comment on column model_attempts.entry_id is 'step only: the answer.';
-comment on column model_attempts.stop_reason is 'Why the model stopped.';
-comment on column model_attempts.response_id is 'The vendor''s id of the response.';
-comment on column model_attempts.failure_kind
-  is 'retryable and permanent use up a retry. lost: never reported. superseded: a newer try had begun.';
-comment on column model_attempts.failure_evidence is 'Code of what the classifier found; never the vendor''s words.';
-comment on column model_attempts.failure_status is 'HTTP status.';
-comment on column model_attempts.input_tokens is 'Input tokens, cached ones included; null: not reported.';
-comment on column model_attempts.cache_read_tokens is 'Of them, read from the cache.';
-comment on column model_attempts.cache_write_tokens is 'Of them, written to the cache.';
-comment on column model_attempts.output_tokens is 'Output tokens as reported.';
-comment on column model_attempts.cost is 'Dollars; null when unknown.';
-comment on column model_attempts.duration_milliseconds is 'From request to end of the answer.';
-comment on column model_attempts.started_at is 'When it was registered.';
-comment on column model_attempts.ended_at is 'When answer or failure was stored.';
-comment on column model_attempts.failure_message
-  is 'The vendor''s words of a final refusal; shown to the user, never logged.';
-comment on column model_attempts.registered_by is 'Activity attempt that registered it; an older one was replaced.';
 
 create table tool_calls (
-  turn_id uuid not null,
-  call_number integer not null,
-  call_index integer not null check (call_index >= 0),
-  conversation_id uuid not null,
-  epoch integer not null,
-  entry_id uuid not null,
-  provider_call_id text not null,
-  name text not null,
-  arguments json not null,
-  worker_identity text,
-  claim_run_id text,
-  claim_attempt integer check (claim_attempt > 0),
-  claim_id uuid,
-  claimed_at timestamptz,
-  given_back integer not null default 0,
+  turn_id uuid not null, -- The turn.
+  call_number integer not null, -- The model call that asked for it.
+  call_index integer not null check (call_index >= 0), -- Position among the calls of the answer, from 0.
+  conversation_id uuid not null, -- The conversation.
+  epoch integer not null, -- Epoch of the last writer.
+  entry_id uuid not null, -- The assistant entry that makes the call.
+  provider_call_id text not null, -- The provider's id of the call.
+  name text not null, -- The tool.
+  arguments json not null, -- Arguments as the model wrote them, valid JSON or not: a JSON string.
+  worker_identity text, -- Worker of the newest claim.
+  claim_run_id text, -- Workflow run whose activity claimed it last.
+  claim_attempt integer check (claim_attempt > 0), -- Attempt of that activity; an older one was replaced.
+  claim_id uuid, -- Made by the worker, so that it recognizes its own claim.
+  claimed_at timestamptz, -- When it was claimed last.
+  given_back integer not null default 0, -- Claims given back before the tool began; if all, nothing acted.
+  -- claimed: may have acted, unless all claims were given back.
   state text not null default 'requested' check (state in ('requested', 'claimed', 'finished')),
-  attempt integer not null default 0,
-  partial_output json,
-  partial_bytes bigint,
-  partial_at timestamptz,
-  finished_at timestamptz,
+  attempt integer not null default 0, -- Counts the claims; only the newest may store the result.
+  partial_output json, -- Output of the running claim so far, clipped and masked.
+  partial_bytes bigint, -- Bytes that it had written by then.
+  partial_at timestamptz, -- When this was noted.
+  finished_at timestamptz, -- When its result was stored.
+  -- outcome_unknown: the worker died. not_run: it never acted.
   outcome text check (outcome in ('succeeded', 'failed', 'outcome_unknown', 'not_run')),
-  result_entry_id uuid,
+  result_entry_id uuid, -- The entry with its result.
+  -- Hash of call and result, for the loop guard; null without result.
   fingerprint text check ((length(fingerprint) >= 1) and (length(fingerprint) <= 64)),
-  late_results late_tool_result[],
+  late_results late_tool_result[], -- Results of replaced attempts: shown to people, never to the model.
   primary key (turn_id, call_number, call_index, conversation_id),
   check (((state = 'requested') and (attempt = 0)) or ((state = 'claimed') and (attempt > 0)
     and (claimed_at is not null)) or (state = 'finished')),
@@ -264,31 +195,6 @@ create table tool_calls (
   check (((partial_output is null) = (partial_bytes is null)) and ((partial_output is null) = (partial_at is null)))
 ) with (fillfactor = 70);
 comment on table tool_calls is 'The ledger of tool calls: each is claimed before it acts and gets one result.';
-comment on column tool_calls.turn_id is 'The turn.';
-comment on column tool_calls.call_number is 'The model call that asked for it.';
-comment on column tool_calls.call_index is 'Position among the calls of the answer, from 0.';
-comment on column tool_calls.conversation_id is 'The conversation.';
-comment on column tool_calls.epoch is 'Epoch of the last writer.';
-comment on column tool_calls.entry_id is 'The assistant entry that makes the call.';
-comment on column tool_calls.provider_call_id is 'The provider''s id of the call.';
-comment on column tool_calls.name is 'The tool.';
-comment on column tool_calls.arguments is 'Arguments as the model wrote them, valid JSON or not: a JSON string.';
-comment on column tool_calls.state is 'claimed: may have acted, unless all claims were given back.';
-comment on column tool_calls.attempt is 'Counts the claims; only the newest may store the result.';
-comment on column tool_calls.worker_identity is 'Worker of the newest claim.';
-comment on column tool_calls.claimed_at is 'When it was claimed last.';
-comment on column tool_calls.finished_at is 'When its result was stored.';
-comment on column tool_calls.outcome is 'outcome_unknown: the worker died. not_run: it never acted.';
-comment on column tool_calls.result_entry_id is 'The entry with its result.';
-comment on column tool_calls.partial_output is 'Output of the running claim so far, clipped and masked.';
-comment on column tool_calls.partial_bytes is 'Bytes that it had written by then.';
-comment on column tool_calls.partial_at is 'When this was noted.';
-comment on column tool_calls.claim_run_id is 'Workflow run whose activity claimed it last.';
-comment on column tool_calls.claim_attempt is 'Attempt of that activity; an older one was replaced.';
-comment on column tool_calls.fingerprint is 'Hash of call and result, for the loop guard; null without result.';
-comment on column tool_calls.claim_id is 'Made by the worker, so that it recognizes its own claim.';
-comment on column tool_calls.given_back is 'Claims given back before the tool began; if all, nothing acted.';
-comment on column tool_calls.late_results is 'Results of replaced attempts: shown to people, never to the model.';
 
 alter table conversations add foreign key (id, head_entry_id)
   references entries (conversation_id, id) deferrable initially deferred;
@@ -387,3 +293,87 @@ create function recount_totals(conversation uuid) returns void language sql begi
   where c.id = conversation;
 end;
 comment on function recount_totals is 'Counts the totals of an imported conversation and of its turns.';
+
+create view conversation_text as
+select
+  e.conversation_id, -- The conversation.
+  c.agent, -- Name of its agent.
+  e.sequence, -- Order within the conversation, over all branches.
+  e.id as entry_id, -- The entry; `holdfast entry` opens it.
+  e.branch, -- Branch on which it was appended.
+  exists (
+    select from branches b
+    where b.conversation_id = e.conversation_id and b.branch = c.branch and b.ancestor = e.branch
+      and e.sequence <= b.through_sequence) as on_active_branch, -- Whether it is on the active path.
+  e.kind, -- Kind of the entry.
+  e.slot, -- Notes: what it is for.
+  e.tool_name, -- Tool results: the tool.
+  e.is_error, -- Tool results: whether the tool reported a failure.
+  content_text(e.content) as text, -- What it says; media as a line that names them.
+  o.bytes as original_bytes, -- Size of the original when the text shows less.
+  e.turn_id, -- The turn that it belongs to.
+  e.created_at -- When it was appended; of an imported session, when it was recorded.
+from entries e
+join conversations c on c.id = e.conversation_id
+left join contents o on o.conversation_id = e.conversation_id and o.id = e.original_id;
+comment on view conversation_text is 'Everything that was said, one row per entry, as text.';
+
+create view task_steps as
+select
+  t.conversation_id, -- The conversation.
+  t.id as turn_id, -- The turn: the id of the task.
+  -- Order within the turn, from 1.
+  row_number() over (partition by t.conversation_id, t.id order by a.call_number, a.call_index)::integer as step,
+  a.name as tool, -- The tool.
+  readable_text(a.arguments) as arguments, -- What it was called with, as the model wrote it.
+  r.is_error, -- Whether it reported a failure.
+  left(body.text, 2000) as preview, -- The first 2,000 characters of what the model saw of the result.
+  coalesce(o.characters, length(body.text))::bigint as characters, -- Characters of the whole result.
+  greatest(0, coalesce(o.characters, length(body.text)) - 2000)::bigint as characters_omitted, -- Of them, beyond the preview.
+  r.id as result_entry_id, -- The entry of the result; `holdfast entry` opens all of it.
+  r.created_at as finished_at -- When the result was stored.
+from turns t
+join tool_calls a on a.conversation_id = t.conversation_id and a.turn_id = t.id
+join entries r on r.conversation_id = t.conversation_id and r.id = a.result_entry_id
+left join contents o on o.conversation_id = t.conversation_id and o.id = r.original_id
+cross join lateral (select content_text(r.content) as text) as body;
+comment on view task_steps is 'The tool calls of each turn in order, each with the beginning of what it returned.';
+
+create view task_files as
+select
+  s.conversation_id, -- The conversation.
+  s.turn_id, -- The turn: the id of the task.
+  format('TASK-%s.md', s.turn_id) as file_name, -- TASK-<turn>.md.
+  format(E'# Task %s\n\n%s\n\n', s.turn_id, coalesce((
+    select string_agg(left(content_text(e.content), 2000), E'\n\n' order by e.sequence)
+    from entries e
+    where e.conversation_id = s.conversation_id and e.turn_id = s.turn_id and e.kind = 'user'), ''))
+    || string_agg(
+      format(E'## %s. %s%s\n\n%s\n\n%s%s\n', s.step, s.tool, case when s.is_error then ' (failed)' else '' end,
+        left(s.arguments, 500), s.preview,
+        case when s.characters_omitted > 0
+          then format(E'\n\n[%s of %s characters omitted; entry %s]',
+            s.characters_omitted, s.characters, s.result_entry_id)
+          else '' end),
+      E'\n' order by s.step) as text, -- The file, Markdown.
+  sum(s.characters)::bigint as characters_returned -- Characters that its tools returned in all.
+from task_steps s
+group by s.conversation_id, s.turn_id
+having count(*) > 1;
+comment on view task_files is 'The task file of every turn of several steps, with previews of results.';
+
+create view task_details as
+select
+  s.conversation_id, -- The conversation.
+  s.turn_id, -- The turn: the id of the task.
+  format('TASK-%s-detail.log', s.turn_id) as file_name, -- TASK-<turn>-detail.log.
+  s.step, -- Order within the turn, from 1.
+  s.tool, -- The tool.
+  s.arguments, -- What it was called with, as the model wrote it.
+  coalesce(
+    (select string_agg(p.data, '' order by p.number) from content_pieces p where p.content_id = r.original_id),
+    convert_to(content_text(r.content), 'UTF8')) as output, -- The result, byte for byte where an original is stored.
+  s.result_entry_id -- The entry of the result.
+from task_steps s
+join entries r on r.conversation_id = s.conversation_id and r.id = s.result_entry_id;
+comment on view task_details is 'The detail log of a task: what each tool call returned, all of it.';

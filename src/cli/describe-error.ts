@@ -102,8 +102,7 @@ const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   database_unsupported: 'Name an empty database, for example with DATABASE_URL.',
   database_pooled: POOLED,
   pgvector_missing: 'Install pgvector on the server of Postgres.',
-  database_newer: 'Use the version of Holdfast that migrated this database, or a newer one.',
-  migration_changed: 'Use the version of Holdfast that migrated this database, or another database.',
+  database_differs: 'Use the version of Holdfast that made this database, or a newer one, or an empty database.',
 };
 
 /** The same where a flag names the database. */

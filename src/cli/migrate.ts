@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { MigrationResult } from '../store/database/migrate.ts';
 import { findDatabaseUrl } from './connect.ts';
 import { databaseUrlOption, holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
@@ -53,15 +52,9 @@ function parsePartitions(text: string): number {
   throw new InvalidArgumentError(`Partitions are a whole number from 2 to ${MAXIMUM_PARTITIONS}.`);
 }
 
-function migrateLines({ applied, newer }: MigrationResult): string[] {
-  if (applied.length > 0)
-    return [`Applied ${plural(applied.length, 'migration')}:`, ...applied.map((name) => `  ${name}`)];
-  if (newer.length === 0) return ['The database is up to date.'];
-  return [
-    'The database is newer than this version of Holdfast, which can work with it. Nothing that this version needs is missing.',
-    'Migrations that it does not know:',
-    ...newer.map((name) => `  ${name}`),
-  ];
+function migrateLines(applied: readonly string[]): string[] {
+  if (applied.length === 0) return ['The database is up to date.'];
+  return [`Applied ${plural(applied.length, 'migration')}:`, ...applied.map((name) => `  ${name}`)];
 }
 
 async function applyMigrations(flags: MigrateFlags): Promise<void> {
@@ -76,7 +69,7 @@ async function applyMigrations(flags: MigrateFlags): Promise<void> {
     const result = await migrate(database, undefined, flags.partitions);
     if (flags.embeddings !== undefined) await migrateEmbeddings(database, flags.embeddings);
     if (flags.json === true) output.json(result);
-    else output.lines(migrateLines(result));
+    else output.lines(migrateLines(result.applied));
   } finally {
     await database.end({ timeout: 5 });
   }

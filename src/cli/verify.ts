@@ -70,7 +70,7 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
   ]);
   const database = connectDatabase({ url: connections.databaseUrl, applicationName: 'holdfast-verify' });
   try {
-    const { newer } = await requireCurrentSchema(database);
+    await requireCurrentSchema(database);
     const scope = { conversationId, limit: LISTED };
     const verification = await verify(database, scope);
     const { temporalAddress: address, temporalNamespace: namespace } = connections;
@@ -85,7 +85,6 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
     const all = {
       ...verification,
       invariants,
-      newerMigrations: newer,
       histories: temporal?.histories ?? null,
       journal: withoutInvariants(journal),
     };

@@ -193,9 +193,8 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'database_pooled':
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':
-    case 'database_newer':
+    case 'database_differs':
     case 'database_unsupported':
-    case 'migration_changed':
       return new HoldfastClientError('database_schema', error.message, { cause: error });
     default:
       return new HoldfastClientError('invalid_argument', error.message, { cause: error });

@@ -99,7 +99,7 @@ export interface RunningWorker {
 
 /**
  * Connects to Postgres and Temporal and serves turns.
- * @throws ConfigurationError for a fallback without key or address; StoreError `database_pooled`, `database_behind`, `database_newer`, `migration_changed`,
+ * @throws ConfigurationError for a fallback without key or address; StoreError `database_pooled`, `database_behind`, `database_differs`,
  * `namespace_differs`; TemporalError; errors of the connections.
  */
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
@@ -115,7 +115,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     for (const closer of closers.reverse()) await closer();
   };
   try {
-    await checkDatabase(database, logger);
+    await checkDatabase(database);
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
     const codecs = setup.payloadCodecs ?? codecsOf(setup.temporal);

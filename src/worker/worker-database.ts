@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { connectDatabase } from '../store/database/database.ts';
 import type { Database } from '../store/database/database.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
@@ -33,11 +32,9 @@ export function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = nul
   };
 }
 
-/** @throws StoreError `database_pooled`, `database_behind`, `database_newer`, `migration_changed` */
-export async function checkDatabase(database: Database, logger: Logger): Promise<void> {
+/** @throws StoreError `database_pooled`, `database_behind`, `database_differs` */
+export async function checkDatabase(database: Database): Promise<void> {
   await refuseUndeclaredPooler(database);
   await requireNotifications(database);
-  const { newer } = await requireCurrentSchema(database);
-  if (newer.length > 0)
-    logger.warn({ migrations: newer }, 'the database has migrations of a newer version, which this one can work with');
+  await requireCurrentSchema(database);
 }

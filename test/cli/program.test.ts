@@ -80,7 +80,7 @@ describe('errors in words', () => {
     [new HoldfastClientError('database_unreachable', 'gone'), 'unreachable', 'holdfast dev'],
     [new StoreError('database_behind', 'behind'), 'unreachable', 'holdfast db migrate'],
     [
-      new HoldfastClientError('database_schema', 'behind', { cause: new StoreError('database_newer', 'newer') }),
+      new HoldfastClientError('database_schema', 'behind', { cause: new StoreError('database_differs', 'newer') }),
       'unreachable',
       'newer one',
     ],

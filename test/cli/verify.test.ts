@@ -65,7 +65,6 @@ test('a summary that was perhaps paid twice is named by what it was for', () => 
         { ...call, summary: { compactionId: null } },
       ],
       histories: null,
-      newerMigrations: [],
       journal: null,
     },
     { style: PLAIN_STYLE },

@@ -79,7 +79,6 @@ async function rowsRead(query: string): Promise<Record<string, number>> {
 describe.each([
   ['conversation_text', ['conversation_id', 'entry_id']],
   ['summaries', ['conversation_id', 'compaction_id']],
-  ['compaction_lineage', ['conversation_id', 'compaction_id']],
   ['task_steps', ['conversation_id', 'turn_id']],
   ['task_files', ['conversation_id', 'turn_id']],
   ['task_details', ['conversation_id', 'turn_id']],

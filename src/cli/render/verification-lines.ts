@@ -10,15 +10,13 @@ const NAMED = 10;
 export interface WholeVerification extends Verification {
   /** `null`: Temporal was not asked, or not reached. */
   readonly histories: HistoriesRead | null;
-  /** Names of migrations of a newer version: what they added is not checked. */
-  readonly newerMigrations: readonly string[];
   /** `null`: none was given. */
   readonly journal: Omit<JournalVerification, 'invariants'> | null;
 }
 
 /** One line per invariant, its breaches below it, and what was looked at. */
 export function verificationLines(verification: WholeVerification, { style }: { readonly style: Style }): string[] {
-  const { invariants, repeatedCalls, histories, journal, newerMigrations } = verification;
+  const { invariants, repeatedCalls, histories, journal } = verification;
   const broken = invariants.filter(({ breaches }) => breaches.length > 0);
   const looked = [
     plural(verification.conversations, 'conversation'),
@@ -26,11 +24,6 @@ export function verificationLines(verification: WholeVerification, { style }: { 
     plural(verification.entries, 'entry', 'entries'),
   ].join(', ');
   const remarks = [
-    ...(newerMigrations.length === 0
-      ? []
-      : [
-          `The database is newer than this version of Holdfast (${newerMigrations.join(', ')}): what that added is not checked.`,
-        ]),
     ...repeatedLines(repeatedCalls),
     ...historyLines(histories),
     ...(journal === null ? [] : journalLines(journal)),

@@ -69,18 +69,16 @@ export type StoreErrorCode =
   | 'database_url_invalid'
   /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
   | 'database_pooled'
-  /** A newer version of Holdfast migrated the database to what this one cannot work with, or cannot go on from. */
-  | 'database_newer'
-  /** The tables of a version before the first release lie in the schema `public`. */
+  /** Another version of Holdfast, newer or from before the first release, made the database. */
+  | 'database_differs'
+  /** Its login may not make what Holdfast needs, or its tables are divided otherwise than was asked for. */
   | 'database_unsupported'
   /** The turns of the database run in another namespace of Temporal. */
   | 'namespace_differs'
   /** Migrations of this version were not applied yet. */
   | 'database_behind'
   /** Vectors are wanted, and this Postgres has no pgvector. */
-  | 'pgvector_missing'
-  /** An applied migration file differs from the one of this version. */
-  | 'migration_changed';
+  | 'pgvector_missing';
 
 /** The only error of the store besides those of the connection. Its message never holds message text. */
 export class StoreError extends Error {

@@ -3,61 +3,44 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Database, Queries } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import {
   becomeOwner,
   createBookkeeping,
+  databaseDiffers,
   grantRights,
   openExtensions,
   refuseUnversioned,
   takeLock,
 } from './migration-ledger.ts';
+import { describeColumns } from './column-comments.ts';
 import { divideTables, requirePartitions } from './partitions.ts';
 
 export interface MigrationResult {
   /** Names of the files applied now, in order; empty when the database was current. */
   readonly applied: readonly string[];
-  /** Names of what a newer version applied, which this one can work with; almost always empty. */
-  readonly newer: readonly string[];
 }
 
 interface MigrationFile {
   readonly name: string;
   readonly text: string;
   readonly checksum: string;
-  /** Code that does not know the file cannot work with the schema that it leaves. */
-  readonly isRequired: boolean;
 }
 
-interface AppliedMigration {
-  readonly name: string;
-  readonly checksum: string;
-  readonly isRequired: boolean;
-}
-
-/** What the database has, against the files of this version. */
-interface SchemaDifference {
-  /** Files that are not applied, in order. */
-  readonly missing: readonly MigrationFile[];
-  /** What a newer version applied and this one can work with. */
-  readonly newer: readonly string[];
-}
+type AppliedMigration = Pick<MigrationFile, 'name' | 'checksum'>;
 
 /** Files are numbered so that their names sort in order of application. */
 const MIGRATION_NAME = /^\d{6}_[a-z0-9_]+\.sql$/u;
-
-/** A line of its own in a migration that says something to `migrate`. */
-const DIRECTIVE = /^--[ \t]*holdfast:[ \t]*(?<word>.*?)[ \t]*$/gmu;
-const NEEDS_THIS_VERSION = 'needs-this-version';
+/** Applied only where it is asked for, because Holdfast works without pgvector. */
+const EMBEDDINGS = 'embeddings.sql';
 
 /**
  * Applies what is missing of `migrations/`, each file in a transaction of its own under one
- * advisory lock, so that any number of processes may call it at once. Of an older version than the
- * database's it applies nothing.
+ * advisory lock, so that any number of processes may call it at once.
  * @param directory Default: the `migrations` folder of this package.
  * @param partitions into which the large tables are divided when they are made. Default: they are whole
- * @throws StoreError `database_newer`, `database_unsupported` (also: the tables stand, and are not so divided), `migration_changed`
+ * @throws StoreError `database_differs`, `database_unsupported` (also: the tables stand, and are not so divided)
  */
 export async function migrate(
   sql: Database,
@@ -67,38 +50,38 @@ export async function migrate(
   const files = await readMigrations(directory);
   await createBookkeeping(sql);
   const applied: string[] = [];
-  for (const file of files) if (await applyOnce(sql, file, files, partitions)) applied.push(file.name);
+  for (const file of files) {
+    if (file.name === EMBEDDINGS) continue;
+    const described = describeColumns(file.text);
+    const text = partitions === undefined ? described : divideTables(described, partitions);
+    await sql.begin(async (transaction) => {
+      await takeLock(transaction);
+      if (await applyOnce(transaction, { ...file, text }, files)) applied.push(file.name);
+    });
+  }
   await grantRights(sql);
   if (partitions !== undefined) await requirePartitions(sql, partitions);
-  return { applied, newer: compareSchema(await readApplied(sql), files).newer };
+  return { applied };
 }
 
-/** True when this call applied the file; the lock ends with the transaction, whatever happens. */
+/** Becomes the owner of the schema, in which the file is applied unless it was. Under the lock, which ends with the transaction. */
 async function applyOnce(
-  sql: Database,
-  file: MigrationFile,
+  transaction: Transaction,
+  { name, text, checksum }: MigrationFile,
   files: readonly MigrationFile[],
-  partitions?: number,
 ): Promise<boolean> {
-  let applied = false;
-  await sql.begin(async (transaction) => {
-    await takeLock(transaction);
-    const { missing } = compareSchema(await readApplied(transaction), files);
-    if (!missing.some(({ name }) => name === file.name)) return;
-    await becomeOwner(transaction);
-    await transaction.unsafe(partitions === undefined ? file.text : divideTables(file.text, partitions));
-    await transaction`
-      insert into holdfast.migrations (name, checksum, is_required) values (${file.name}, ${file.checksum}, ${file.isRequired})`;
-    applied = true;
-  });
-  return applied;
+  const missing = findMissing(await readApplied(transaction), files);
+  await becomeOwner(transaction);
+  if (!missing.some((file) => file.name === name)) return false;
+  await transaction.unsafe(text);
+  await transaction`insert into holdfast.migrations (name, checksum) values (${name}, ${checksum})`;
+  return true;
 }
 
 /**
- * Makes the table of vectors and an index for vectors of so many dimensions; those that are there stay. Apart from the numbered
- * files, because Holdfast works without pgvector.
+ * Makes the table of vectors and an index for vectors of so many dimensions; those that are there stay.
  * @param dimensions of the vectors of the configured model, from 1 to 2,000, the most that pgvector indexes.
- * @throws StoreError `pgvector_missing`, `database_behind`, `database_newer`, `database_unsupported`, `migration_changed`
+ * @throws StoreError `pgvector_missing`, `database_behind`, `database_differs`
  */
 export async function migrateEmbeddings(
   sql: Database,
@@ -106,7 +89,9 @@ export async function migrateEmbeddings(
   directory = packageMigrations(),
 ): Promise<void> {
   await requireCurrentSchema(sql, directory);
-  const text = await readFile(join(directory, 'embeddings.sql'), 'utf8');
+  const files = await readMigrations(directory);
+  const file = files.find(({ name }) => name === EMBEDDINGS);
+  if (file === undefined) throw new Error(`the folder of migrations has no ${EMBEDDINGS}: reinstall the package`);
   await sql.begin(async (transaction) => {
     await takeLock(transaction);
     const [extension] = await transaction`select from pg_available_extensions where name = 'vector'`;
@@ -118,8 +103,7 @@ export async function migrateEmbeddings(
     }
     await transaction`create extension if not exists vector with schema holdfast`;
     await openExtensions(transaction);
-    await becomeOwner(transaction);
-    await transaction.unsafe(text);
+    await applyOnce(transaction, { ...file, text: describeColumns(file.text) }, files);
     await transaction.unsafe(`
       create index if not exists embeddings_by_meaning_${dimensions} on embeddings
         using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops) where vector_dims(embedding) = ${dimensions}`);
@@ -127,113 +111,47 @@ export async function migrateEmbeddings(
 }
 
 /**
- * Checks without writing that this version can work with the database: it has all of this version's
- * migrations, and none of a newer version that says that older code cannot work with it.
- * @returns names of what a newer version applied; almost always empty
- * @throws StoreError `database_behind`, `database_newer`, `database_unsupported`, `migration_changed`
+ * Checks without writing that the database has exactly the migrations of this version; those of vectors it may lack.
+ * @throws StoreError `database_behind`, `database_differs`
  */
-export async function requireCurrentSchema(
-  sql: Queries,
-  directory = packageMigrations(),
-): Promise<{ readonly newer: readonly string[] }> {
+export async function requireCurrentSchema(sql: Queries, directory = packageMigrations()): Promise<void> {
   const files = await readMigrations(directory);
   await refuseUnversioned(sql);
   const [bookkeeping] = await sql<
     { exists: boolean }[]
   >`select to_regclass('holdfast.migrations') is not null as exists`;
-  const { missing, newer } = compareSchema(bookkeeping?.exists === true ? await readApplied(sql) : [], files);
-  if (missing.length === 0) return { newer };
+  const applied = bookkeeping?.exists === true ? await readApplied(sql) : [];
+  const missing = findMissing(applied, files).filter(({ name }) => name !== EMBEDDINGS);
+  if (missing.length === 0) return;
   throw new StoreError(
     'database_behind',
-    `the database lacks ${missing.length} of ${files.length} migrations, from ${missing[0]?.name ?? ''} on; apply them with \`holdfast db migrate\``,
-  );
-}
-
-/**
- * For what must know every table and column: an older version would copy a conversation without what a newer one added.
- * @throws StoreError `database_behind`, `database_newer`, `migration_changed`
- */
-export async function requireOwnSchema(sql: Queries): Promise<void> {
-  const { newer } = await requireCurrentSchema(sql);
-  if (newer.length === 0) return;
-  throw new StoreError(
-    'database_newer',
-    `the database has migration ${newer.join(', ')}, which this version of Holdfast does not know: a file of it would leave out what that added; use the version that applied it, or a newer one`,
+    `the database lacks ${missing.length} migrations of this version, from ${missing[0]?.name ?? ''} on; apply them with \`holdfast db migrate\``,
   );
 }
 
 /** In the order of application. */
 async function readApplied(sql: Queries): Promise<readonly AppliedMigration[]> {
-  return sql<AppliedMigration[]>`
-    select name, checksum, is_required as "isRequired" from holdfast.migrations order by name`;
+  return sql<AppliedMigration[]>`select name, checksum from holdfast.migrations order by name`;
 }
 
-/** @throws StoreError when this version can neither work with what is applied nor go on from it */
-function compareSchema(applied: readonly AppliedMigration[], files: readonly MigrationFile[]): SchemaDifference {
-  const known = new Map(files.map((file) => [file.name, file]));
+/** @throws StoreError `database_differs` for a migration that this version does not have, or has with another text */
+function findMissing(applied: readonly AppliedMigration[], files: readonly MigrationFile[]): readonly MigrationFile[] {
+  const checksums = new Map(files.map(({ name, checksum }) => [name, checksum]));
+  const foreign = applied.find(({ name, checksum }) => checksums.get(name) !== checksum);
+  if (foreign !== undefined) throw databaseDiffers(foreign.name);
   const done = new Set(applied.map(({ name }) => name));
-  const missing = files.filter(({ name }) => !done.has(name));
-  const unknown = applied.filter(({ name }) => !known.has(name));
-  refuseNewer(unknown, missing);
-  const changed = applied.find(({ name, checksum }) => known.has(name) && known.get(name)?.checksum !== checksum);
-  if (changed !== undefined) {
-    throw new StoreError(
-      'migration_changed',
-      `migration ${changed.name} was applied with other contents than this version's file (checksum ${changed.checksum.slice(0, 12)}, file ${known.get(changed.name)?.checksum.slice(0, 12) ?? ''}): if an unreleased version made this database, use an empty one, for example a new \`holdfast dev\` folder; if you changed the file, restore it and put the change into a new one`,
-    );
-  }
-  return { missing, newer: unknown.map(({ name }) => name) };
-}
-
-/**
- * Migrations only add, so older code works behind those of a newer version, unless one says that it
- * cannot. It never applies its own behind them: nobody has tried that order.
- */
-function refuseNewer(unknown: readonly AppliedMigration[], missing: readonly MigrationFile[]): void {
-  const required = unknown.filter(({ isRequired }) => isRequired);
-  if (required.length > 0) {
-    throw new StoreError(
-      'database_newer',
-      `the database has migration ${namesOf(required)}, which this version of Holdfast does not know and cannot work with; install the version that applied it, or a newer one`,
-    );
-  }
-  if (unknown.length > 0 && missing.length > 0) {
-    throw new StoreError(
-      'database_newer',
-      `the database has migration ${namesOf(unknown)} of a newer version of Holdfast, but lacks ${namesOf(missing)} of this one; run \`holdfast db migrate\` of a version that has all of them`,
-    );
-  }
-}
-
-function namesOf(migrations: readonly { readonly name: string }[]): string {
-  return migrations.map(({ name }) => name).join(', ');
+  return files.filter(({ name }) => !done.has(name));
 }
 
 async function readMigrations(directory: string): Promise<readonly MigrationFile[]> {
-  const names = (await readdir(directory)).filter((name) => MIGRATION_NAME.test(name)).toSorted();
+  const names = (await readdir(directory)).filter((name) => MIGRATION_NAME.test(name) || name === EMBEDDINGS);
   return Promise.all(
-    names.map(async (name) => {
+    names.toSorted().map(async (name) => {
       // A checkout with other line ends is the same migration.
       const text = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n');
-      return {
-        name,
-        text,
-        checksum: createHash('sha256').update(text).digest('hex'),
-        isRequired: needsThisVersion(name, text),
-      };
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
     }),
   );
-}
-
-/** A directive with a slip of the pen must not pass for a comment: older workers would go on over a schema that breaks them. */
-function needsThisVersion(name: string, text: string): boolean {
-  const words = [...text.matchAll(DIRECTIVE)].map((match) => match.groups?.['word'] ?? '');
-  const strange = words.find((word) => word !== NEEDS_THIS_VERSION);
-  if (strange !== undefined)
-    throw new Error(
-      `migration ${name}: "-- holdfast: ${strange}" is no directive; the only one is "-- holdfast: ${NEEDS_THIS_VERSION}"`,
-    );
-  return words.length > 0;
 }
 
 /** `migrations/` beside the package's `package.json`, from the sources and from `dist` alike. */

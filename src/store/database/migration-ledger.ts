@@ -83,15 +83,13 @@ export async function createBookkeeping(sql: Database): Promise<void> {
         create table holdfast.migrations (
           name text primary key,
           checksum text not null,
-          applied_at timestamptz not null default clock_timestamp(),
-          is_required boolean not null default false
+          applied_at timestamptz not null default clock_timestamp()
         );
         comment on schema holdfast is 'Everything of Holdfast.';
         comment on table holdfast.migrations is 'Files of migrations/ that were applied to this database.';
         comment on column holdfast.migrations.name is 'File name; the order of names is the order of application.';
         comment on column holdfast.migrations.checksum is 'SHA-256 of the file, hexadecimal: an applied file never changes.';
         comment on column holdfast.migrations.applied_at is 'When it was applied.';
-        comment on column holdfast.migrations.is_required is 'Code that does not know the file cannot work with the schema.';
         if exists (select from pg_roles where rolname = 'holdfast_owner' and pg_has_role(oid, 'member')) then
           alter schema holdfast owner to holdfast_owner;
           alter table holdfast.migrations owner to holdfast_owner;
@@ -138,14 +136,18 @@ export async function openExtensions(transaction: Transaction): Promise<void> {
   );
 }
 
-/** @throws StoreError when the database holds the tables of an unreleased version, which lay in the schema `public` */
+/** @throws StoreError `database_differs` when the tables of an unreleased version lie in the schema `public` */
 export async function refuseUnversioned(sql: Queries): Promise<void> {
   const [before] = await sql<{ found: boolean }[]>`
     select to_regclass('public.migrations') is not null and to_regclass('public.conversations') is not null
       and to_regclass('public.packed_outlines') is not null as found`;
-  if (before?.found !== true) return;
-  throw new StoreError(
-    'database_unsupported',
-    'the schema public holds tables that Holdfast made before its first release (public.conversations, public.migrations and others), which no version reads: use an empty database, for example a new `holdfast dev` folder',
+  if (before?.found === true) throw databaseDiffers('public.migrations');
+}
+
+/** The one message for every database that this version does not know, older or newer. */
+export function databaseDiffers(found: string): StoreError {
+  return new StoreError(
+    'database_differs',
+    `another version of Holdfast made this database (${found}): use that version or a newer one; what was made before the first release no version reads: use an empty database, for example a new \`holdfast dev\` folder`,
   );
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { requireOwnSchema } from '../database/migrate.ts';
+import { requireCurrentSchema } from '../database/migrate.ts';
 import { transaction } from '../database/transaction.ts';
 import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION, EXPORTED_TABLES } from './format.ts';
 
@@ -27,7 +27,7 @@ export async function exportConversation(
     await open`set local timezone to 'UTC'`;
     // Whoever reads may take his time: a pager, a slow disk.
     await open`set local idle_in_transaction_session_timeout = 0`;
-    await requireOwnSchema(open);
+    await requireCurrentSchema(open);
     await requireIdle(open, conversationId);
     const checksum = createHash('sha256');
     const writeLine = async (line: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import type { Database } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
-import { requireOwnSchema } from '../database/migrate.ts';
+import { requireCurrentSchema } from '../database/migrate.ts';
 import { RecordingError } from '../log/record-log.ts';
 import { writeEvents } from '../database/transaction.ts';
 import { FileImporter } from './file-importer.ts';
@@ -21,7 +21,7 @@ export async function importExportedConversation(sql: Database, request: ImportE
     await open`set constraints all deferred`;
     await open`set local timezone to 'UTC'`;
     await open`set local idle_in_transaction_session_timeout = 0`;
-    await requireOwnSchema(open);
+    await requireCurrentSchema(open);
     const [existing] = await open`select from conversations where id = ${conversationId}`;
     const importer = new FileImporter(source, conversationId, request);
     if (existing === undefined) await importer.begin();

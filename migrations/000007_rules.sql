@@ -227,6 +227,22 @@ create trigger leave_out_missing_source before insert or update of source_id, co
   when (new.source_id is not null)
   execute function leave_out_missing_source();
 
+-- A trigger says what its function says; one that refuses updates, why.
+do $$
+declare
+  bare record;
+begin
+  for bare in
+    select t.tgname, t.tgrelid::regclass as name, case p.proname
+      when 'refuse_update' then format('Refuses an update: %s.', split_part(encode(t.tgargs, 'escape'), '\000', 2))
+      else obj_description(p.oid, 'pg_proc') end as meaning
+    from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
+    where c.relnamespace = 'holdfast'::regnamespace and not t.tgisinternal and t.tgparentid = 0
+  loop
+    execute format('comment on trigger %I on %s is %L', bare.tgname, bare.name, bare.meaning);
+  end loop;
+end $$;
+
 create function delete_conversation(conversation uuid) returns table (workflow_id text, run_id text)
 language plpgsql security definer set search_path = holdfast, pg_temp as $$
 #variable_conflict use_column
