@@ -18,7 +18,8 @@ const USAGE = `Usage: node dev/mutate [--seed <text>] [--count <n>] [--tests <n>
   --seed   decides which lines are drawn (default: the commit)
   --count  how many (default: 60)
   --tests  how many of the nearest test files each is shown to (default: 12)
-  path     of src; draws from what begins with it (default: src)`;
+  path     of src; draws from what begins with it (default: src)
+Lines that only tests of whole programs run are not drawn.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -94,7 +95,12 @@ async function main(): Promise<void> {
   const files = projectFiles(ROOT).filter((file) => /^(?:src|test)\/.*(?<!\.d)\.ts$/u.test(file));
   const sources = new Map(files.map((file): [string, string] => [file, readFileSync(join(ROOT, file), 'utf8')]));
   const wanted = positionals.length === 0 ? ['src/'] : positionals;
-  const mutable = files.filter((file) => file.startsWith('src/') && wanted.some((path) => file.startsWith(path)));
+  const graph = new ImportGraph(sources);
+  const chosen = files.filter((file) => file.startsWith('src/') && wanted.some((path) => file.startsWith(path)));
+  const mutable = chosen.filter((file) => graph.nearestTests(file).length > 0);
+  print(
+    `${chosen.length - mutable.length} of ${chosen.length} files are left out: only tests of whole programs run them`,
+  );
   const found = mutable.flatMap((file) => findMutations(file, sources.get(file) ?? ''));
   const drawn = drawMutations(found, seed, Number(values.count));
   print(`seed ${seed}: ${drawn.length} of ${new Set(found.map(({ file, line }) => `${file}:${line}`)).size} lines`);
@@ -103,7 +109,7 @@ async function main(): Promise<void> {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => process.exit(1));
   process.chdir(copy.root);
   const runner = await TestRunner.start(copy);
-  const judge = new Judge(copy, runner, new ImportGraph(sources));
+  const judge = new Judge(copy, runner, graph);
   let killed = 0;
   for (const [number, mutation] of drawn.entries()) {
     const source = sources.get(mutation.file) ?? '';

@@ -1,4 +1,4 @@
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
 /** Tests of whole programs: too expensive for one line, and what they show other tests show nearer. */
@@ -24,28 +24,45 @@ function importsOf(file: string, source: string): string[] {
   return file === BUNDLED.from ? [...paths, BUNDLED.to] : paths;
 }
 
+/** As near as this many imports. */
+const MOST_FOR_WORDS = 8;
+
 /** Which tests load a file, and by how many imports. */
 export class ImportGraph {
   private readonly importers = new Map<string, string[]>();
   private readonly imports: ReadonlyMap<string, readonly string[]>;
+  private readonly sources: ReadonlyMap<string, string>;
 
   /** @param sources text by path, relative to the project */
   constructor(sources: ReadonlyMap<string, string>) {
+    this.sources = sources;
     this.imports = new Map([...sources].map(([file, source]) => [file, importsOf(file, source)]));
     for (const [file, imports] of this.imports)
       for (const imported of imports) this.importers.set(imported, [...(this.importers.get(imported) ?? []), file]);
   }
 
-  /** Tests that load a file, nearest first: the one of the same name, then by imports, those of the same folder first. */
+  /**
+   * Tests that load a file, nearest first: the one of the same name, then by imports, by the words of its name that they use (most files are
+   * loaded by most tests, and few are about them), and those of the same folder first.
+   */
   nearestTests(file: string): string[] {
     const mirror = file.replace(/^src\/(.*)\.ts$/u, 'test/$1.test.ts');
     const folder = `${dirname(mirror)}/`;
     const distances = this.distancesFrom(file, this.importers);
     const rank = (test: string): number =>
-      test === mirror ? 0 : 2 * (distances.get(test) ?? Infinity) + (test.startsWith(folder) ? 0 : 1);
+      test === mirror
+        ? -Infinity
+        : 2 * (distances.get(test) ?? Infinity) + (test.startsWith(folder) ? 0 : 1) - this.wordsUsed(file, test);
     return [...distances.keys()]
       .filter((test) => test.endsWith('.test.ts') && !SKIPPED.test(test) && !this.startsProcesses(test))
       .sort((one, other) => rank(one) - rank(other));
+  }
+
+  private wordsUsed(file: string, test: string): number {
+    const words = basename(file, '.ts').split('-');
+    const text = (this.sources.get(test) ?? '').toLowerCase();
+    const uses = words.map((word) => (test.includes(word) ? 4 : Math.min(4, text.split(word).length - 1)));
+    return (MOST_FOR_WORDS / 4) * (uses.reduce((sum, each) => sum + each, 0) / words.length);
   }
 
   private startsProcesses(test: string): boolean {
