@@ -196,6 +196,7 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
     'Services:',
     [
       command('worker', 'run a worker that serves turns', async () => (await import('./worker.ts')).workerCommand()),
+      command('server', 'serve conversations over HTTP', async () => (await import('./server.ts')).serverCommand()),
       command('simulator', 'run the offline model server alone', async () =>
         (await import('./simulator.ts')).simulatorCommand(),
       ),

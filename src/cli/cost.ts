@@ -66,7 +66,10 @@ async function cost(reference: string | undefined, flags: CostFlags): Promise<vo
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
-    const costs = await client.models.costs({ by: flags.by, ...definedOf({ since: flags.since, conversationId }) });
+    const costs = await client.models.costs({
+      by: flags.by,
+      ...definedOf({ since: flags.since?.toISOString(), conversationId }),
+    });
     if (flags.json === true) output.json({ by: flags.by, since: flags.since?.toISOString() ?? null, costs });
     else if (costs.length === 0) output.line('No model call was paid in this time.');
     else output.lines(costListLines(costs, { by: flags.by, columns: output.columns(), style: output.style }));

@@ -64,7 +64,9 @@ async function summaries(reference: string, query: string | undefined, flags: Su
       await client.conversation.get({ conversationId });
       return audit(conversationId, flags, output);
     }
-    const found = await client.log.summaries({ conversationId, ...(query !== undefined && { query }) });
+    const found = await (query === undefined
+      ? client.log.summaries({ conversationId })
+      : client.log.searchSummaries({ conversationId, query }));
     if (flags.diff !== undefined) return difference(found, flags, output);
     const { style } = output;
     const isWanted = flags.lineage === true || flags.full === true;

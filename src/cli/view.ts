@@ -60,7 +60,7 @@ async function view(reference: string, flags: ViewFlags): Promise<void> {
       if (hasMore && flags.json !== true) output.remark(`There are earlier ones: --limit ${flags.limit * 5}`);
       return;
     }
-    const past = await client.log.view({ conversationId, ...(flags.at !== undefined && { at: flags.at }) });
+    const past = await client.log.view({ conversationId, ...flags.at });
     if (flags.json === true) output.json({ conversationId, ...past });
     else output.lines(viewLines(past, { style }));
   });

@@ -18,19 +18,18 @@ export const uuid = text.refine(isId, { error: 'must be a UUID' });
 export const flag = z.boolean({ error: 'must be true or false' });
 export const work = z.custom((value) => typeof value === 'function', { error: 'must be a function' });
 export const time = text.refine((written) => !Number.isNaN(Date.parse(written)), { error: 'must be an ISO time' });
-export const date = z.date({ error: 'must be a Date' });
 export const absolutePath = text.refine(isAbsolute, { error: 'must be an absolute path' });
 
 export function formed(pattern: RegExp, error: string): z.ZodType {
   return z.string({ error }).regex(pattern, { error });
 }
 
-export function whole(least: number): z.ZodType {
+export function whole(least: number): z.ZodType<number> {
   const error = `must be a whole number of ${least} or more`;
   return z.int({ error }).min(least, { error });
 }
 
-export function numberOf(unit: string): z.ZodType {
+export function numberOf(unit: string): z.ZodType<number> {
   const error = `must be a number of ${unit}`;
   return z.number({ error }).min(0, { error });
 }

@@ -4,6 +4,7 @@ import {
   decideCoveredCalls,
   endStandingDecision,
   hasOverdueDecisions,
+  listDecisionsOfTenant,
   listStandingDecisions,
 } from '../store/messages/decisions.ts';
 import type { DecisionToMake } from '../store/messages/decisions.ts';
@@ -13,10 +14,20 @@ import { readCallName, writeCallName } from '../turn/call-name.ts';
 import type { CallName } from '../turn/call-name.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { ApprovalOptions, DecisionOptions, SentDecision, StandingApproval } from './decision-types.ts';
-import { ofConversation, oneOf, text } from './arguments.ts';
+import type {
+  ApprovalOptions,
+  DecisionOptions,
+  SentDecision,
+  StandingApproval,
+  WaitingCallOfTenant,
+} from './decision-types.ts';
+import { pageOf } from './page.ts';
+import type { Page } from './page.ts';
+import { ofConversation, oneOf, text, whole } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { storedOnce } from './stored-once.ts';
+
+const MOST_LISTED = 500;
 
 const toDecide = { ...ofConversation, call: text.optional(), decisionId: text.optional() };
 const toJudge = { ...toDecide, for: oneOf('call', 'turn', 'agent').optional(), reason: text.optional() };
@@ -59,6 +70,15 @@ export class DecisionMethods {
       if (options.text.trim() === '')
         throw new HoldfastClientError('invalid_argument', 'the answer is empty: say something');
       return this.#send(options, { kind: 'question', state: 'answered', scope: 'call', text: options.text });
+    });
+  }
+
+  /** Calls that wait in all conversations of the client's tenant, the one that waits longest first. @param options.limit default: 100 */
+  listWaiting(options: { readonly limit?: number } = {}): Promise<Page<WaitingCallOfTenant>> {
+    const { boundary, database, tenant } = this.#context;
+    return boundary.call('decisions.listWaiting', options, { limit: whole(1).optional() }, async () => {
+      const limit = Math.min(options.limit ?? 100, MOST_LISTED);
+      return pageOf(await listDecisionsOfTenant(database, { tenant, limit: limit + 1 }), limit);
     });
   }
 

@@ -20,6 +20,12 @@ export interface WaitingCall {
   readonly expiresAt: string;
 }
 
+/** A tool call that waits in one of the tenant's conversations. */
+export interface WaitingCallOfTenant extends WaitingCall {
+  readonly conversationId: string;
+  readonly agent: string;
+}
+
 export interface DecisionOptions extends OfConversation {
   /** As in `WaitingCall`. Default: the only call that waits. */
   readonly call?: string;

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { readLineage } from '../store/compactions/lineage.ts';
 import type { CompactionLineage } from '../store/compactions/lineage.ts';
@@ -95,9 +94,16 @@ export class LogMethods {
     });
   }
 
-  /** Oldest first. @param options.query only summaries whose text matches */
-  summaries(options: OfConversation & { readonly query?: string }): Promise<StoredSummary[]> {
-    return this.#context.boundary.call('log.summaries', options, { ...ofConversation, query: text.optional() }, () =>
+  /** Oldest first. */
+  summaries(options: OfConversation): Promise<StoredSummary[]> {
+    return this.#context.boundary.call('log.summaries', options, ofConversation, () =>
+      listStoredSummaries(this.#context.database, options),
+    );
+  }
+
+  /** Summaries whose text matches, oldest first. */
+  searchSummaries(options: OfConversation & { readonly query: string }): Promise<StoredSummary[]> {
+    return this.#context.boundary.call('log.searchSummaries', options, { ...ofConversation, query: text }, () =>
       listStoredSummaries(this.#context.database, options),
     );
   }
@@ -117,13 +123,11 @@ export class LogMethods {
     );
   }
 
-  /** What the model saw at a call, compactions of that time in force. @param options.at default: the newest call */
-  view(options: OfConversation & { readonly at?: ModelCallAddress }): Promise<PastView> {
+  /** What the model saw at a call, compactions of that time in force; without numbers at the newest. */
+  view(options: OfConversation & ModelCallAddress): Promise<PastView> {
     const number = whole(1).optional();
-    const at = z.object({ turn: number, callNumber: number, attempt: number }).optional();
-    return this.#context.boundary.call('log.view', options, { ...ofConversation, at }, () =>
-      rebuildView(this.#context.database, options),
-    );
+    const shape = { ...ofConversation, turn: number, callNumber: number, attempt: number };
+    return this.#context.boundary.call('log.view', options, shape, () => rebuildView(this.#context.database, options));
   }
 
   /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */

@@ -4,7 +4,7 @@ import { listLearnedWindows, listServedModels, storeServedModel } from '../store
 import type { LearnedWindow, ServedModel } from '../store/providers/model-facts.ts';
 import { endPause, listPauses } from '../store/providers/provider-pauses.ts';
 import type { ProviderPause } from '../store/providers/provider-pauses.ts';
-import { date, named, numberOf, oneOf, text } from './arguments.ts';
+import { named, numberOf, oneOf, text, time } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { requireConversation } from './conversation.ts';
 
@@ -18,24 +18,24 @@ export class ModelMethods {
 
   /**
    * What model calls cost, the most expensive group first; turns and steps of one conversation in their order.
-   * @param options.since default: the beginning
+   * @param options.since ISO time. Default: the beginning
    * @param options.conversationId default: all conversations of the client's tenant; needed by `turn` and `step`
    */
   costs(options: {
     readonly by: CostGroup;
-    readonly since?: Date;
+    readonly since?: string;
     readonly conversationId?: string;
   }): Promise<CostRow[]> {
     const { boundary, database, tenant } = this.#context;
     const shape = {
       by: oneOf('agent', 'model', 'conversation', 'turn', 'step'),
-      since: date.optional(),
+      since: time.optional(),
       conversationId: text.optional(),
     };
     return boundary.call('models.costs', options, shape, async () => {
       const { since = null, ...of } = options;
       if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
-      return readCosts(database, { ...of, tenant, since });
+      return readCosts(database, { ...of, tenant, since: since === null ? null : new Date(since) });
     });
   }
 

@@ -14,9 +14,8 @@ import type { ModelCallAddress, PastCall, PastView } from './types.ts';
 /** Rebuilds what the model saw at a call, from the log alone, and holds it against the stored fingerprint. */
 export async function rebuildView(
   database: Database,
-  options: OfConversation & { readonly at?: ModelCallAddress },
+  { conversationId, ...at }: OfConversation & ModelCallAddress,
 ): Promise<PastView> {
-  const { conversationId, at } = options;
   const call = await findModelCall(database, conversationId, at);
   if (call === null) {
     await requireConversation(database, conversationId);
@@ -48,7 +47,7 @@ export async function listPastCalls(
   return pageOf(found.reverse().map(listedCall), limit, 'last');
 }
 
-function describeAddress({ turn, callNumber, attempt }: ModelCallAddress = {}): string {
+function describeAddress({ turn, callNumber, attempt }: ModelCallAddress): string {
   const call = callNumber === undefined ? '' : ` ${callNumber}`;
   const tried = attempt === undefined ? '' : `, attempt ${attempt}`;
   const within = turn === undefined ? '' : ` in turn ${turn}`;

@@ -43,7 +43,7 @@ export interface OpenConversation {
   get(): Promise<Conversation>;
   watch(options?: Rest<ConversationMethods['watch']>): AsyncIterable<WatchUpdate>;
   entries(options?: Rest<LogMethods['entries']>): Promise<Page<ListedEntry>>;
-  summaries(options?: Rest<LogMethods['summaries']>): Promise<StoredSummary[]>;
+  summaries(): Promise<StoredSummary[]>;
   context(): Promise<ContextReport>;
 }
 
@@ -61,7 +61,7 @@ export function openConversation(groups: Groups, conversationId: string): OpenCo
     get: () => conversation.get({ conversationId }),
     watch: (options) => conversation.watch({ ...options, conversationId }),
     entries: (options) => log.entries({ ...options, conversationId }),
-    summaries: (options) => log.summaries({ ...options, conversationId }),
+    summaries: () => log.summaries({ conversationId }),
     context: () => log.context({ conversationId }),
   };
 }

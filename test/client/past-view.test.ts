@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 const viewAt = (at?: { turn?: number; callNumber?: number; attempt?: number }): Promise<PastView> =>
-  harness.client.log.view({ conversationId, ...(at !== undefined && { at }) });
+  harness.client.log.view({ conversationId, ...at });
 
 test('every call of a compacted conversation is rebuilt byte for byte, long after its compactions', async () => {
   expect(calls.length).toBeGreaterThan(FILES);

@@ -1,5 +1,5 @@
 import { writeCallName } from '../../turn/call-name.ts';
-import type { Queries } from '../database/database.ts';
+import type { Fragment, Queries } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import { isoTime } from '../log/stored-text.ts';
 import { turnNumber } from '../turns/turn-number.ts';
@@ -53,30 +53,32 @@ interface WaitingDecision {
   readonly expiresAt: string;
 }
 
-/** In the order of the calls. */
-export async function listWaitingDecisions(sql: Queries, conversationId: string): Promise<WaitingDecision[]> {
-  if (!isId(conversationId)) return [];
-  const rows = await sql<
-    {
-      turn_id: string;
-      turn_number: number;
-      call_number: number;
-      call_index: number;
-      kind: DecisionKind;
-      tool: string;
-      rules: readonly string[];
-      arguments: string;
-      requested_at: Date;
-      expires_at: Date;
-    }[]
-  >`
-    select d.turn_id, ${turnNumber(sql)} as turn_number, d.call_number, d.call_index, d.kind, d.tool, d.rules, c.arguments,
-      d.requested_at, d.expires_at
+interface WaitingColumns {
+  readonly conversation_id: string;
+  readonly agent: string;
+  readonly turn_id: string;
+  readonly turn_number: number;
+  readonly call_number: number;
+  readonly call_index: number;
+  readonly kind: DecisionKind;
+  readonly tool: string;
+  readonly rules: readonly string[];
+  readonly arguments: string;
+  readonly requested_at: Date;
+  readonly expires_at: Date;
+}
+
+function waitingRows(sql: Queries, where: Fragment) {
+  return sql<WaitingColumns[]>`
+    select d.conversation_id, d.agent, d.turn_id, ${turnNumber(sql)} as turn_number, d.call_number, d.call_index, d.kind,
+      d.tool, d.rules, c.arguments, d.requested_at, d.expires_at
     from decisions d join tool_calls c using (conversation_id, turn_id, call_number, call_index)
-      join turns t on t.id = d.turn_id
-    where d.conversation_id = ${conversationId} and d.state = 'waiting'
-    order by d.call_number, d.call_index`;
-  return rows.map((row) => ({
+      join turns t on t.id = d.turn_id join conversations v on v.id = d.conversation_id
+    where d.state = 'waiting' and ${where}`;
+}
+
+function waitingDecision(row: WaitingColumns): WaitingDecision {
+  return {
     turnId: row.turn_id,
     call: writeCallName({ turnNumber: row.turn_number, callNumber: row.call_number, callIndex: row.call_index }),
     kind: row.kind,
@@ -85,7 +87,28 @@ export async function listWaitingDecisions(sql: Queries, conversationId: string)
     arguments: row.arguments,
     requestedAt: isoTime(row.requested_at),
     expiresAt: isoTime(row.expires_at),
-  }));
+  };
+}
+
+/** In the order of the calls. */
+export async function listWaitingDecisions(sql: Queries, conversationId: string): Promise<WaitingDecision[]> {
+  if (!isId(conversationId)) return [];
+  const rows = await waitingRows(sql, sql`d.conversation_id = ${conversationId} order by d.call_number, d.call_index`);
+  return rows.map(waitingDecision);
+}
+
+/** Of all conversations of a tenant, the one that waits longest first. */
+export async function listDecisionsOfTenant(
+  sql: Queries,
+  { tenant, limit }: { readonly tenant: string; readonly limit: number },
+): Promise<(WaitingDecision & { readonly conversationId: string; readonly agent: string })[]> {
+  const rows = await waitingRows(
+    sql,
+    sql`v.tenant = ${tenant} order by d.requested_at, d.conversation_id, d.call_number, d.call_index limit ${limit}`,
+  );
+  return rows.map((row) =>
+    Object.assign(waitingDecision(row), { conversationId: row.conversation_id, agent: row.agent }),
+  );
 }
 
 /** What still waits in a turn. */

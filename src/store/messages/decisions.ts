@@ -7,7 +7,7 @@ import { writeAsTurn } from '../database/transaction.ts';
 import type { TurnWriter } from '../database/transaction.ts';
 import { readTurnNumber } from '../turns/turn-number.ts';
 
-export { listWaitingDecisions, readDecision } from './decision-rows.ts';
+export { listDecisionsOfTenant, listWaitingDecisions, readDecision } from './decision-rows.ts';
 export type { Decision, DecisionKind } from './decision-rows.ts';
 export { decide, hasOverdueDecisions } from './decide.ts';
 export type { DecisionToMake } from './decide.ts';

@@ -1,0 +1,27 @@
+import type { z } from 'zod';
+
+/** What an API key may do: read; start, send and steer; decide for people; everything, deletion included. */
+export type Scope = 'read' | 'write' | 'decide' | 'admin';
+
+/**
+ * One method of the client over HTTP. Arguments that the path names stand in the path; the others in the query of GET and DELETE, else in
+ * the JSON body. A list is answered as `{ "items": […] }`, a single value as `{ "value": … }`, nothing as 204.
+ */
+export interface Endpoint {
+  readonly method: 'get' | 'post' | 'delete';
+  /** Below `/v1`, as OpenAPI writes it. */
+  readonly path: string;
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly arguments: z.ZodRawShape;
+  readonly result: z.ZodType;
+  /** Argument that the header `Idempotency-Key` gives. */
+  readonly idempotencyKey?: 'messageId' | 'startKey' | 'decisionId';
+  /** Default: 200. */
+  readonly status?: 200 | 201 | 202;
+}
+
+/** Names of the arguments in a path. */
+export function pathArguments(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/gu)].map(([, name = '']) => name);
+}

@@ -1,0 +1,262 @@
+import { z } from 'zod';
+import type { ContentPart } from '../../context/log/content.ts';
+import type { CompactionLineage } from '../../store/compactions/lineage.ts';
+import type { BranchRow } from '../../store/conversations/branches.ts';
+import { isoTime, listOf, windowBreakdown } from './conversation-results.ts';
+
+// What the client answers about what a conversation holds.
+
+const count = z.int();
+const optionalText = z.string().exactOptional();
+const nullableCount = count.nullable();
+
+const citation = z.object({ from: count, to: count, source: z.record(z.string(), z.unknown()) });
+
+export const contentPart = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), text: z.string(), citations: listOf(citation).exactOptional() }),
+    z.object({
+      type: z.literal('thinking'),
+      text: z.string(),
+      provider: z.string(),
+      signature: optionalText,
+      encrypted: optionalText,
+    }),
+    z.object({
+      type: z.literal('image'),
+      mediaType: z.string(),
+      /** Base64. */
+      data: z.string(),
+      width: z.number(),
+      height: z.number(),
+    }),
+    z.object({
+      type: z.literal('file'),
+      mediaType: z.string(),
+      name: z.string(),
+      /** Base64. */
+      data: z.string(),
+      pages: z.number(),
+    }),
+    z.object({
+      type: z.literal('tool_call'),
+      index: count,
+      id: z.string(),
+      name: z.string(),
+      /** As the model wrote it, valid JSON or not. */
+      arguments: z.string(),
+    }),
+  ])
+  .meta({ id: 'ContentPart' }) satisfies z.ZodType<ContentPart>;
+
+export const content = listOf(contentPart);
+
+/** The report of an attempt of a tool call that came after the call had got its result. */
+export const lateResult = z.object({
+  /** From 1. */
+  attempt: count,
+  workerIdentity: z.string(),
+  isError: z.boolean(),
+  content,
+  receivedAt: isoTime,
+});
+
+const entryFields = {
+  entryId: z.string(),
+  sequence: count,
+  kind: z.enum(['user', 'assistant', 'tool_result', 'compaction', 'branch_summary', 'note']),
+  slot: z.string().nullable(),
+  turnId: z.string(),
+  callNumber: nullableCount,
+  callIndex: nullableCount,
+  toolName: z.string().nullable(),
+  isError: z.boolean(),
+  createdAt: isoTime,
+  content,
+  /** Bytes of the original when `content` shows less. */
+  originalBytes: nullableCount,
+  /** Markers: the compaction that was committed there. */
+  compactionId: z.string().nullable(),
+  /** Tool results: what attempts reported that had been replaced, in order of arrival. The model never sees it. */
+  lateResults: listOf(lateResult),
+};
+
+export const listedEntry = z.object(entryFields).meta({ id: 'Entry' });
+
+/** An entry, or a summary by the id of its compaction. */
+export const openedEntry = z
+  .object({
+    ...entryFields,
+    /** `summary`: the id was a compaction's; the content is its summary, number and turn are those of its marker. */
+    kind: z.enum([...entryFields.kind.options, 'summary']),
+    conversationId: z.string(),
+  })
+  .meta({ id: 'OpenedEntry' });
+
+/** One compaction that was committed. */
+export const storedSummary = z
+  .object({
+    compactionId: z.string(),
+    /** 1 for the first of the conversation. */
+    generation: count,
+    trigger: z.enum(['threshold', 'overflow', 'manual', 'maintenance']),
+    preset: z.string(),
+    form: z.string(),
+    /** Branch on which it was made. */
+    branch: count,
+    /** Whether the model is shown its summary, on the branch that the conversation goes on with. */
+    inForce: z.boolean(),
+    /** The generation whose summary it updates; `null` for the first of its branch, and for a pass without summary. */
+    updatesGeneration: nullableCount,
+    tokensBefore: count,
+    tokensAfter: count,
+    /** Last entry that the summary covers; `null` for a pass without summary. */
+    coveredThroughSequence: nullableCount,
+    /** Entries of its branch up to there. */
+    entriesCovered: count,
+    /** First entry kept verbatim. */
+    firstKeptSequence: nullableCount,
+    /** Entries that the pass clipped, cleared or stripped. */
+    operations: count,
+    /** Forms that were planned until this one was committed. */
+    tries: count,
+    /** `provider/model` that wrote the summary; `null` without a model. */
+    model: z.string().nullable(),
+    /** Calls that were paid, over all tries. */
+    modelCalls: count,
+    /** Dollars of these calls; `null` when a price is unknown. */
+    cost: z.number().nullable(),
+    /** Input tokens of the calls of the form that was committed, and of them those read from the provider's cache. */
+    inputTokens: count,
+    cacheReadTokens: count,
+    /** `null` for a pass without summary. */
+    text: z.string().nullable(),
+    /** The text by its sections; `open`: shown unfolded where summaries are listed, by the preset's choice. */
+    sections: listOf(z.object({ title: z.string(), text: z.string(), open: z.boolean() })),
+    createdAt: isoTime,
+    durationMilliseconds: z.number(),
+  })
+  .meta({ id: 'Summary' });
+
+const coveredEntry = { sequence: count, entryId: z.string() };
+
+export const compactionLineage = z
+  .object({
+    compactionId: z.string(),
+    number: count,
+    previousCompactionId: z.string().nullable(),
+    parts: listOf(
+      z.object({
+        number: count,
+        kind: z.enum(['history', 'turn_prefix', 'merge', 'flush']),
+        promptVersion: z.string().nullable(),
+        entries: listOf(z.object(coveredEntry)),
+      }),
+    ),
+    changes: listOf(
+      z.object({
+        ...coveredEntry,
+        toolName: z.string().nullable(),
+        method: z.enum(['clip', 'clear', 'strip']),
+        charactersBefore: count,
+        charactersAfter: count,
+      }),
+    ),
+  })
+  .meta({ id: 'CompactionLineage' }) satisfies z.ZodType<CompactionLineage>;
+
+/** What fills the window of the next call, and the numbers in force, in tokens. */
+export const contextReport = windowBreakdown
+  .extend({ model: z.string(), preset: z.string(), trigger: z.number(), target: z.number() })
+  .meta({ id: 'ContextReport' });
+
+/** One try of a model call. */
+export const pastCall = z
+  .object({
+    turn: count,
+    turnId: z.string(),
+    callNumber: count,
+    attempt: count,
+    model: z.string(),
+    /** `registered` without an end: under way, or its worker died and nobody knows whether the call was paid. */
+    state: z.enum(['registered', 'answered', 'failed']),
+    /** Newest entry that the request showed. */
+    headEntryId: z.string(),
+    estimatedTokens: count,
+    /** Input tokens that the provider reported, cached ones included; `null` when it reported none. */
+    reportedTokens: nullableCount,
+    startedAt: isoTime,
+  })
+  .meta({ id: 'ModelCall' });
+
+const viewMessage = z.discriminatedUnion('role', [
+  z.object({ role: z.literal('user'), content, origin: z.enum(['user', 'summary', 'note', 'runtime']) }),
+  z.object({ role: z.literal('assistant'), content, callNumber: count, turnId: z.string() }),
+  z.object({
+    role: z.literal('tool_results'),
+    results: listOf(z.object({ id: z.string(), name: z.string(), isError: z.boolean(), content })),
+  }),
+]);
+
+/** What the model saw at a call, rebuilt from the log. */
+export const pastView = z
+  .object({
+    call: pastCall,
+    view: z.object({
+      system: z.string(),
+      tools: listOf(
+        z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) }),
+      ),
+      messages: listOf(viewMessage),
+    }),
+    /** Half of the SHA-256 of the rebuilt view; equal to `sentFingerprint` when it is the one that was sent, byte for byte. */
+    fingerprint: z.string(),
+    sentFingerprint: z.string(),
+    /** Version of the code that rendered this view, and of the one that rendered what was sent: other versions may differ. */
+    rendererVersion: count,
+    sentRendererVersion: count,
+  })
+  .meta({ id: 'PastView' });
+
+export const branch = z
+  .object({
+    branch: count,
+    active: z.boolean(),
+    forkedFrom: nullableCount,
+    forkedAtSequence: nullableCount,
+    entries: count,
+    headEntryId: z.string().nullable(),
+    title: z.string(),
+    activeAt: isoTime.nullable(),
+  })
+  .meta({ id: 'Branch' }) satisfies z.ZodType<BranchRow>;
+
+/** One event of the timeline: `kind` tells what its `data` holds. */
+export const timelineEvent = z
+  .object({
+    /** Order within the conversation, from 1, without gaps. */
+    sequence: count,
+    kind: z.string(),
+    turnId: z.string().nullable(),
+    createdAt: isoTime,
+    /** Ids, names, counts and flags, never message text. */
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'TimelineEvent' });
+
+/** One piece of live text. Not stored: a reader that misses one reads the entry when it is there. */
+export const liveText = z
+  .object({
+    turnId: z.string(),
+    callNumber: count,
+    /** A higher attempt supersedes what a lower one has sent. */
+    attempt: count,
+    /** `tool_call`: the arguments of a call, JSON that is not yet complete. */
+    kind: z.enum(['text', 'thinking', 'tool_call']),
+    callIndex: count.exactOptional(),
+    toolName: optionalText,
+    /** Characters of this kind, or of this tool call, that came before: a jump is a gap. */
+    offset: count,
+    text: z.string(),
+  })
+  .meta({ id: 'LiveText' });

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { CostRow } from '../../store/conversations/costs.ts';
+import type { StoredMemory } from '../../store/memory/memories.ts';
+import type { ServedModel } from '../../store/providers/model-facts.ts';
+import type { ProviderPause } from '../../store/providers/provider-pauses.ts';
+import { isoTime, listOf } from './conversation-results.ts';
+
+// What the client answers about what was said and remembered, and what models cost.
+
+const count = z.int();
+const nullableCount = count.nullable();
+const optionalText = z.string().exactOptional();
+
+export const costRow = z
+  .object({
+    name: z.string(),
+    calls: count,
+    input: count,
+    cacheRead: count,
+    cacheWrite: count,
+    output: count,
+    cost: z.number().nullable(),
+    knownCost: z.number(),
+    callsOfUnknownCost: count,
+    repeatedCalls: count,
+    repeatedCost: z.number(),
+  })
+  .meta({ id: 'CostRow' }) satisfies z.ZodType<CostRow>;
+
+export const foundPassage = z
+  .object({
+    conversationId: z.string(),
+    /** The entry; the compaction for a summary. */
+    entryId: z.string(),
+    kind: z.string(),
+    /** Of the entry; `null` for a summary. */
+    sequence: nullableCount,
+    createdAt: isoTime,
+    /** Tool results: the tool, and the path that it was called with if it takes one. */
+    toolName: z.string().nullable(),
+    path: z.string().nullable(),
+    /** Character offset of the passage in its entry. */
+    offset: count,
+    text: z.string(),
+    /**
+     * Why it is listed: the query names its id, stands in it as it is, its words do, words like them do,
+     * it stands beside an entry that has them, or its meaning alone is near (with embeddings).
+     */
+    match: z.enum(['id', 'phrase', 'words', 'similar', 'neighbour', 'meaning']),
+    /** Words of the query that it has, in lower case. */
+    matched: listOf(z.string()),
+    /**
+     * Words of the text that the query's words stand for, as they are written there, in lower case: inflected and similar
+     * forms too; first what the query asks for word for word, with single spaces, if it stands there. What a reader sets off.
+     */
+    forms: listOf(z.string()),
+    /**
+     * Of a passage that answers, the question right before it; of one that asks, what was said right after it, whatever tools were
+     * called in between; shortened to 300 characters. Absent where it stands alone.
+     */
+    neighbour: z
+      .object({
+        says: z.enum(['question', 'answer']),
+        entryId: z.string(),
+        /** The branch that it was said on, when that is not the active one. */
+        branch: count.exactOptional(),
+        text: z.string(),
+      })
+      .exactOptional(),
+    /** Branch on which it was said; a summary: on which it was made. */
+    branch: count,
+    /** Other conversations in which the same text was found; absent: none. */
+    alsoIn: listOf(z.string()).exactOptional(),
+    /** Whether it lies on the path that its conversation goes on with. */
+    onActiveBranch: z.boolean(),
+    /** Comparable within one search only. */
+    score: z.number(),
+  })
+  .meta({ id: 'FoundPassage' });
+
+export const storedMemory = z
+  .object({
+    id: z.string(),
+    tenant: optionalText,
+    scope: z.enum(['agent', 'user', 'workspace']),
+    scopeName: z.string(),
+    kind: z.enum(['fact', 'preference', 'decision', 'summary']),
+    text: z.string(),
+    origin: z.enum(['user', 'model', 'tool']),
+    conversationId: z.string().nullable(),
+    user: z.string().nullable(),
+    sourceId: z.string().nullable(),
+    confidence: z.number(),
+    supersededBy: z.string().nullable(),
+    expiresAt: isoTime.nullable(),
+    createdAt: isoTime,
+  })
+  .meta({ id: 'Memory' }) satisfies z.ZodType<StoredMemory>;
+
+export const servedModel = z
+  .object({
+    model: z.string(),
+    server: z.string(),
+    window: nullableCount,
+    maximumOutput: nullableCount,
+    listedAt: isoTime,
+  })
+  .meta({ id: 'ServedModel' }) satisfies z.ZodType<ServedModel>;
+
+export const providerPause = z
+  .object({ provider: z.string(), since: isoTime, until: isoTime })
+  .meta({ id: 'ProviderPause' }) satisfies z.ZodType<ProviderPause>;

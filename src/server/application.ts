@@ -1,0 +1,85 @@
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { secureHeaders } from 'hono/secure-headers';
+import { ENDPOINTS } from '../client/api/endpoints.ts';
+import type { EndpointName } from '../client/api/endpoints.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import type { EventStreams } from './events.ts';
+import type { ServerLimits } from './limits.ts';
+import { openApiDocument } from './openapi.ts';
+import { problemResponse, RequestError } from './problem.ts';
+import { REFERENCE_STYLE, referencePage } from './reference.ts';
+import { refuseOtherOrigins } from './same-origin.ts';
+import { serveEndpoint } from './serve-endpoint.ts';
+
+export interface ApplicationParts {
+  readonly client: Holdfast;
+  readonly streams: EventStreams;
+  readonly limits: ServerLimits;
+  readonly version: string;
+  /** Told of faults, never of refusals. */
+  readonly log: (error: unknown) => void;
+  /** Throws when Postgres does not answer. */
+  readonly checkReady: () => Promise<unknown>;
+}
+
+/** The server's routes. */
+export function createApplication(parts: ApplicationParts): Hono {
+  const { log } = parts;
+  const app = new Hono();
+  app.onError((error) => problemResponse(error, log));
+  app.notFound((context) =>
+    problemResponse(new RequestError('route_not_found', `There is no ${context.req.method} route at this path.`), log),
+  );
+  app.use(
+    secureHeaders({
+      contentSecurityPolicy: {
+        defaultSrc: ["'self'"],
+        objectSrc: ["'none'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+      },
+      xFrameOptions: 'DENY',
+    }),
+  );
+  app.get('/healthz', (context) => context.text('ok'));
+  app.get('/readyz', async (context) => {
+    await parts.checkReady();
+    return context.text('ok');
+  });
+  app.use(refuseOtherOrigins);
+  addReference(app, parts.version);
+  app.route('/v1', apiRoutes(parts));
+  return app;
+}
+
+function addReference(app: Hono, version: string): void {
+  const document = openApiDocument(version);
+  app.get('/openapi.json', (context) => context.json(document));
+  app.get('/reference', (context) => context.html(referencePage(document)));
+  app.get('/reference.css', (context) => context.body(REFERENCE_STYLE, 200, { 'content-type': 'text/css' }));
+}
+
+function apiRoutes({ client, streams, limits }: ApplicationParts): Hono {
+  const api = new Hono();
+  api.use(
+    bodyLimit({
+      maxSize: limits.bodyBytes,
+      onError: () => {
+        throw new RequestError('body_too_large', `A body has at most ${limits.bodyBytes} bytes.`);
+      },
+    }),
+  );
+  api.get('/conversations/:conversationId/events', (context) => streams.serve(context, client));
+  for (const name of endpointNames()) {
+    const { method, path } = ENDPOINTS[name];
+    api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/gu, ':$1'), (context) =>
+      serveEndpoint(context, name, client),
+    );
+  }
+  return api;
+}
+
+function endpointNames(): EndpointName[] {
+  return Object.keys(ENDPOINTS).filter((name): name is EndpointName => name in ENDPOINTS);
+}

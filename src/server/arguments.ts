@@ -1,0 +1,88 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { pathArguments } from '../client/api/endpoint.ts';
+import type { Endpoint } from '../client/api/endpoint.ts';
+import { RequestError } from './problem.ts';
+import type { FieldProblem } from './problem.ts';
+
+/** The arguments of an endpoint from path, query or body, and header. @throws RequestError `invalid_argument`, `body_not_json` */
+export async function argumentsOf(
+  context: Context,
+  endpoint: Pick<Endpoint, 'method' | 'path' | 'arguments' | 'idempotencyKey'>,
+): Promise<Record<string, unknown>> {
+  const { method, path, idempotencyKey } = endpoint;
+  const inPath = Object.fromEntries(pathArguments(path).map((name) => [name, [context.req.param(name) ?? '']]));
+  const given = method === 'post' ? await readBody(context) : fromTexts(endpoint, context.req.queries());
+  const header = idempotencyKey === undefined ? undefined : context.req.header('idempotency-key');
+  const key = idempotencyKey === undefined || header === undefined ? {} : { [idempotencyKey]: header };
+  const all = { ...given, ...key, ...fromTexts(endpoint, inPath) };
+  const twice = Object.keys(inPath).find((name) => name in given);
+  if (twice !== undefined) throw refused([{ field: twice, message: 'stands in the path and nowhere else' }]);
+  return checked(z.strictObject(endpoint.arguments), all);
+}
+
+function checked(schema: z.ZodObject, value: unknown): Record<string, unknown> {
+  const { data, error } = schema.safeParse(value);
+  if (error === undefined) return data;
+  const accepted = Object.keys(schema.shape);
+  throw refused(
+    error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => ({ field: key, message: `is not accepted: there are ${accepted.join(', ')}` }))
+        : [{ field: issue.path.map(String).join('.'), message: issue.message }],
+    ),
+  );
+}
+
+function refused(fields: readonly FieldProblem[]): RequestError {
+  // A name that nobody knows may be anything, a page of text or a script: it is data of the answer, and cut.
+  const shown = fields.slice(0, 10).map(({ field, message }) => ({ field: field.slice(0, 60), message }));
+  const names = shown.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new RequestError('invalid_argument', `The request is refused: ${names}.`, { fields: shown });
+}
+
+async function readBody(context: Context): Promise<Record<string, unknown>> {
+  const type = context.req.header('content-type');
+  const text = await context.req.text();
+  if (text === '' && type === undefined) return {};
+  // Another type could come from a form of any page without the browser asking.
+  if (type === undefined || !/^application\/json(?:;|$)/iu.test(type)) {
+    throw new RequestError('body_not_json', 'The body must be of content-type application/json.');
+  }
+  const body: unknown = parseJson(text);
+  const object = z.record(z.string(), z.unknown()).safeParse(body);
+  if (!object.success) throw new RequestError('body_not_json', 'The body must be a JSON object.');
+  return object.data;
+}
+
+function parseJson(text: string): unknown {
+  if (text === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new RequestError('body_not_json', 'The body is not JSON.');
+  }
+}
+
+/** Texts of an address as the values that the arguments take; what does not look like one stays a text, and is refused as such. */
+function fromTexts(
+  { arguments: shape }: Pick<Endpoint, 'arguments'>,
+  given: Readonly<Record<string, readonly string[]>>,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).map(([name, texts]) => [name, fromText(shape[name], texts)]));
+}
+
+function fromText(schema: z.core.$ZodType | undefined, texts: readonly string[]): unknown {
+  const [text = ''] = texts;
+  const type = schema === undefined ? 'string' : typeOf(schema);
+  if (type === 'array') return texts;
+  if (texts.length > 1) return texts;
+  if (type === 'number') return text.trim() === '' ? text : Number(text);
+  return type === 'boolean' && /^(?:true|false)$/u.test(text) ? text === 'true' : text;
+}
+
+function typeOf(schema: z.core.$ZodType): string {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+    ? typeOf(schema.unwrap())
+    : schema._zod.def.type;
+}

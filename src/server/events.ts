@@ -1,0 +1,103 @@
+import type { Context } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import type { SSEStreamingApi } from 'hono/streaming';
+import { z } from 'zod';
+import { flag, text, whole } from '../client/arguments.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import type { WatchUpdate } from '../client/watch-types.ts';
+import type { ServerLimits } from './limits.ts';
+import { problemOf, RequestError } from './problem.ts';
+import { argumentsOf } from './arguments.ts';
+
+/** Seconds after which a caller may try again to watch. */
+const RETRY_SECONDS = 5;
+
+/** What the query of an event stream takes. */
+export const eventArguments = {
+  conversationId: text,
+  afterSequence: whole(0).optional(),
+  liveText: flag.optional(),
+};
+
+const last = z.strictObject({ lastEventId: whole(0).optional() });
+
+/** Open event streams of one server. */
+export interface EventStreams {
+  serve(context: Context, client: Holdfast): Promise<Response>;
+  /** Ends all. */
+  close(): void;
+}
+
+export function createEventStreams(limits: ServerLimits, log: (error: unknown) => void): EventStreams {
+  const open = new Set<AbortController>();
+  return {
+    async serve(context, client) {
+      const { conversationId, ...options } = await watchOptions(context);
+      const { eventCount } = await client.conversation.get({ conversationId });
+      if (options.afterSequence > eventCount) throw ofTheFuture(options.afterSequence, eventCount);
+      if (open.size >= limits.watchers) {
+        throw new RequestError('too_many_watchers', `This server has ${limits.watchers} open event streams.`, {
+          retryAfterSeconds: RETRY_SECONDS,
+        });
+      }
+      const ending = new AbortController();
+      open.add(ending);
+      context.header('x-accel-buffering', 'no');
+      return streamSSE(context, async (stream) => {
+        stream.onAbort(() => ending.abort());
+        // A comment at once, so that the caller knows that it is connected.
+        const beat = (): void => void stream.write(': \n\n').catch(() => ending.abort());
+        const timer = setInterval(beat, limits.heartbeatSeconds * 1_000);
+        try {
+          beat();
+          const updates = client.conversation.watch({ conversationId, ...options, signal: ending.signal });
+          for await (const update of updates) await writeUpdate(stream, update);
+        } catch (error) {
+          await stream.writeSSE({ event: 'error', data: JSON.stringify(problemOf(error, log)) });
+        } finally {
+          clearInterval(timer);
+          open.delete(ending);
+        }
+      });
+    },
+    close() {
+      for (const ending of open) ending.abort();
+    },
+  };
+}
+
+async function writeUpdate(stream: SSEStreamingApi, update: WatchUpdate): Promise<void> {
+  // Live text has no number: a caller that comes back asks for events after the last one that it saw.
+  if (update.type === 'live_text') await stream.writeSSE({ event: 'live_text', data: JSON.stringify(update.text) });
+  else {
+    const { event } = update;
+    await stream.writeSSE({ event: 'timeline', id: String(event.sequence), data: JSON.stringify(event) });
+  }
+}
+
+async function watchOptions(context: Context) {
+  const endpoint = {
+    method: 'get',
+    path: '/conversations/{conversationId}/events',
+    arguments: eventArguments,
+  } as const;
+  const given = z.object(eventArguments).parse(await argumentsOf(context, endpoint));
+  const header = context.req.header('last-event-id');
+  const number = header === undefined || header === '' ? undefined : Number(header);
+  const { data, error } = last.safeParse({ lastEventId: number });
+  if (error !== undefined) {
+    throw new RequestError(
+      'invalid_argument',
+      'Last-Event-ID must be the id of an event: a whole number of 0 or more.',
+    );
+  }
+  const { conversationId, liveText = true, afterSequence = 0 } = given;
+  return { conversationId, liveText, afterSequence: data.lastEventId ?? afterSequence };
+}
+
+function ofTheFuture(after: number, newest: number): RequestError {
+  return new RequestError(
+    'invalid_argument',
+    `The conversation has no event ${after}: its newest is ${newest}. Begin with a Last-Event-ID up to that.`,
+  );
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+const positive = z.int().min(1);
+
+/** What one server takes. Sizes in bytes. */
+export const serverLimits = z.strictObject({
+  /** Of a request's body, attachments included. */
+  bodyBytes: positive.default(32 * 1024 * 1024),
+  /** Of an imported conversation. */
+  importBytes: positive.default(1024 * 1024 * 1024),
+  /** Open event streams of the process. */
+  watchers: positive.default(2_000),
+  /** Seconds between comments that keep an event stream open. */
+  heartbeatSeconds: z.number().min(0.05).default(15),
+});
+
+export type ServerLimits = z.output<typeof serverLimits>;

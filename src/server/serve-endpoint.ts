@@ -1,0 +1,41 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import type { Endpoint } from '../client/api/endpoint.ts';
+import { ENDPOINTS } from '../client/api/endpoints.ts';
+import type { EndpointName } from '../client/api/endpoints.ts';
+import { content } from '../client/arguments.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import { argumentsOf } from './arguments.ts';
+
+/** Calls the method of the client that an endpoint names, and answers what it returns. */
+export async function serveEndpoint(context: Context, name: EndpointName, client: Holdfast): Promise<Response> {
+  const endpoint: Endpoint = ENDPOINTS[name];
+  const given = await argumentsOf(context, endpoint);
+  return answer(context, endpoint, await call(client, name, given));
+}
+
+async function call(client: Holdfast, name: EndpointName, given: Record<string, unknown>): Promise<unknown> {
+  if (name === 'start') {
+    const { task, ...options } = given;
+    return client.start(content.parse(task), options);
+  }
+  const [groupName = '', method = ''] = name.split('.');
+  const group: unknown = Reflect.get(client, groupName);
+  const work: unknown = typeof group === 'object' && group !== null ? Reflect.get(group, method) : undefined;
+  if (typeof work !== 'function') throw new TypeError(`the client has no method ${name}`);
+  return Reflect.apply(work, group, [given]);
+}
+
+function answer(context: Context, { result: schema, status = 200 }: Endpoint, result: unknown): Response {
+  context.header('cache-control', 'no-store');
+  if (schema instanceof z.ZodVoid) return context.body(null, 204);
+  return context.json(shown(schema, result), status);
+}
+
+/** Lists and single values in an object, objects without what is not theirs: methods of a task, bytes of an original. */
+function shown(schema: z.ZodType, result: unknown): object {
+  if (Array.isArray(result)) return { items: result };
+  if (typeof result !== 'object' || result === null) return { value: result };
+  if (!(schema instanceof z.ZodObject)) return result;
+  return Object.fromEntries(Object.entries(result).filter(([key]) => key in schema.shape));
+}

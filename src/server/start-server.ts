@@ -1,0 +1,76 @@
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Holdfast } from '../client/holdfast.ts';
+import { createApplication } from './application.ts';
+import { createEventStreams } from './events.ts';
+import { serverLimits } from './limits.ts';
+import type { ServerLimits } from './limits.ts';
+import { isLoopback } from './same-origin.ts';
+
+export interface ServerOptions {
+  readonly client: Holdfast;
+  readonly version: string;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0: a free one. */
+  readonly port: number;
+  readonly limits?: Partial<ServerLimits>;
+  /** Told of faults of the server, never of refusals. */
+  readonly log: (error: unknown) => void;
+}
+
+export interface RunningServer {
+  /** `http://host:port`. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends event streams and stops listening. */
+  close(): Promise<void>;
+}
+
+/** An address that this server does not listen on. */
+export class ServerAddressError extends Error {
+  override readonly name = 'ServerAddressError';
+  readonly code = 'server_address_refused';
+}
+
+/**
+ * Starts the HTTP server and resolves once it listens.
+ * @throws ServerAddressError for an address beyond this machine; the system's error (`EADDRINUSE`, `EACCES`) for a port it cannot have
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { client, version, host = '127.0.0.1', log } = options;
+  if (!isLoopback(host)) {
+    throw new ServerAddressError(`${host} is refused: without keys the server listens on this machine only.`);
+  }
+  const limits = serverLimits.parse(options.limits ?? {});
+  const streams = createEventStreams(limits, log);
+  const checkReady = async (): Promise<unknown> => client.models.listPauses();
+  const application = createApplication({ client, streams, limits, version, log, checkReady });
+  const server = createAdaptorServer({ fetch: application.fetch });
+  if (!('closeAllConnections' in server)) throw new TypeError('the server needs HTTP/1.1');
+  const port = await listen(server, options.port, host);
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${shown}:${port}`,
+    port,
+    async close() {
+      streams.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      if (typeof address === 'object' && address !== null) resolve(address.port);
+      else reject(new TypeError('the server does not listen on a port'));
+    });
+  });
+}

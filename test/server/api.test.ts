@@ -1,0 +1,174 @@
+import { get } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../src/store/database/ids.ts';
+import { readEvents, startServerHarness } from './server-harness.ts';
+import type { ServerHarness } from './server-harness.ts';
+
+let harness: ServerHarness;
+
+beforeAll(async () => {
+  harness = await startServerHarness({ server: { limits: { bodyBytes: 50_000, heartbeatSeconds: 0.1 } } });
+  await harness.startWorker();
+});
+afterAll(async () => harness.stop());
+
+async function startTask(task: string): Promise<{ id: string; messageId: string }> {
+  const { status, body } = await harness.call('POST', '/v1/conversations', { task });
+  expect([status, body.duplicate]).toEqual([201, false]);
+  return { id: body.conversationId, messageId: body.messageId };
+}
+
+async function runTask(task: string): Promise<string> {
+  const { id, messageId } = await startTask(task);
+  const { body } = await harness.call('GET', `/v1/conversations/${id}/messages/${messageId}/outcome`);
+  expect(body).toMatchObject({ state: 'ended', outcome: 'completed' });
+  return id;
+}
+
+test('a conversation is started, followed, read, searched and deleted over HTTP alone', async () => {
+  const { call } = harness;
+  const id = await runTask('Say heron');
+  const found = await call('GET', `/v1/conversations/${id}`);
+  expect(found.body).toMatchObject({ conversationId: id, agent: 'default', title: 'Say heron', turn: { steps: 1 } });
+  const entries = await call('GET', `/v1/conversations/${id}/entries?limit=1&afterSequence=0`);
+  expect(entries.body).toMatchObject({ hasMore: true, items: [{ sequence: 1, kind: 'user' }] });
+  const listed = await call('GET', '/v1/conversations?agent=default&limit=500');
+  expect(listed.body.items.map((each: { conversationId: string }) => each.conversationId)).toContain(id);
+  const passages = await call('POST', '/v1/search', { agent: 'default', query: 'heron' });
+  expect(passages.body.items[0]).toMatchObject({ conversationId: id, matched: ['heron'] });
+  expect((await call('GET', `/v1/conversations/${id}/entries/count`)).body).toEqual({ value: 2 });
+  expect((await call('GET', `/v1/conversations/${id}/summaries`)).body).toEqual({ items: [] });
+  expect((await call('GET', '/v1/decisions')).body).toEqual({ items: [], hasMore: false });
+  expect((await call('DELETE', `/v1/conversations/${id}`)).status).toBe(200);
+  expect((await call('GET', `/v1/conversations/${id}`)).status).toBe(404);
+});
+
+test('an Idempotency-Key makes a start and a message count once', async () => {
+  const { call } = harness;
+  const key = { 'idempotency-key': newId() };
+  const first = await call('POST', '/v1/conversations', { task: 'Say once' }, key);
+  const again = await call('POST', '/v1/conversations', { task: 'Say once' }, key);
+  expect(again.body).toEqual({ ...first.body, duplicate: true });
+  const other = await call('POST', '/v1/conversations', { task: 'Say twice' }, key);
+  expect([other.status, other.body.code]).toEqual([409, 'message_id_reused']);
+  const path = `/v1/conversations/${first.body.conversationId}/messages`;
+  const sent = await call('POST', path, { content: 'Say more' }, { 'idempotency-key': 'k1' });
+  const twice = await call('POST', path, { content: 'Say more' }, { 'idempotency-key': 'k1' });
+  expect([sent.status, sent.body.messageId, twice.body.duplicate]).toEqual([202, 'k1', true]);
+});
+
+test('events come once and in order, and Last-Event-ID goes on without a gap', async () => {
+  const id = await runTask('Say crane');
+  const url = `${harness.server.url}/v1/conversations/${id}/events`;
+  const isEnd = ({ data }: { data: { kind?: string } }): boolean => data.kind === 'turn_ended';
+  const all = await readEvents(url, isEnd);
+  expect(all.map((each) => each.id)).toEqual(all.map((_, place) => String(place + 1)));
+  expect(all.every((each) => each.event === 'timeline')).toBe(true);
+  const rest = await readEvents(url, isEnd, { 'last-event-id': '2' });
+  expect(rest).toEqual(all.slice(2));
+  const future = await harness.call('GET', `/v1/conversations/${id}/events`, undefined, { 'last-event-id': '999' });
+  expect([future.status, future.body.code]).toEqual([400, 'invalid_argument']);
+  const wrong = await harness.call('GET', `/v1/conversations/${id}/events`, undefined, { 'last-event-id': "1' or 1" });
+  expect(wrong.status).toBe(400);
+});
+
+test('live text comes between the events, with attempt and offset and without a number', async () => {
+  const { id } = await startTask('Call run_command with {"command":"sleep 0.2"}\nSay one two three four');
+  const events = await readEvents(`${harness.server.url}/v1/conversations/${id}/events`, ({ data }) => {
+    return data.kind === 'turn_ended';
+  });
+  const live = events.filter(({ event }) => event === 'live_text');
+  expect(live.length).toBeGreaterThan(0);
+  for (const { id: number, data } of live) {
+    expect(number).toBeNull();
+    expect(data).toMatchObject({ attempt: 1, offset: expect.any(Number), text: expect.any(String) });
+  }
+});
+
+test('a stream of a conversation that is deleted ends with a problem', async () => {
+  const id = await runTask('Say gone');
+  const ended = readEvents(`${harness.server.url}/v1/conversations/${id}/events`, ({ event }) => event === 'error');
+  await harness.call('DELETE', `/v1/conversations/${id}`);
+  expect((await ended).at(-1)?.data).toMatchObject({ code: 'conversation_not_found', status: 404 });
+});
+
+test('wrong requests are refused with a code, the field and what to do', async () => {
+  const { call } = harness;
+  const id = newId();
+  const refused = async (...request: Parameters<typeof call>) => {
+    const { status, body, headers } = await call(...request);
+    expect(headers.get('content-type')).toBe('application/problem+json');
+    expect(body).toMatchObject({
+      status,
+      title: expect.any(String),
+      detail: expect.any(String),
+      next: expect.any(String),
+    });
+    return [status, body.code, body.errors?.[0]?.field];
+  };
+  expect(await refused('GET', `/v1/conversations/${id}`)).toEqual([404, 'conversation_not_found', undefined]);
+  expect(await refused('GET', "/v1/conversations/' or 1=1 --")).toEqual([404, 'conversation_not_found', undefined]);
+  expect(await refused('GET', '/v1/conversations/%3Cscript%3E/entries')).toEqual([
+    404,
+    'conversation_not_found',
+    undefined,
+  ]);
+  expect(await refused('GET', '/v1/conversations?limit=many')).toEqual([400, 'invalid_argument', 'limit']);
+  expect(await refused('GET', '/v1/conversations?color=red')).toEqual([400, 'invalid_argument', 'color']);
+  expect(await refused('GET', '/v1/conversations?state=asleep')).toEqual([400, 'invalid_argument', 'state']);
+  expect(await refused('POST', '/v1/conversations', { task: 5 })).toEqual([400, 'invalid_argument', 'task']);
+  expect(await refused('POST', '/v1/conversations', { task: 'x', root: true })).toEqual([
+    400,
+    'invalid_argument',
+    'root',
+  ]);
+  expect(await refused('POST', '/v1/conversations', '{"task"', { 'content-type': 'application/json' })).toEqual([
+    400,
+    'body_not_json',
+    undefined,
+  ]);
+  expect(await refused('POST', '/v1/conversations', 'task=x', { 'content-type': 'text/plain' })).toEqual([
+    400,
+    'body_not_json',
+    undefined,
+  ]);
+  expect(await refused('POST', '/v1/conversations', { task: 'x'.repeat(60_000) })).toEqual([
+    413,
+    'body_too_large',
+    undefined,
+  ]);
+  expect(await refused('PATCH', '/v1/conversations')).toEqual([404, 'route_not_found', undefined]);
+  expect(harness.faults).toEqual([]);
+});
+
+test('pages of other sites, and names that only lead here, are refused', async () => {
+  const { call, server } = harness;
+  const from = async (headers: Record<string, string>) =>
+    (await call('GET', '/v1/conversations', undefined, headers)).status;
+  expect(await from({ origin: 'https://elsewhere.example' })).toBe(403);
+  expect(await from({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+  expect(await from({ origin: server.url })).toBe(200);
+  const { status } = await new Promise<{ status: number | undefined }>((resolve, reject) => {
+    const path = `${server.url}/v1/conversations`;
+    get(path, { headers: { host: 'rebound.example' } }, (answer) => {
+      answer.resume();
+      resolve({ status: answer.statusCode });
+    }).on('error', reject);
+  });
+  expect(status).toBe(403);
+});
+
+test('the reference and its document name every route and load nothing from elsewhere', async () => {
+  const { call } = harness;
+  const document = (await call('GET', '/openapi.json')).body;
+  expect(document.openapi).toBe('3.1.0');
+  const text = JSON.stringify(document);
+  for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/gu)) {
+    expect(document.components.schemas).toHaveProperty(name ?? '');
+  }
+  const page = (await call('GET', '/reference')).body;
+  for (const path of Object.keys(document.paths)) expect(page).toContain(path);
+  expect(page).not.toMatch(/https?:|<script/u);
+  expect((await call('GET', '/healthz')).status).toBe(200);
+  expect((await call('GET', '/readyz')).status).toBe(200);
+});

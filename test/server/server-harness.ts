@@ -1,0 +1,105 @@
+import { startServer } from '../../src/server/start-server.ts';
+import type { RunningServer, ServerOptions } from '../../src/server/start-server.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
+
+/** What JSON holds, for tests to look into. */
+type Json = ReturnType<typeof JSON.parse>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed where it is JSON. */
+  readonly body: Json;
+}
+
+export interface ServerHarness extends TurnHarness {
+  readonly server: RunningServer;
+  /** What the server logged. */
+  readonly faults: unknown[];
+  readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+}
+
+/** Turns of a test file, with a server in front of its database. */
+export async function startServerHarness(
+  options: HarnessOptions & { readonly server?: Partial<ServerOptions> } = {},
+): Promise<ServerHarness> {
+  const harness = await startTurnHarness(options);
+  const faults: unknown[] = [];
+  const server = await startServer({
+    client: harness.client,
+    version: '0.0.0',
+    port: 0,
+    log: (error) => faults.push(error),
+    ...options.server,
+  });
+  return {
+    ...harness,
+    server,
+    faults,
+    call: (method, path, body, headers) => callServer(server.url, method, path, body, headers),
+    async stop() {
+      await server.close();
+      await harness.stop();
+    },
+  };
+}
+
+async function callServer(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const isText = typeof body === 'string';
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...(body !== undefined && !isText && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/u.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+export interface ServerEvent {
+  readonly event: string;
+  readonly id: string | null;
+  readonly data: Json;
+}
+
+/** Reads an event stream until `isLast`, then leaves. */
+export async function readEvents(
+  url: string,
+  isLast: (event: ServerEvent) => boolean,
+  headers: Record<string, string> = {},
+): Promise<ServerEvent[]> {
+  const leaving = new AbortController();
+  const response = await fetch(url, { headers, signal: leaving.signal });
+  if (!response.ok || response.body === null) throw new Error(`${response.status} ${await response.text()}`);
+  const events: ServerEvent[] = [];
+  let rest = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const blocks = `${rest}${chunk}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const event = parseEvent(block);
+      if (event === null) continue;
+      events.push(event);
+      if (!isLast(event)) continue;
+      leaving.abort();
+      return events;
+    }
+  }
+  return events;
+}
+
+function parseEvent(block: string): ServerEvent | null {
+  const field = (name: string): string | null => {
+    const lines = block.split('\n').filter((line) => line.startsWith(`${name}: `));
+    return lines.length === 0 ? null : lines.map((line) => line.slice(name.length + 2)).join('\n');
+  };
+  const data = field('data');
+  return data === null ? null : { event: field('event') ?? 'message', id: field('id'), data: JSON.parse(data) };
+}
