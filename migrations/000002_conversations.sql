@@ -4,11 +4,11 @@
 create table conversations (
   id uuid primary key, -- UUIDv7, made by Holdfast.
   -- Whose it is; nothing of one tenant is found by another.
-  tenant text not null default 'default' check (tenant <> ''),
+  tenant text not null check (tenant <> ''),
   -- Chosen by the sender: starting twice is starting once. Null: not given.
   start_key text check (length(start_key) between 1 and 200),
   -- Temporal task queue of the workers that take its turns: that of the last sender.
-  task_queue text not null default 'agent-turn',
+  task_queue text not null check (task_queue <> ''),
   agent text not null check (agent <> ''), -- Name of the agent in the configuration.
   model text, -- provider/model in place of the agent's, or null.
   preset text, -- Compaction preset in place of the agent's, or null.
@@ -31,6 +31,7 @@ create table conversations (
   user_name text check (user_name <> ''),
   -- Sequence of the newest imported entry; null for one that began here.
   imported_through integer check (imported_through > 0),
+  timeline_since timestamptz, -- End of the oldest turn whose timeline retention has not looked at; null: none.
   -- Counted failures of activities since the newest turn began or ended: {"run id activity id": count}.
   failures jsonb not null default '{}'::jsonb,
   head_entry_id uuid, -- Newest entry of the active branch; the next entry becomes its child.
@@ -53,6 +54,7 @@ create index conversations_by_activity on conversations (tenant, active_at desc,
 create index conversations_by_agent on conversations (tenant, agent, active_at desc, id desc);
 create index conversations_idle on conversations (task_queue, active_at) where active_turn_id is null;
 create index conversations_unindexed on conversations (agent) where is_unindexed;
+create index conversations_by_timeline on conversations (task_queue, timeline_since) where timeline_since is not null;
 comment on table conversations
   is 'A conversation between a user and an agent: who may write to it, and where it stands.';
 
@@ -100,8 +102,7 @@ create table turns (
   looked_at timestamptz, -- When upkeep last asked Temporal whether its workflow is open; null: never.
   steps integer not null default 0, -- As in turn_usage.
   tool_calls integer not null default 0, -- As in turn_usage.
-  -- last: kept by retention, as the newest. deleted: events and tries of steps are gone.
-  timeline text not null default 'whole' check (timeline in ('whole', 'last', 'deleted')),
+  is_timeline_deleted boolean not null default false, -- Its events and the tries of its steps are gone.
   begin_scheduled_at timestamptz, -- When Temporal scheduled the activity that began it; null when imported.
   unique (conversation_id, epoch),
   unique (conversation_id, id),
@@ -110,7 +111,6 @@ create table turns (
 create unique index turns_by_run on turns (workflow_id, begun_by_run_id);
 create unique index turns_open on turns (conversation_id) where outcome is null;
 create index turns_by_snapshot on turns (snapshot_hash);
-create index turns_by_timeline on turns (timeline, ended_at) where ended_at is not null;
 comment on table turns
   is 'From user messages to an outcome. At most one is open per conversation; what it uses is in view turn_usage.';
 

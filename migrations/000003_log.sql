@@ -286,8 +286,8 @@ create function recount_totals(conversation uuid) returns void language sql begi
         and (k.claimed_at is not null or k.state <> 'finished'))
   where t.conversation_id = conversation;
   update conversations c set
-    (steps, tool_calls, worked_seconds) = (
-      select coalesce(sum(t.steps), 0), coalesce(sum(t.tool_calls), 0),
+    (steps, tool_calls, timeline_since, worked_seconds) = (
+      select coalesce(sum(t.steps), 0), coalesce(sum(t.tool_calls), 0), min(t.ended_at),
         coalesce(sum(worked_seconds(t)) filter (where t.ended_at is not null), 0)
       from turns t where t.conversation_id = c.id)
   where c.id = conversation;

@@ -1,8 +1,8 @@
 -- What outlives a view or a conversation, and the index by which it is found.
 
 create table memories (
-  id uuid primary key, -- UUID chosen by the writer: the same id twice is one memory.
-  tenant text not null default 'default', -- Whose conversations share it.
+  id uuid, -- Chosen by the writer: the same id twice in a tenant is one memory.
+  tenant text not null check (tenant <> ''), -- Whose conversations share it.
   -- Who shares it: all conversations of an agent, of a user, or in a workspace.
   scope text not null check (scope in ('agent', 'user', 'workspace')),
   -- Name of the agent or the user, or absolute path of the workspace.
@@ -20,7 +20,8 @@ create table memories (
   expires_at timestamptz, -- When it ceases to be in force; null for never.
   created_at timestamptz not null default holdfast_now(), -- When it was remembered.
   terms text[] not null, -- What it is found by (src/store/memory/memory-terms.ts).
-  foreign key (superseded_by) references memories (id) on delete cascade deferrable,
+  primary key (id, tenant),
+  foreign key (superseded_by, tenant) references memories on delete cascade deferrable,
   check ((source_id is null) or (conversation_id is not null)),
   check (superseded_by is distinct from id)
 );

@@ -304,11 +304,15 @@ comment on function delete_conversation is
 
 revoke all on function delete_conversation from public;
 
-create function delete_old_timeline(conversation uuid, before timestamptz) returns void
+create function delete_old_timeline(conversation uuid, days integer) returns void
 language plpgsql security definer set search_path = holdfast, pg_temp as $$
 declare
+  before timestamptz := holdfast_now() - make_interval(days => days);
   kept_from integer;
 begin
+  if days < 1 then
+    raise exception using errcode = 'invalid_parameter_value', message = 'timelines are kept for a day at least';
+  end if;
   perform from conversations c where c.id = conversation for no key update;
   -- The newest turn with an answer tells the next one how large the view is, and how long the conversation rested.
   kept_from := coalesce(least(
@@ -328,17 +332,20 @@ begin
   where e.conversation_id = conversation and e.kind <> 'secrets_redacted' and e.number < (
     select min(k.number) from events k join turns t on t.id = k.turn_id
     where k.conversation_id = conversation and t.epoch >= kept_from);
-  -- What an entry is of is sent once, and raises count for the conversation's limits.
+  -- The id of a message that became an entry makes sending it again harmless, and raises count for the conversation's limits.
   delete from messages m using turns t
   where m.conversation_id = conversation and t.conversation_id = conversation and t.epoch < kept_from
     and m.turn_id = t.id and m.kind <> 'resume'
     and not exists (select from entries e where e.conversation_id = m.conversation_id and e.message_id = m.id)
     and not exists (select from messages f where f.conversation_id = m.conversation_id and f.follows_id = m.id);
-  update turns t set timeline = case when t.epoch < kept_from then 'deleted' else 'last' end
-  where t.conversation_id = conversation and t.ended_at < before and t.timeline <> 'deleted';
+  update turns t set is_timeline_deleted = true
+  where t.conversation_id = conversation and t.epoch < kept_from and not t.is_timeline_deleted;
+  update conversations c set timeline_since = (
+    select min(t.ended_at) from turns t where t.conversation_id = conversation and t.ended_at >= before)
+  where c.id = conversation;
 end $$;
 comment on function delete_old_timeline is
-  'Deletes events, tries of steps and commands of turns that ended before, but for the newest with an answer.';
+  'Deletes events, tries of steps and commands of turns that ended days ago, but for the newest with an answer.';
 
 revoke all on function delete_old_timeline from public;
 

@@ -171,7 +171,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
         format('%s events, numbered %s to %s', count(*), min(e.number), max(e.number)) as found
       from conversations c
       cross join lateral (
-        select exists (select from turns t where t.conversation_id = c.id and t.timeline = 'deleted') as is_cut) kept
+        select exists (select from turns t where t.conversation_id = c.id and t.is_timeline_deleted) as is_cut) kept
       join events e on e.conversation_id = c.id and not (kept.is_cut and e.kind = 'secrets_redacted')
       where ${inScope(sql, sql`c.id`, scope)}
       group by c.id, kept.is_cut

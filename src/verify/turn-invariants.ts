@@ -86,7 +86,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
         format('entry %s answers it; its try %s is %s with %s', e.sequence, e.model_attempt, coalesce(m.state, 'missing'),
           coalesce('entry ' || a.sequence, 'no entry'))
       from entries e
-      join turns t on t.id = e.turn_id and t.timeline <> 'deleted'
+      join turns t on t.id = e.turn_id and not t.is_timeline_deleted
       left join model_attempts m
         on (m.turn_id, m.call_number, m.attempt, m.purpose) = (e.turn_id, e.call_number, e.model_attempt, 'step')
       left join entries a on a.id = m.entry_id

@@ -27,7 +27,7 @@ export const USAGE_INVARIANTS: readonly Invariant[] = [
         select (select count(*) from model_attempts m where m.turn_id = t.id and m.entry_id is not null) as steps,
           (select count(*) from tool_calls k
             where k.turn_id = t.id and (k.claimed_at is not null or k.state <> 'finished')) as tool_calls) ledger on true
-      where ${inScope(sql, sql`t.conversation_id`, scope)} and t.timeline <> 'deleted'
+      where ${inScope(sql, sql`t.conversation_id`, scope)} and not t.is_timeline_deleted
         and ((u.input_tokens, u.cache_read_tokens, u.cache_write_tokens, u.output_tokens, u.steps, u.tool_calls)
             is distinct from (paid.input, paid.cache_read, paid.cache_write, paid.output, ledger.steps, ledger.tool_calls)
           or abs(u.cost - paid.cost) > ${COST_TOLERANCE})

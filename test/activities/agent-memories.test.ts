@@ -119,8 +119,8 @@ describe('what is remembered already', () => {
 async function insertFacts(user: string, texts: readonly string[]): Promise<void> {
   const terms = texts.map((text) => termsOf({ scope: 'user', scopeName: user, kind: 'fact', text }).join(' '));
   await sql`
-    insert into memories (id, scope, scope_name, kind, text, terms, origin)
-    select gen_random_uuid(), 'user', ${user}, 'fact', to_json(t.text), string_to_array(t.terms, ' '), 'user'
+    insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin)
+    select gen_random_uuid(), 'default', 'user', ${user}, 'fact', to_json(t.text), string_to_array(t.terms, ' '), 'user'
     from unnest(${[...texts]}::text[], ${terms}::text[]) as t (text, terms)`;
 }
 

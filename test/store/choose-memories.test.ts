@@ -22,8 +22,8 @@ describe('the one memory that has several words of a long message, of which hund
     const user = `user-${newId()}`;
     const terms = texts.map((text) => termsOf({ scope: 'user', scopeName: user, kind: 'fact', text }).join(' '));
     await sql`
-      insert into memories (id, scope, scope_name, kind, text, terms, origin, created_at)
-      select gen_random_uuid(), 'user', ${user}, 'fact', to_json(t.text), string_to_array(t.terms, ' '), 'user',
+      insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin, created_at)
+      select gen_random_uuid(), 'default', 'user', ${user}, 'fact', to_json(t.text), string_to_array(t.terms, ' '), 'user',
         now() - interval '30 days' + t.number * interval '1 minute'
       from unnest(${[...texts]}::text[], ${terms}::text[]) with ordinality as t (text, terms, number)`;
     return user;

@@ -184,6 +184,25 @@ describe('conversations', () => {
   });
 });
 
+describe('references', () => {
+  it('are all found by an index, so that a deletion reads no whole table', async () => {
+    // Of a conversation, by more than its id: it may have a million rows.
+    const bare = await sql`
+      select conrelid::regclass::text as table, pg_get_constraintdef(oid) as definition
+      from (
+        select f.*, array(
+          select k from unnest(f.conkey) k join pg_attribute a on a.attrelid = f.conrelid and a.attnum = k
+          where a.attname not in ('conversation_id', 'tenant') or cardinality(f.conkey) = 1) as telling
+        from pg_constraint f
+        where f.contype = 'f' and f.conparentid = 0 and f.connamespace = 'holdfast'::regnamespace) f
+      where not exists (
+        select from pg_index i, unnest(i.indkey::int2[]) with ordinality as c (column_number, place)
+        where i.indrelid = f.conrelid and c.column_number = any(f.telling)
+          and (i.indkey::int2[])[0:c.place - 1] <@ f.conkey)`;
+    expect(bare).toEqual([]);
+  });
+});
+
 describe('the clock', () => {
   it('can be moved by a setting', async () => {
     const [row] = await sql.begin(async (open) => {

@@ -50,6 +50,16 @@ describe('memories', () => {
     expect(await texts(scope)).toEqual(['first']);
   });
 
+  it('of two tenants that chose the same id are two, and each supersedes its own', async () => {
+    const scope = scopeOf();
+    const other = { ...scope, tenant: 'other' };
+    const first = memory(scope, 'first');
+    await insertMemory(sql, first);
+    expect(await insertMemory(sql, { ...first, ...other, text: 'theirs' })).toBe(true);
+    await insertMemory(sql, memory(scope, 'second', { supersedes: [first.id] }));
+    expect([await texts(scope), await texts(other)]).toEqual([['second'], ['theirs']]);
+  });
+
   it('are seen by their own scope only', async () => {
     const [one, other] = [scopeOf(), scopeOf()];
     await insertMemory(sql, memory(one, 'mine'));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
@@ -14,7 +14,10 @@ import { verify } from '../../src/verify/verify.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { end } from './support/branch-builders.ts';
 import { exported, importLines } from './support/conversation-files.ts';
+import { code } from './support/refusals.ts';
 import { makeConversation } from './support/make-conversation.ts';
+import { openMovedClock } from './support/moved-clock.ts';
+import type { MovedClock } from './support/moved-clock.ts';
 import {
   answer,
   begin,
@@ -177,8 +180,16 @@ describe('retention', () => {
 });
 
 describe('retention of timelines', () => {
+  /** Two days ahead. */
+  let later: MovedClock;
+  beforeAll(async () => {
+    later = openMovedClock(url);
+    await later.set(2 * 86_400);
+  });
+  afterAll(() => later.close());
+
   const old = (days: number, taskQueue = 'agent-turn') =>
-    deleteOldTimelines(sql, { taskQueue, days }, new AbortController().signal, (_, error) => {
+    deleteOldTimelines(later.sql, { taskQueue, days }, new AbortController().signal, (_, error) => {
       throw error;
     });
   const numbers = async (conversationId: string): Promise<number[]> =>
@@ -213,10 +224,10 @@ describe('retention of timelines', () => {
     const before = await shown();
     const all = await numbers(conversationId);
 
-    await old(1);
-    await old(0, 'queue-b');
+    await old(3);
+    await old(1, 'queue-b');
     expect(await numbers(conversationId)).toEqual(all);
-    await old(0);
+    await old(1);
     const kept = await listEvents(sql, { conversationId });
     expect(new Set(kept.map(({ turnId }) => turnId))).toEqual(new Set([third.turnId]));
     expect(kept.map(({ number }) => number)).toEqual(all.slice(-kept.length));
@@ -224,7 +235,7 @@ describe('retention of timelines', () => {
     expect(await sql`select from messages where conversation_id = ${conversationId} and kind = 'stop'`).toEqual([]);
     expect(await shown()).toEqual(before);
     // Looked at once: the newest turn that stays is not found by each look.
-    await old(0);
+    await old(1);
     expect(await numbers(conversationId)).toHaveLength(kept.length);
 
     await send(sql, { conversationId, id: messageId });
@@ -233,7 +244,12 @@ describe('retention of timelines', () => {
     const fourth = await continueConversation(sql, conversationId);
     await answer(sql, fourth, 1);
     await endedAs(sql, fourth);
-    await old(0);
+    await old(1);
     expect((await numbers(conversationId))[0]).toBeGreaterThan(all.length);
+  });
+
+  it('keeps the last day, whoever asks', async () => {
+    const { conversationId } = await startTurn(sql);
+    expect(await code(sql`select delete_old_timeline(${conversationId}, 0)`)).toBe('22023');
   });
 });

@@ -224,8 +224,8 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   [
     'memory_has_its_source',
     (sql) => sql`
-    insert into memories (id, scope, scope_name, kind, text, terms, origin, conversation_id, source_id)
-    select gen_random_uuid(), 'user', 'ada', 'fact', '"one"', '{}', 'model', id, gen_random_uuid() from conversations`,
+    insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin, conversation_id, source_id)
+    select gen_random_uuid(), 'default', 'user', 'ada', 'fact', '"one"', '{}', 'model', id, gen_random_uuid() from conversations`,
   ],
   [
     'view_rebuilds',

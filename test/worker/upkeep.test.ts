@@ -80,7 +80,7 @@ test('a conversation that cannot be rung for keeps no other one waiting, and is 
 test('all that wait are rung for in one look, however many they are', async () => {
   const many = 450;
   await store.sql`
-    insert into conversations (id, agent) select gen_random_uuid(), 'many' from generate_series(1, ${many})`;
+    insert into conversations (id, tenant, task_queue, agent) select gen_random_uuid(), 'default', 'agent-turn', 'many' from generate_series(1, ${many})`;
   await store.sql`
     insert into messages (id, conversation_id, kind, mode, content, measurements)
     select c.id::text, c.id, 'message', 'queue', '[]', no_measurements() from conversations c where c.agent = 'many'`;

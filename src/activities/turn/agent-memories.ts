@@ -78,7 +78,7 @@ export async function relevantMemories(
   const shown = (await readShownNotes(sql, conversationId, 'memories')).map(textOf);
   if (snapshot.policy.namedBlocks) return anew(memoriesNote(choice), shown.at(-1) ?? '');
   const noted = memoriesShownIn(shown);
-  const inForce = await findMemoriesInForce(sql, noted);
+  const inForce = await findMemoriesInForce(sql, scopes, noted);
   const text = memoriesNote({ ...choice, shown, gone: noted.filter((id) => !inForce.has(id)) });
   return text === null ? null : newText(text);
 }
@@ -207,7 +207,7 @@ async function remember(
   const stated = await writeAsToolCall(database, call, async (open, { entryId: answerId }) => {
     // Never the result of this call: it says nothing of the memory, and is not stored if the call is closed by another.
     const { id, isNew } = await stateMemory(open, { ...memory, sourceId: entryId ?? answerId });
-    return { id, isNew, supersededInstead: await findSupersededInstead(open, { id, supersedes }) };
+    return { id, isNew, supersededInstead: await findSupersededInstead(open, { ...own, id, supersedes }) };
   });
   reachCrashPoint('runTool:memory-written');
   return stated;

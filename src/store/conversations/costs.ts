@@ -88,7 +88,7 @@ export async function readCosts(
           coalesce(sum(m.cost), 0) as cost, count(*) filter (where m.cost is null) as unknown
         from model_attempts m
         where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.is_paid) rest
-      where t.timeline = 'deleted' and t.ended_at >= ${from} and t.model_calls > rest.calls ${only}
+      where t.is_timeline_deleted and t.ended_at >= ${from} and t.model_calls > rest.calls ${only}
     ), named as (
       select *, 'turn ' || turn as turn_name, 'turn ' || turn || coalesce(', step ' || step, '') as step_name from calls
     )

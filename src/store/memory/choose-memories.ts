@@ -89,7 +89,7 @@ export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promis
         order by b.weight * m.confidence desc, b.id desc limit ${matching})
       union (${newestOf(sql, isAsked, newest)})
       union (${newestOf(sql, isPreferred, preferences)}))
-    select ${memoryColumns(sql)} from memories m where m.id in (select c.id from chosen c)
+    select ${memoryColumns(sql)} from memories m where m.id in (select c.id from chosen c) and ${memoryIsOfScopes(sql, scopes)}
     order by m.created_at desc, m.id desc`,
   );
   return rows.map(toMemory);

@@ -22,7 +22,7 @@ export interface MemoryScope {
 export type MemoryKind = 'fact' | 'preference' | 'decision' | 'summary';
 
 export interface MemoryToInsert extends MemoryScope {
-  /** UUID; inserting the same id again changes nothing. */
+  /** UUID; inserting the same id again, for a tenant, changes nothing. */
   readonly id: string;
   readonly kind: MemoryKind;
   readonly text: string;
@@ -81,7 +81,7 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
     values (${memory.id}, ${memory.tenant ?? DEFAULT_TENANT}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(text)}::text::json,
       ${termsOf({ ...memory, text })}::text[], ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null},
       ${memory.confidence ?? 1}, ${memory.expiresAt ?? null})
-    on conflict (id) do nothing`;
+    on conflict (id, tenant) do nothing`;
   if (count > 0) await supersede(open, memory);
   return count > 0;
 }
@@ -129,6 +129,7 @@ async function supersede(
   // The model may name the very memory that it states again.
   const others = supersedes.filter((each) => each !== id);
   if (others.length > 0) await lockMemories(open, own);
+  const isOfTenant = open`m.tenant = ${own.tenant ?? DEFAULT_TENANT}`;
   for (const older of others) {
     const isOfAnother = statedFor === undefined ? open`false` : memoryIsOfAnotherUser(open, statedFor);
     const successors = isId(older)
@@ -137,12 +138,12 @@ async function supersede(
             select m.id, m.superseded_by from memories m
             where m.id = ${older} and ${memoryIsOfScopes(open, [own])}
             union
-            select m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by),
+            select m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by and ${isOfTenant}),
           superseded as (
             update memories m set superseded_by = ${id}
-            from successors s where m.id = s.id and s.superseded_by is null and m.id <> ${id})
+            from successors s where m.id = s.id and ${isOfTenant} and s.superseded_by is null and m.id <> ${id})
           select s.superseded_by is null and m.id <> ${id} and ${isOfAnother} as is_of_another
-          from successors s join memories m on m.id = s.id`
+          from successors s join memories m on m.id = s.id and ${isOfTenant}`
       : [];
     if (successors.length === 0) {
       throw new StoreError('memory_not_found', `${own.scope} "${own.scopeName}" has no memory ${older}`);
@@ -157,15 +158,15 @@ async function supersede(
  */
 export async function findSupersededInstead(
   sql: Queries,
-  { id, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'supersedes'>,
+  { id, tenant = DEFAULT_TENANT, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'tenant' | 'supersedes'>,
 ): Promise<SupersededInstead[]> {
   const named = supersedes.filter(isId);
   if (named.length === 0) return [];
   return sql<SupersededInstead[]>`
     with recursive successors as (
-      select m.id as named, m.id, m.superseded_by from memories m where m.id = any(${named}::uuid[])
+      select m.id as named, m.id, m.superseded_by from memories m where m.id = any(${named}::uuid[]) and m.tenant = ${tenant}
       union
-      select s.named, m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by and m.id <> ${id})
+      select s.named, m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by and m.tenant = ${tenant} and m.id <> ${id})
     select s.named, s.id as instead from successors s
     where s.superseded_by = ${id} and s.id <> all(${named}::uuid[])
     order by array_position(${named}::uuid[], s.named)`;
@@ -254,11 +255,15 @@ export function toMemory(row: MemoryRow): StoredMemory {
   };
 }
 
-/** Which of these memories are in force: not forgotten, superseded or expired. */
-export async function findMemoriesInForce(sql: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> {
+/** Which of these memories of the scopes are in force: not forgotten, superseded or expired. */
+export async function findMemoriesInForce(
+  sql: Queries,
+  scopes: readonly MemoryScope[],
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await sql<{ id: string }[]>`
-    select m.id from memories m where m.id = any(${[...ids]}::uuid[]) and ${memoryIsInForce(sql)}`;
+    select m.id from memories m where m.id = any(${[...ids]}::uuid[]) and ${memoryIsOfScopes(sql, scopes)} and ${memoryIsInForce(sql)}`;
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -234,7 +234,7 @@ export class FileImporter {
     const terms = `{${termsOf({ ...row, tenant, scopeName, text }).join(',')}}`;
     const here = { text, terms, tenant, scope_name: scopeName, origin: 'tool', ...this.ofConversation };
     // A memory that the user stated again is another conversation's by now, and stays what he said last.
-    await this.rows.insert('memories', { ...row, ...here }, 'on conflict (id) do nothing');
+    await this.rows.insert('memories', { ...row, ...here }, 'on conflict (id, tenant) do nothing');
   }
 
   private async tellCompaction(row: RowOf<'compactions'>): Promise<void> {

@@ -1,6 +1,7 @@
 import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/task-queues.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { ConversationSettings } from '../messages/messages.ts';
 import type { TurnSnapshot } from '../turns/new-turn.ts';
 import { LogRecorder } from '../log/record-log.ts';
@@ -39,6 +40,8 @@ type UntimedRecord =
 
 export interface ImportRequest {
   readonly conversationId: string;
+  /** Default: `default`. */
+  readonly tenant?: string;
   /** Queue of the workers whose it is. Default: `agent-turn`. */
   readonly taskQueue?: string;
   readonly agent: string;
@@ -62,13 +65,13 @@ const NO_BEGINNING = '[The recording begins with an answer.]';
  * that of the import, from which retention counts.
  */
 export async function importConversation(sql: Database, request: ImportRequest): Promise<ImportedConversation> {
-  const { conversationId, taskQueue = DEFAULT_TURN_TASK_QUEUE, agent, settings } = request;
+  const { conversationId, tenant = DEFAULT_TENANT, taskQueue = DEFAULT_TURN_TASK_QUEUE, agent, settings } = request;
   return writeEvents(sql, conversationId, async (source) => {
     // Records are read and measured in between, and one of them may have 50 MB. Nobody waits for a conversation that is not there yet.
     await source.sql`set local idle_in_transaction_session_timeout = 0`;
     await source.sql`
-      insert into conversations (id, task_queue, agent, model, preset, workspace, user_name)
-      values (${conversationId}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace}, ${settings.user})`;
+      insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name)
+      values (${conversationId}, ${tenant}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace}, ${settings.user})`;
     const [clock] = await source.sql<{ now: Date }[]>`select holdfast_now() as now`;
     const importer = new ConversationImporter(source, request, clock?.now ?? new Date());
     for await (const record of request.records) await importer.add(record);

@@ -128,7 +128,8 @@ export async function finishTurn(
         from turn_usage where turn_id = ${end.turnId})
     where id = ${end.turnId}`;
   await sql`
-    update conversations set worked_seconds = worked_seconds + (select worked_seconds(t) from turns t where t.id = ${end.turnId})
+    update conversations set timeline_since = coalesce(timeline_since, holdfast_now()),
+      worked_seconds = worked_seconds + (select worked_seconds(t) from turns t where t.id = ${end.turnId})
     where id = ${turn.conversationId}`;
   await releaseAllPermits(sql, turn.conversationId);
   await event('turn_ended', { outcome: end.outcome, reason: end.reason, ...end.contextUsage }, end.turnId);

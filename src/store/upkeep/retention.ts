@@ -89,20 +89,18 @@ export async function deleteOldTimelines(
   signal: AbortSignal,
   passedOver: NonNullable<RetentionListener['passedOver']>,
 ): Promise<void> {
-  const before = sql`holdfast_now() - make_interval(days => ${days})`;
   const locked: string[] = [];
   for (;;) {
     const found = await sql<{ id: string }[]>`
-      select distinct conversation_id as id from (
-        select t.conversation_id from turns t join conversations c on c.id = t.conversation_id
-        where t.timeline = 'whole' and t.outcome is not null and t.ended_at < ${before} and c.task_queue = ${taskQueue}
-          and c.id <> all(${locked}::uuid[])
-        order by t.ended_at limit 100) as old`;
+      select id from conversations
+      where task_queue = ${taskQueue} and timeline_since < holdfast_now() - make_interval(days => ${days})
+        and id <> all(${locked}::uuid[])
+      order by timeline_since limit 100`;
     if (found.length === 0) return;
     for (const { id } of found) {
       if (signal.aborted) return;
       try {
-        await sql`select delete_old_timeline(${id}, ${before})`;
+        await sql`select delete_old_timeline(${id}, ${days})`;
       } catch (error) {
         if (!isLockConflict(error)) throw error;
         passedOver(id, error);

@@ -11,7 +11,7 @@ export async function makeConversation(
   }: { readonly tenant?: string; readonly agent?: string; readonly user?: string | null } = {},
 ): Promise<void> {
   await sql`
-    insert into conversations (id, tenant, agent, user_name)
-    select ${conversationId}::uuid, ${tenant}, ${agent}, ${user} where not exists (
+    insert into conversations (id, tenant, task_queue, agent, user_name)
+    select ${conversationId}::uuid, ${tenant}, 'agent-turn', ${agent}, ${user} where not exists (
       select from conversations where id = ${conversationId})`;
 }
