@@ -75,3 +75,11 @@ create table retention_looks (
 );
 comment on table retention_looks
   is 'When retention was applied, by queue: the workers of each have rules of their own.';
+
+-- A crash or a fail-over empties it, and the workers that live fill it again within a second.
+create unlogged table workers (
+  id text primary key, -- Identity in Temporal, of one process only.
+  renewals integer not null, -- Counted up four times a second.
+  conversations uuid[] not null -- Those whose turns it worked on in the last minute.
+);
+comment on table workers is 'Workers that hold their session lock: a survivor takes over the work of one that died.';

@@ -387,7 +387,7 @@ begin
     to holdfast_app;
   -- Forgotten, learned anew, or indexed again.
   grant insert, update, delete on memories, standing_decisions, passages, search_progress, term_frequencies,
-    provider_calls, provider_pauses, model_facts to holdfast_app;
+    provider_calls, provider_pauses, model_facts, workers to holdfast_app;
   if to_regclass('embeddings') is not null then
     grant insert, update, delete on embeddings, embedding_models, unembedded to holdfast_app;
   end if;

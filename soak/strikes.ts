@@ -160,7 +160,10 @@ export async function diesByOrder(
 /** What a worker works on, as Temporal tells. */
 async function lookOn(field: Battlefield, worker: RunningWorker): Promise<Look> {
   const { activities, summaries } = await lookAround(field);
-  return { activities: activities.filter(({ workerIdentity }) => workerIdentity === worker.identity), summaries };
+  return {
+    activities: activities.filter(({ workerIdentity }) => workerIdentity.startsWith(worker.identity)),
+    summaries,
+  };
 }
 
 /** A server that was struck needs a moment to answer. */

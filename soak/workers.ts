@@ -26,7 +26,7 @@ export interface WorkerPlace {
 
 export interface RunningWorker {
   readonly process: GuardedProcess;
-  /** As Temporal and Postgres name it. */
+  /** How Temporal and Postgres begin its name. */
   readonly identity: string;
   /** Dies at the next arrival at one of these crash points. */
   order(points: string): Promise<void>;
@@ -117,7 +117,7 @@ async function startWorker(directory: string, servers: Servers, number: number):
   });
   return {
     process: started,
-    identity: `${started.processId}@${hostname()}`,
+    identity: `${started.processId}@${hostname()}/`,
     order: (points) => writeFile(orders, points),
     withdrawOrder: () => rm(orders, { force: true }),
   };

@@ -87,5 +87,6 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     workerIdentity: `bench-holdfast-${process.pid}`,
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
     isWorkflowOpen: async () => true,
+    worksOn: () => () => undefined,
   });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
@@ -43,6 +44,7 @@ import { checkDatabase, openPools } from './worker-database.ts';
 import type { DatabaseAddress } from './worker-database.ts';
 import { startUpkeep } from './upkeep-timer.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
+import { WorkerSession } from './worker-session.ts';
 
 export interface WorkerSetup extends DatabaseAddress {
   readonly temporal: TemporalAddress;
@@ -105,11 +107,13 @@ export interface RunningWorker {
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const { logger, taskQueue } = setup;
   requireFallbacks(setup.configuration);
-  const identity = `${process.pid}@${hostname()}`;
-  const { database, liveDatabase } = openPools(setup);
+  // A container starts its worker again as the same process of the same host: it must not be taken for the dead one.
+  const identity = `${process.pid}@${hostname()}/${randomUUID().slice(0, 8)}`;
+  const { database, liveDatabase, sessionDatabase } = openPools(setup);
   const closers: (() => Promise<unknown>)[] = [
     () => database.end({ timeout: 5 }),
     () => liveDatabase.end({ timeout: 1 }),
+    async () => sessionDatabase?.end({ timeout: 1 }),
   ];
   const close = async (): Promise<void> => {
     for (const closer of closers.reverse()) await closer();
@@ -122,6 +126,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const client = await connectClient(setup.temporal, codecs);
     closers.push(() => client.connection.close());
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
+    const session = new WorkerSession({ database, sessionDatabase, client, identity, logger });
+    closers.push(() => session.end());
     const outlastingWork = createOutlastingWork(logger);
     const workers = await createWorkers(setup, {
       database,
@@ -131,6 +137,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       codecs,
       identity,
       outlastingWork,
+      session,
     });
     const upkeep = startUpkeep(upkeepDependencies(setup, { database, client }), setup.hasTimedUpkeep);
     const stopLooking = endStrayCommands(database, logger);
@@ -179,6 +186,7 @@ interface Connections {
   readonly codecs: readonly PayloadCodec[];
   readonly identity: string;
   readonly outlastingWork: OutlastingWork;
+  readonly session: WorkerSession;
 }
 
 async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
@@ -215,7 +223,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
 
 function makeActivities(
   setup: WorkerSetup,
-  { liveDatabase, client, identity, outlastingWork, ...connections }: Connections,
+  { liveDatabase, client, identity, outlastingWork, session, ...connections }: Connections,
   tools: ToolRegistry,
   seen: WriteObserver,
 ): Activities {
@@ -250,6 +258,7 @@ function makeActivities(
     fenceWatch: createFenceWatch(database, setup.logger),
     outlastingWork,
     workerIdentity: identity,
+    worksOn: (conversationId) => session.worksOn(conversationId),
     ...whatTemporalKnows(client),
   });
 }

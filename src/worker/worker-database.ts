@@ -1,4 +1,4 @@
-import { connectDatabase } from '../store/database/database.ts';
+import { connectDatabase, isPooled } from '../store/database/database.ts';
 import type { Database } from '../store/database/database.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
 import { refuseUndeclaredPooler, requireNotifications } from '../store/database/pooler.ts';
@@ -12,17 +12,29 @@ export interface DatabaseAddress {
   readonly databaseListenUrl?: string | null;
 }
 
-/** One pool for all, and a connection of its own for live text. */
+/** One pool for all, a connection of its own for live text, and one whose session says that the worker lives. */
 export function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
   const silenceLimitMilliseconds = DATABASE_SILENCE_MILLISECONDS;
+  const database = connectDatabase({
+    url,
+    listenUrl,
+    applicationName: 'holdfast-worker',
+    maximumConnections: 20,
+    silenceLimitMilliseconds,
+  });
   return {
-    database: connectDatabase({
-      url,
-      listenUrl,
-      applicationName: 'holdfast-worker',
-      maximumConnections: 20,
-      silenceLimitMilliseconds,
-    }),
+    database,
+    /** `null`: there is no way to Postgres without a pooler. */
+    sessionDatabase:
+      listenUrl === null && isPooled(database)
+        ? null
+        : connectDatabase({
+            url: listenUrl ?? url,
+            applicationName: 'holdfast-session',
+            maximumConnections: 1,
+            silenceLimitMilliseconds,
+            keepsSession: true,
+          }),
     liveDatabase: connectDatabase({
       url,
       applicationName: 'holdfast-live',

@@ -12,7 +12,12 @@ function waiting() {
   const ends: ((result: string) => void)[] = [];
   // Nothing fails, so nothing is counted.
   const database = null as unknown as Database;
-  const shell = { database, logger: pino({ level: 'silent' }), isWorkflowOpen: () => Promise.resolve(true) };
+  const shell = {
+    database,
+    logger: pino({ level: 'silent' }),
+    isWorkflowOpen: () => Promise.resolve(true),
+    worksOn: () => () => undefined,
+  };
   const work = () => new Promise<string>((resolve) => void ends.push(resolve));
   const run = activity<{ conversationId: string }, string>(shell, { name: 'waiting', run: work });
   const attempt = (context: Context): Promise<string> =>

@@ -17,7 +17,12 @@ useTestStore((store) => {
 /** Runs attempt after attempt of an activity that always fails; returns what each came to. */
 async function failures(times: number, givenUp?: ActivityBody<unknown, string>['givenUp']) {
   const turn = await startTurn(sql);
-  const shell = { database: sql, logger: pino({ level: 'silent' }), isWorkflowOpen: () => Promise.resolve(true) };
+  const shell = {
+    database: sql,
+    logger: pino({ level: 'silent' }),
+    isWorkflowOpen: () => Promise.resolve(true),
+    worksOn: () => () => undefined,
+  };
   const run = () => Promise.reject(new TypeError('planted'));
   const body = { name: 'summarize', run, ...(givenUp !== undefined && { givenUp }) };
   const failing = activity<{ turn: TurnReference }, string>(shell, body);

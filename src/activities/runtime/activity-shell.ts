@@ -29,7 +29,12 @@ export interface ActivityBody<Input, Output> {
  * that still works in this process.
  */
 export function activity<Input extends ActivityInput, Output>(
-  { database, logger, isWorkflowOpen }: Pick<ActivityDependencies, 'database' | 'logger' | 'isWorkflowOpen'>,
+  {
+    database,
+    logger,
+    isWorkflowOpen,
+    worksOn,
+  }: Pick<ActivityDependencies, 'database' | 'logger' | 'isWorkflowOpen' | 'worksOn'>,
   { name, run, givenUp }: ActivityBody<Input, Output>,
 ): (input: Input) => Promise<Output> {
   const ongoing = new Map<string, OngoingWork<Output>>();
@@ -38,6 +43,8 @@ export function activity<Input extends ActivityInput, Output>(
     const { activityId, attempt, workflowExecution } = context.info;
     const runId = workflowExecution?.runId ?? '';
     const key = `${runId} ${activityId}`;
+    const { conversationId } = ownerOf(input);
+    const done = worksOn(conversationId);
     const before = ongoing.get(key);
     const isJoined = before?.join(context) === true;
     const work = isJoined ? before : new OngoingWork(context, isWorkflowOpen, (execution) => run(input, execution));
@@ -58,6 +65,7 @@ export function activity<Input extends ActivityInput, Output>(
       }
       throw failure;
     } finally {
+      done();
       if (ongoing.get(key) === work) ongoing.delete(key);
     }
   };

@@ -60,6 +60,8 @@ export interface ActivityDependencies {
   readonly outlastingWork: OutlastingWork;
   /** Shown in claims and in Temporal. */
   readonly workerIdentity: string;
+  /** Says that this worker works on a conversation, so that another one goes on when it dies; returns what says that it has done so. */
+  readonly worksOn: (conversationId: string) => () => void;
   /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has an open workflow with this id, or has this run of it open. */

@@ -29,6 +29,8 @@ export interface DatabaseOptions {
    * to send its first row. Default: no limit but the kernel's.
    */
   readonly silenceLimitMilliseconds?: number;
+  /** A connection is never replaced while it lives, so that what its session holds stays. Default: each lives for half an hour to an hour. */
+  readonly keepsSession?: true;
 }
 
 /**
@@ -110,7 +112,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
 }
 
 /** Whether its address says that it leads to a pooler in transaction mode. */
-function isPooled({ options }: Database): boolean {
+export function isPooled({ options }: Database): boolean {
   return options.transaction_settings !== undefined;
 }
 
@@ -134,6 +136,7 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,
     backoff: pauseBeforeReconnect,
+    ...(options.keepsSession === true && { max_lifetime: null }),
     ...(options.silenceLimitMilliseconds !== undefined && {
       silence_timeout: options.silenceLimitMilliseconds / 1_000,
     }),

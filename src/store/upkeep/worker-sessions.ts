@@ -1,0 +1,69 @@
+import type { Database, Fragment, Queries } from '../database/database.ts';
+
+/** A worker whose session lock nobody holds. */
+export interface FreeSession {
+  /** The worker's identity in Temporal. */
+  readonly id: string;
+  /** How often it has renewed its row: the same number twice is a worker that did not in between. */
+  readonly renewals: number;
+}
+
+function lockOf(sql: Queries, id: Fragment): Fragment {
+  return sql`hashtextextended('worker ' || ${id}, 0)`;
+}
+
+/**
+ * Takes the worker's lock for as long as the connection lives. A machine that is gone closes no connection: Postgres asks it, and ends the
+ * session after 8 s without an answer.
+ * @param session one connection, without a pooler in between
+ */
+export async function holdSessionLock(session: Database, id: string): Promise<void> {
+  await session`
+    select set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '1', false),
+      set_config('tcp_keepalives_count', '3', false), set_config('idle_session_timeout', '0', false),
+      pg_advisory_lock(${lockOf(session, session`${id}`)})`;
+}
+
+/**
+ * Renews the worker's row and looks for workers, itself among them, that do not hold their lock.
+ * @param mine conversations that the worker works on; `null`: it does not hold its lock and must not be taken for dead, so it has no row
+ * @returns none in the first ten seconds of Postgres: the others may still be on their way back
+ */
+export async function renewSession(
+  sql: Database,
+  id: string,
+  mine: readonly string[] | null,
+): Promise<readonly FreeSession[]> {
+  const write =
+    mine === null
+      ? sql`delete from workers where id = ${id}`
+      : sql`
+        insert into workers (id, renewals, conversations) values (${id}, 1, ${[...mine]}::uuid[])
+        on conflict (id) do update set renewals = workers.renewals + 1, conversations = excluded.conversations`;
+  return sql<FreeSession[]>`
+    with written as (${write})
+    select w.id, w.renewals from workers w
+    where pg_postmaster_start_time() < clock_timestamp() - interval '10 seconds'
+      and pg_try_advisory_xact_lock_shared(${lockOf(sql, sql`w.id`)})`;
+}
+
+/**
+ * Does what follows a worker's death while nobody else does: the lock that it no longer holds is held meanwhile.
+ * @param work gets the conversations that it worked on; when it fails, the next look finds the worker again
+ * @returns `false`: the worker lives, or another one is at it
+ */
+export async function takeOverSession(
+  sql: Database,
+  { id, renewals }: FreeSession,
+  work: (conversationIds: readonly string[]) => Promise<void>,
+): Promise<boolean> {
+  return sql.begin(async (open) => {
+    const [row] = await open<{ conversations: readonly string[] }[]>`
+      select conversations from workers
+      where id = ${id} and renewals = ${renewals} and pg_try_advisory_xact_lock(${lockOf(open, open`id`)})`;
+    if (row === undefined) return false;
+    await work(row.conversations);
+    await open`delete from workers where id = ${id} and renewals = ${renewals}`;
+    return true;
+  });
+}

@@ -1,0 +1,142 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { describeError } from '../activities/runtime/activity-error.ts';
+import type { Database } from '../store/database/database.ts';
+import { holdSessionLock, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
+import type { FreeSession } from '../store/upkeep/worker-sessions.ts';
+import { releaseWork } from '../temporal/release-work.ts';
+import { atMost } from '../turn/at-most.ts';
+import { judgeSessions } from './dead-workers.ts';
+import type { Suspicion } from './dead-workers.ts';
+
+const RENEW_MILLISECONDS = 250;
+/** While another worker may be dead. */
+const SUSPICIOUS_MILLISECONDS = 100;
+/** For which a worker that does nothing for a conversation may still have its workflow in memory. */
+const REMEMBER_MILLISECONDS = 60_000;
+/** Conversations whose work is released at a time. */
+const RELEASED_AT_ONCE = 10;
+
+export interface SessionDependencies {
+  readonly database: Database;
+  /** Its one connection holds the worker's lock. `null`: nobody sees the worker die, and heartbeats alone tell of it. */
+  readonly sessionDatabase: Database | null;
+  readonly client: Client;
+  readonly identity: string;
+  readonly logger: Logger;
+}
+
+interface Worked {
+  open: number;
+  /** By `performance.now()`. */
+  endedAt: number;
+}
+
+/** Says that this worker lives, and goes on with the work of those that died. */
+export class WorkerSession {
+  readonly #dependencies: SessionDependencies;
+  readonly #conversations = new Map<string, Worked>();
+  #isEnding = false;
+  #isHeld = false;
+  #holding: Promise<void> | null = null;
+  #suspicions: readonly Suspicion[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | null = null;
+  #isDue = false;
+
+  constructor(dependencies: SessionDependencies) {
+    this.#dependencies = dependencies;
+    this.#lookNow();
+  }
+
+  /** Says that the worker works on the conversation. @returns says that it has done so */
+  worksOn(conversationId: string): () => void {
+    const known = this.#conversations.get(conversationId);
+    const worked = known ?? { open: 0, endedAt: 0 };
+    worked.open += 1;
+    this.#conversations.set(conversationId, worked);
+    if (known === undefined) this.#lookNow();
+    return () => {
+      worked.open -= 1;
+      worked.endedAt = performance.now();
+    };
+  }
+
+  /** To be called when nothing of the worker runs any more. */
+  async end(): Promise<void> {
+    const { database, sessionDatabase, identity } = this.#dependencies;
+    this.#isEnding = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+    await renewSession(database, identity, null).catch(() => undefined);
+    await sessionDatabase?.end({ timeout: 1 });
+    await this.#holding;
+  }
+
+  #lookNow(): void {
+    if (this.#looking !== null) {
+      this.#isDue = true;
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#isDue = false;
+    this.#looking = this.#look().finally(() => {
+      this.#looking = null;
+      if (this.#isEnding) return;
+      const pause = this.#suspicions.length > 0 ? SUSPICIOUS_MILLISECONDS : RENEW_MILLISECONDS;
+      this.#timer = setTimeout(() => this.#lookNow(), this.#isDue ? 0 : pause);
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { database, sessionDatabase, identity, logger } = this.#dependencies;
+    if (!this.#isHeld && sessionDatabase !== null) this.#holding ??= this.#hold(sessionDatabase);
+    try {
+      const free = await renewSession(database, identity, this.#isHeld ? recent(this.#conversations) : null);
+      if (free.some(({ id }) => id === identity)) this.#isHeld = false;
+      const others = free.filter(({ id }) => id !== identity);
+      const { suspicions, dead } = judgeSessions(this.#suspicions, others, performance.now());
+      this.#suspicions = suspicions;
+      for (const each of dead) await succeed(this.#dependencies, each);
+    } catch (error) {
+      // Of the time that Postgres was away nobody knows who was there.
+      this.#suspicions = [];
+      logger.debug(describeError(error), 'the worker could not renew its session');
+    }
+  }
+
+  async #hold(session: Database): Promise<void> {
+    try {
+      await holdSessionLock(session, this.#dependencies.identity);
+      this.#isHeld = true;
+    } catch (error) {
+      if (!this.#isEnding)
+        this.#dependencies.logger.warn(describeError(error), 'the worker does not hold its session lock');
+    } finally {
+      this.#holding = null;
+    }
+  }
+}
+
+/** Conversations that are worked on, or were a moment ago; forgets the others. */
+function recent(conversations: Map<string, Worked>): string[] {
+  const since = performance.now() - REMEMBER_MILLISECONDS;
+  for (const [id, { open, endedAt }] of conversations) if (open === 0 && endedAt < since) conversations.delete(id);
+  return [...conversations.keys()];
+}
+
+/** Goes on with what a dead worker did: its attempts end, and any worker gets the next ones. */
+async function succeed({ database, client, logger }: SessionDependencies, dead: FreeSession): Promise<void> {
+  let attempts = 0;
+  try {
+    const isDone = await takeOverSession(database, dead, async (conversationIds) => {
+      await atMost(RELEASED_AT_ONCE, conversationIds, async (conversationId) => {
+        const released = await releaseWork(client, dead.id, conversationId);
+        attempts += released;
+      });
+    });
+    if (isDone) logger.warn({ worker: dead.id, attempts }, 'a worker died: its work goes on');
+  } catch (error) {
+    logger.warn({ worker: dead.id, ...describeError(error) }, 'the work of a dead worker could not be taken over yet');
+  }
+}
