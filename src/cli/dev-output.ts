@@ -13,6 +13,7 @@ const LABELS: Readonly<Record<ServiceName, string>> = {
   temporal: 'Temporal',
   simulator: 'Simulator',
   worker: 'Worker',
+  server: 'Server',
 };
 
 export interface ReadyFacts {
@@ -69,7 +70,7 @@ const SCRIPTED = [
 
 /** The addresses and what to do next, for a person. */
 export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
-  const { postgres, temporal, simulator } = stack.current();
+  const { postgres, temporal, simulator, server } = stack.current();
   const { directory } = facts;
   const { temporalAddress, temporalNamespace, simulatorUrl } = stack.connections;
   const rows: [string, string][] = [
@@ -82,6 +83,7 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
         : `127.0.0.1:${postgres.port}, database and user holdfast`,
     ],
   ];
+  if (server !== null) rows.unshift(['API', `${server.url}/v1, described at ${server.url}/reference`]);
   if (postgres !== null) rows.push(['psql', psqlCommand(postgres)]);
   if (simulator !== null)
     rows.push([
@@ -136,12 +138,13 @@ export class DevOutput {
 
   ready(stack: LocalStack, facts: ReadyFacts): void {
     this.isRunning = true;
-    const { postgres, temporal, simulator } = stack.current();
+    const { postgres, temporal, simulator, server } = stack.current();
     this.line(describeStack(stack, facts), {
       event: 'running',
       postgres,
       temporal,
       simulator,
+      server,
       processes: stack.processIds(),
     });
   }

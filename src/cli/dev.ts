@@ -15,8 +15,10 @@ interface DevOptions extends JsonOption {
   readonly temporalPort?: number;
   readonly uiPort?: number;
   readonly simulatorPort?: number;
+  readonly serverPort?: number;
   readonly simulator?: boolean;
   readonly worker: boolean;
+  readonly server: boolean;
   readonly directory?: string;
   readonly workerCommand?: string;
 }
@@ -43,6 +45,7 @@ function servicesOf(options: DevOptions, environment: NodeJS.ProcessEnv): Servic
     'temporal',
     ...(simulator ? (['simulator'] as const) : []),
     ...(options.worker ? (['worker'] as const) : []),
+    ...(options.server ? (['server'] as const) : []),
   ];
 }
 
@@ -52,6 +55,7 @@ function portsOf(options: DevOptions): Partial<StackPorts> {
     ...(options.temporalPort === undefined ? {} : { temporal: options.temporalPort }),
     ...(options.uiPort === undefined ? {} : { temporalUi: options.uiPort }),
     ...(options.simulatorPort === undefined ? {} : { simulator: options.simulatorPort }),
+    ...(options.serverPort === undefined ? {} : { server: options.serverPort }),
   };
 }
 
@@ -117,7 +121,7 @@ export function devCommand(): Command {
   return withJson(
     holdfastCommand('dev', {
       description:
-        'Runs Postgres, Temporal, a worker and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL and holdfast.yaml name servers of your own, which are then used instead. With --json, one object per line: events, then the addresses.',
+        'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL and holdfast.yaml name servers of your own, which are then used instead. With --json, one object per line: events, then the addresses.',
       examples: ['npx holdfast dev', 'npx holdfast dev --no-worker --postgres-port 5544'],
     }),
   )
@@ -129,9 +133,15 @@ export function devCommand(): Command {
       'port of the simulator (default: 8787 or the next free one, remembered)',
       parsePort,
     )
+    .option(
+      '--server-port <port>',
+      'port of the HTTP server (default: 7070 or the next free one, remembered)',
+      parsePort,
+    )
     .option('--simulator', 'run the simulator although a model key is set')
     .option('--no-simulator', 'do not run the simulator')
     .option('--no-worker', 'do not run a worker')
+    .option('--no-server', 'do not run the HTTP server')
     .option('--directory <folder>', 'where data and addresses are kept (default: .holdfast here or above)')
     .addOption(new Option('--worker-command <arguments>', 'arguments of Node instead of the worker').hideHelp())
     .action(dev);

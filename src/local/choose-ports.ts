@@ -7,15 +7,22 @@ export interface StackPorts {
   readonly temporal: number;
   readonly temporalUi: number;
   readonly simulator: number;
+  readonly server: number;
 }
 
 /**
  * Temporal's are its own defaults. Postgres's is not 5432 nor a neighbour of it, where many machines run one already, and below
  * the range that systems hand out for outgoing connections.
  */
-export const DEFAULT_PORTS: StackPorts = { postgres: 7432, temporal: 7233, temporalUi: 8233, simulator: 8787 };
+export const DEFAULT_PORTS: StackPorts = {
+  postgres: 7432,
+  temporal: 7233,
+  temporalUi: 8233,
+  simulator: 8787,
+  server: 7070,
+};
 
-const PORT_NAMES = ['postgres', 'temporal', 'temporalUi', 'simulator'] as const;
+const PORT_NAMES = ['postgres', 'temporal', 'temporalUi', 'simulator', 'server'] as const;
 
 /** The option of `holdfast dev` that sets a port. */
 const FLAGS: Readonly<Record<keyof StackPorts, string>> = {
@@ -23,6 +30,7 @@ const FLAGS: Readonly<Record<keyof StackPorts, string>> = {
   temporal: '--temporal-port',
   temporalUi: '--ui-port',
   simulator: '--simulator-port',
+  server: '--server-port',
 };
 
 export interface PortPreferences {

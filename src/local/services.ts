@@ -29,7 +29,9 @@ export async function startProgram(options: ProgramOptions): Promise<GuardedProc
   return startGuardedProcess({ ...options, command: process.execPath });
 }
 
-export interface SimulatorProcessOptions {
+export interface HttpProcessOptions {
+  /** Of the command, too. */
+  readonly name: 'simulator' | 'server';
   /** On 127.0.0.1. */
   readonly port: number;
   readonly workingDirectory: string;
@@ -37,23 +39,21 @@ export interface SimulatorProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Starts `holdfast simulator` in a process of its own. */
-export async function startSimulatorProcess(
-  options: SimulatorProcessOptions,
-  signal?: AbortSignal,
-): Promise<RunningService> {
-  const logFile = join(options.logDirectory, 'simulator.log');
+/** Starts `holdfast simulator` or `holdfast server` in a process of its own. */
+export async function startHttpProcess(options: HttpProcessOptions, signal?: AbortSignal): Promise<RunningService> {
+  const { name } = options;
+  const logFile = join(options.logDirectory, `${name}.log`);
   const readLog = await followLog(logFile);
   const process = await startProgram({
-    name: 'simulator',
-    arguments: holdfastCommand('simulator', '--port', String(options.port), '--json'),
+    name,
+    arguments: holdfastCommand(name, '--port', String(options.port), '--json'),
     environment: options.environment,
     workingDirectory: options.workingDirectory,
     logFile,
     stopTimeoutMilliseconds: 3000,
   });
   await waitUntilReady({
-    name: 'simulator',
+    name,
     process,
     logFile,
     readLog,

@@ -17,6 +17,8 @@ const stackFile = z.object({
   postgres: z.object({ port: z.number().int(), database: z.string(), dataDirectory: z.string() }).nullable(),
   temporal: z.object({ address: z.string(), namespace: z.string(), uiUrl: z.string().nullable() }).nullable(),
   simulator: z.object({ url: z.string() }).nullable(),
+  /** Null where none was asked for. */
+  server: z.object({ url: z.string() }).nullable().default(null),
   /** Of the running stack, or of one that was killed: the next start ends them. */
   processes: z.record(z.string(), rememberedProcess),
 });

@@ -4,7 +4,7 @@ import type { ServiceEvent, ServiceName } from './supervise.ts';
 export interface LocalStackOptions {
   /** State folder, usually `.holdfast`; made when it is missing. */
   readonly directory: string;
-  /** Which services to run. A server that the environment names is never started. Default: all four. */
+  /** Which services to run. A server that the environment names is never started. Default: all but the server. */
   readonly services?: readonly ServiceName[];
   /** Ports that must be used; others are chosen and remembered. */
   readonly ports?: Partial<StackPorts>;

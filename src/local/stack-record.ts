@@ -3,7 +3,7 @@ import type { Stack } from './stack-file.ts';
 import { writeStack } from './stack-file.ts';
 import type { ServiceName } from './supervise.ts';
 
-const EMPTY: Stack = { version: 1, postgres: null, temporal: null, simulator: null, processes: {} };
+const EMPTY: Stack = { version: 1, postgres: null, temporal: null, simulator: null, server: null, processes: {} };
 
 /** The stack file of a running stack: changed in memory, written after each change, one write at a time. */
 export class StackRecord {

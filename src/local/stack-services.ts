@@ -9,7 +9,7 @@ import { releaseDataDirectory } from './leftovers.ts';
 import { localDatabaseUrl } from './postgres-login.ts';
 import { LOCAL_HOST } from './ports.ts';
 import { ensureDatabase, startPostgres } from './postgres.ts';
-import { startSimulatorProcess } from './services.ts';
+import { startHttpProcess } from './services.ts';
 import { resolveConnections } from './stack-file.ts';
 import type { Connections } from './stack-file.ts';
 import type { LocalStackOptions } from './stack-options.ts';
@@ -19,7 +19,7 @@ import { supervise } from './supervise.ts';
 import type { ServiceDefinition, ServiceEvent, ServiceName, SupervisedService } from './supervise.ts';
 import { provideTemporalCli } from './temporal-cli.ts';
 import { startTemporalServer } from './temporal-server.ts';
-import { startWorkerProcess } from './worker-process.ts';
+import { connectedEnvironment, startWorkerProcess } from './worker-process.ts';
 
 const DATABASE = 'holdfast';
 const NAMESPACE = 'default';
@@ -138,8 +138,9 @@ async function runSimulator(start: StackStart): Promise<void> {
   await superviseIn(start, ['simulator'], ({ simulator: port }) => ({
     name: 'simulator',
     start: async (signal) =>
-      startSimulatorProcess(
+      startHttpProcess(
         {
+          name: 'simulator',
           port,
           workingDirectory: start.directory,
           logDirectory: start.logDirectory,
@@ -171,6 +172,26 @@ async function runWorker(start: StackStart, connections: Connections): Promise<v
   }));
 }
 
+async function runServer(start: StackStart, connections: Connections): Promise<void> {
+  if (start.options.services?.includes('server') !== true) return start.record.update({ server: null });
+  await superviseIn(start, ['server'], ({ server: port }) => ({
+    name: 'server',
+    start: async (signal) =>
+      startHttpProcess(
+        {
+          name: 'server',
+          port,
+          workingDirectory: start.options.workingDirectory ?? dirname(start.directory),
+          logDirectory: start.logDirectory,
+          environment: connectedEnvironment(start.environment, connections),
+        },
+        signal,
+      ),
+  }));
+  const { server: port } = start.ports.ports();
+  await start.record.update({ server: { url: `http://${LOCAL_HOST}:${port}` } });
+}
+
 /** As the superuser of a Postgres of its own: before the first migration there is no role of the application. */
 function migrationUrl({ record }: StackStart, { databaseUrl }: Connections): string {
   const { postgres } = record.current();
@@ -198,30 +219,30 @@ async function prepareDatabase(databaseUrl: string, own: TemporalAddress | null)
   }
 }
 
-/** Both servers at once; when one fails the other's start is still awaited, so that it can be stopped. */
-async function runServers(start: StackStart): Promise<void> {
-  const results = await Promise.allSettled([runPostgres(start), runTemporal(start)]);
+/** Both at once; when one fails the other's start is still awaited, so that it can be stopped. */
+async function both(...starts: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(starts);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Starts what is wanted, in order: both servers, the simulator, migrations, the worker. */
+/** Starts what is wanted, in order: Postgres and Temporal, the simulator, migrations, the worker and the server. */
 export async function startServices(start: StackStart): Promise<Connections> {
   const { signal } = start.options;
-  await runServers(start);
+  await both(runPostgres(start), runTemporal(start));
   signal?.throwIfAborted();
   await runSimulator(start);
   const connections = resolveConnections(start.environment, start.record.current());
   const { postgres, temporal } = start.record.current();
   await prepareDatabase(migrationUrl(start, connections), postgres === null ? null : temporal);
   signal?.throwIfAborted();
-  await runWorker(start, connections);
+  await both(runWorker(start, connections), runServer(start, connections));
   signal?.throwIfAborted();
   return connections;
 }
 
 /** In the reverse order of their start, so that the worker can still write while it stops. */
 export async function stopServices(running: readonly SupervisedService[]): Promise<void> {
-  const order: readonly ServiceName[] = ['worker', 'simulator', 'temporal', 'postgres'];
+  const order: readonly ServiceName[] = ['server', 'worker', 'simulator', 'temporal', 'postgres'];
   for (const name of order) {
     for (const service of running.filter((candidate) => candidate.name === name)) await service.stop();
   }

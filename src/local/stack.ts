@@ -25,7 +25,7 @@ export interface LocalStack {
   readonly logDirectory: string;
   /** Of each running service that this stack started. */
   processIds(): Partial<Record<ServiceName, number>>;
-  /** Stops worker, simulator, Temporal and Postgres, in this order, and returns when their processes are gone. */
+  /** Stops server, worker, simulator, Temporal and Postgres, in this order, and returns when their processes are gone. */
   stop(): Promise<void>;
 }
 
@@ -72,6 +72,7 @@ export function rememberedPorts(stack: Stack | null): Partial<StackPorts> {
     temporal: portOf(stack?.temporal && `http://${stack.temporal.address}`),
     temporalUi: portOf(stack?.temporal?.uiUrl),
     simulator: portOf(stack?.simulator?.url),
+    server: portOf(stack?.server?.url),
   };
   return Object.fromEntries(Object.entries(entries).filter(([, port]) => port !== null));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GuardedProcess } from './guarded-process.ts';
 
-export type ServiceName = 'postgres' | 'temporal' | 'simulator' | 'worker';
+export type ServiceName = 'postgres' | 'temporal' | 'simulator' | 'worker' | 'server';
 
 /** A service that is ready. */
 export interface RunningService {

@@ -31,16 +31,16 @@ describe('choosing ports', () => {
     expect(await choosePort(port, new Set([port]))).not.toBe(port);
   });
 
-  test('remembered ports are used again; four services never share one', async () => {
+  test('remembered ports are used again; services never share one', async () => {
     const remembered = { postgres: await freePort(), temporal: await freePort() };
     const ports = (await PortPlan.make({ asked: {}, remembered, isAnyPortGood: false })).ports();
     expect(ports).toMatchObject(remembered);
-    expect(new Set(Object.values(ports)).size).toBe(4);
+    expect(new Set(Object.values(ports)).size).toBe(5);
   });
 
   test('where any port is good, the defaults and their neighbours are left to others', async () => {
     const ports = (await PortPlan.make({ asked: {}, remembered: {}, isAnyPortGood: true })).ports();
-    for (const name of ['postgres', 'temporal', 'temporalUi', 'simulator'] as const) {
+    for (const name of ['postgres', 'temporal', 'temporalUi', 'simulator', 'server'] as const) {
       expect(Math.abs(ports[name] - DEFAULT_PORTS[name])).toBeGreaterThan(20);
     }
   });

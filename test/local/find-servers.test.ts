@@ -27,6 +27,7 @@ beforeEach(async () => {
     postgres: { port: 7432, database: 'holdfast', dataDirectory },
     temporal: { address: '127.0.0.1:7233', namespace: 'default', uiUrl: null },
     simulator: { url: 'http://127.0.0.1:8787' },
+    server: null,
     processes: {},
   });
 });

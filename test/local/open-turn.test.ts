@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import postgres from 'postgres';
-import { afterEach, beforeEach, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { signalProcess } from '../../src/local/process-signals.ts';
 import { readStack, resolveConnections } from '../../src/local/stack-file.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
@@ -50,4 +50,7 @@ test('an open turn goes on by itself after kill -9 of everything', { timeout: 18
   await waitUntil('nothing is left', async () => (await processesOfRun(project)).length === 0);
   await new DevProcess(project, [], environment).running();
   await waitForOutcome('the turn has completed', 'completed');
+  // What `curl` sees beside `holdfast dev`.
+  const answer = await fetch(`${readStack(join(project, '.holdfast'))?.server?.url}/v1/conversations`);
+  expect(await answer.json()).toMatchObject({ items: [{ title: 'Say hello', turn: { outcome: 'completed' } }] });
 });

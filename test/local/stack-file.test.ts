@@ -18,6 +18,7 @@ beforeEach(async () => {
     postgres: { port: 7432, database: 'holdfast', dataDirectory },
     temporal: { address: '127.0.0.1:7233', namespace: 'default', uiUrl: 'http://127.0.0.1:8233' },
     simulator: { url: 'http://127.0.0.1:8787' },
+    server: null,
     processes: { postgres: { processId: 12, start: '345' } },
   };
 });

@@ -162,6 +162,7 @@ describe('the local stack', { timeout: 120_000 }, () => {
       postgres: { port, database: 'holdfast', dataDirectory: join(directory, 'postgres') },
       temporal: null,
       simulator: null,
+      server: null,
       processes: {},
     });
     const stack = await start({ ...ONLY_POSTGRES, onEvent });

@@ -12,7 +12,7 @@ export const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.js', import.met
 
 const POLLING_WORKER = fileURLToPath(new URL('./polling-worker.mjs', import.meta.url));
 /** Flags for a stack of servers and a worker that only polls: for what is about processes, not about turns. */
-export const WITHOUT_TURNS = ['--no-simulator', '--worker-command', POLLING_WORKER];
+export const WITHOUT_TURNS = ['--no-simulator', '--no-server', '--worker-command', POLLING_WORKER];
 
 const line = z.looseObject({
   event: z.string().optional(),
