@@ -3,6 +3,8 @@ FROM node:22.21.1-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY vendor ./vendor
+COPY packages/simulator/package.json ./packages/simulator/package.json
+COPY packages/lab/package.json ./packages/lab/package.json
 # With optional packages: the compilers' binaries for this platform are such.
 RUN npm ci
 COPY . .
@@ -16,15 +18,15 @@ WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
-# node_modules/postgres is a link to it.
+# node_modules/postgres and node_modules/@holdfast/simulator are links to these.
 COPY --from=build /app/vendor ./vendor
+COPY --from=build /app/packages/simulator ./packages/simulator
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/migrations ./migrations
 COPY --from=build /app/data ./data
 COPY --from=build /app/docs ./docs
-# Not the set-up itself: the program reads the Node version that it needs from here.
-COPY --from=build /app/scripts/setup ./scripts/setup
+# The program reads the Node version that it needs from here.
 COPY --from=build /app/scripts/versions.json ./scripts/versions.json
 RUN mkdir /workspace && chown node:node /workspace
 USER node

@@ -8,15 +8,15 @@ import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Folders whose tests need no Temporal and no Postgres. */
 const MODULE_TESTS = [
-  'bench',
   'cli/follow',
   'cli/render',
   'config',
   'context',
-  'demo/input',
-  'dev',
+  'dev/bench',
+  'dev/demo/input',
+  'dev/mutate',
   'models',
-  'simulator',
+  'packages/simulator',
   'temporal',
   'tools',
   'turn',
@@ -55,8 +55,15 @@ export const serviceTests = {
   globalSetup: ['test/support/start-servers.ts'],
 };
 
-/** The examples of the documents import the package by its name. */
-const resolve = { alias: { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) } };
+const root = fileURLToPath(new URL('.', import.meta.url));
+/** The packages and the examples of the documents import each other by name: as tsconfig.json says. */
+const resolve = {
+  alias: [
+    { find: /^holdfast$/u, replacement: `${root}src/index.ts` },
+    { find: /^holdfast\/internal\/(.*)\.js$/u, replacement: `${root}src/$1.ts` },
+    { find: '@holdfast/simulator', replacement: `${root}packages/simulator/src/index.ts` },
+  ],
+};
 
 const moduleTests = {
   ...shared,

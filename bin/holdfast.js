@@ -2,21 +2,26 @@
 // In a clone this runs src through tsx; in an installed package, where there is no src, the compiled dist.
 // HOLDFAST_RUN=dist runs the compiled one in a clone too (`npm run build`): it starts in half the time.
 import { existsSync } from 'node:fs';
-import { refuseOldNode } from '../scripts/setup/check-node.mjs';
+import { fileURLToPath } from 'node:url';
 
+const root = new URL('../', import.meta.url);
+const source = new URL('src/', root);
+const isCompiled = process.env.HOLDFAST_RUN === 'dist' || !existsSync(source);
+
+const { refuseOldNode } = await import(
+  new URL('local/setup/check-node.mjs', existsSync(source) ? source : new URL('dist/', root)).href
+);
 refuseOldNode();
 
-const source = new URL('../src/cli/main.ts', import.meta.url);
-
 async function loadMain() {
-  if (process.env.HOLDFAST_RUN === 'dist' || !existsSync(source)) return import('../dist/cli/main.js');
-  if (!existsSync(new URL('../node_modules/.package-lock.json', import.meta.url))) {
+  if (isCompiled) return import('../dist/cli/main.js');
+  if (!existsSync(new URL('node_modules/.package-lock.json', root))) {
     process.stderr.write('holdfast: this clone is not set up: its npm packages are missing.\nNext: npm run setup\n');
     process.exit(1);
   }
   const { register } = await import('tsx/esm/api');
-  register();
-  return import(source.href);
+  register({ tsconfig: fileURLToPath(new URL('tsconfig.json', root)) });
+  return import(new URL('cli/main.ts', source).href);
 }
 
 const { main } = await loadMain();

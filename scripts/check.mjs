@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** @type {[name: string, command: string, args: string[]][]} */
 const checks = [
   ['types', 'tsc', []],
-  ['lint', 'oxlint', ['--deny-warnings']],
+  ['lint', 'oxlint', ['-c', 'oxlint.config.mjs', '--deny-warnings']],
   ['format', 'oxfmt', ['--check', '.']],
   ['dead exports', 'knip', []],
 ];

@@ -1,5 +1,5 @@
 // `npm run demo`, `npm test`, `npm run bench`: set-up when something is missing, then the real command.
-import { refuseOldNode } from './setup/check-node.mjs';
+import { refuseOldNode } from '../src/local/setup/check-node.mjs';
 
 refuseOldNode();
 const { setUpOrExplain } = await import('./setup/set-up.mjs');

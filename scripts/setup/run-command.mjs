@@ -136,17 +136,6 @@ function program(path) {
 }
 
 /**
- * As bin/holdfast.js chooses: the compiled program where the environment asks for it.
- *
- * @param {readonly string[]} commandArguments
- */
-async function demo(commandArguments) {
-  return process.env.HOLDFAST_RUN === 'dist'
-    ? runNode([join(ROOT, 'dist/demo/main.js'), ...commandArguments])
-    : program('src/demo/main.ts')(commandArguments);
-}
-
-/**
  * Its processes start and die often: compiled, in half the time.
  *
  * @param {readonly string[]} commandArguments
@@ -154,7 +143,9 @@ async function demo(commandArguments) {
 async function soak(commandArguments) {
   const code = await runNode([join(ROOT, 'scripts/build.mjs'), '--if-changed']);
   const environment = { ...process.env, HOLDFAST_RUN: 'dist' };
-  return code === 0 ? runNode(['--import', 'tsx', join(ROOT, 'soak/main.ts'), ...commandArguments], environment) : code;
+  return code === 0
+    ? runNode(['--import', 'tsx', join(ROOT, 'dev/soak/main.ts'), ...commandArguments], environment)
+    : code;
 }
 
 /**
@@ -173,11 +164,11 @@ async function recordHistories(vitestArguments) {
  * @type {Readonly<Record<string, (commandArguments: readonly string[]) => Promise<number>>>}
  */
 const COMMANDS = {
-  demo,
+  demo: program('dev/demo/main.ts'),
   test: runTests,
-  bench: program('bench/main.ts'),
+  bench: program('dev/bench/main.ts'),
   soak,
-  presets: program('src/lab/presets-table.ts'),
+  presets: program('dev/bench/presets-table.ts'),
   'record-histories': recordHistories,
   'test:postgres': program('test/postgres/main.ts'),
   'test:deployment': program('test/deployment/main.ts'),

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { refuseFullDisk } from './disk.mjs';
-import { explainFileError, explainOutput, SetupFailure } from './failure.mjs';
-import { waitForLock } from './lock.mjs';
+import { refuseFullDisk } from '../../src/local/setup/disk.mjs';
+import { explainFileError, explainOutput, SetupFailure } from '../../src/local/setup/failure.mjs';
+import { waitForLock } from '../../src/local/setup/lock.mjs';
 import {
   installPackages,
   isProgramLinked,
@@ -11,10 +11,10 @@ import {
   needsInstallation,
   readStamp,
   writeStamp,
-} from './node-modules.mjs';
-import { runProgram } from './run-program.mjs';
-import { findTemporalCli, isExecutableFile, temporalOnPath } from './temporal-cli.mjs';
-import { bringTemporalCliToCache } from './temporal-download.mjs';
+} from '../../src/local/setup/node-modules.mjs';
+import { runProgram } from '../../src/local/setup/run-program.mjs';
+import { findTemporalCli, isExecutableFile, temporalOnPath } from '../../src/local/setup/temporal-cli.mjs';
+import { bringTemporalCliToCache } from '../../src/local/setup/temporal-download.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What npm installs, and some air. */

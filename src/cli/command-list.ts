@@ -178,9 +178,6 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
   [
     'Files of conversations:',
     [
-      command('lab', 'replay recorded agent sessions under the presets and compare', async () =>
-        (await import('./lab.ts')).labCommand(),
-      ),
       command(
         'import',
         'make a recorded session, or an exported conversation, a conversation that can go on',

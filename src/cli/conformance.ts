@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import { given } from '../config/environment.ts';
 import { CAPABILITIES } from '../models/conformance/capability.ts';
 import type { Capability, ConformanceFinding, ConformanceReport } from '../models/conformance/capability.ts';
@@ -9,7 +10,7 @@ import type { ProtocolName } from '../models/provider.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import { count } from './count-option.ts';
 import { EXIT_CODES } from './exit-codes.ts';
-import { withJson } from './holdfast-command.ts';
+import { newCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { findingLine } from './render/finding-line.ts';
@@ -34,7 +35,7 @@ const SILENCE_MILLISECONDS = 30_000;
 
 /** `holdfast model test`: what works with a model server. */
 export function conformanceCommand(): Command {
-  const command = new Command('test')
+  const command = newCommand('test')
     .description(
       'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, a count endpoint, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
     )

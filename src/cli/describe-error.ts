@@ -5,7 +5,7 @@ import { isDiskFull } from '../local/full-disk.ts';
 import { StackError } from '../local/stack-error.ts';
 import { TemporalError } from '../temporal/errors.ts';
 import { ConfigurationError } from '../config/errors.ts';
-import { LabError } from '../lab/lab-error.ts';
+import { SessionFileError } from '../import/session-error.ts';
 import { StoreError } from '../store/database/errors.ts';
 import type { StoreErrorCode } from '../store/database/errors.ts';
 import type { ExitReason } from './exit-codes.ts';
@@ -134,9 +134,9 @@ export function describeError(
   if (thrown instanceof CommanderError) return describeCommanderError(thrown);
   if (thrown instanceof UsageError)
     return { code: thrown.code, message: thrown.message, next: thrown.next, exit: 'usage' };
-  if (thrown instanceof LabError) {
+  if (thrown instanceof SessionFileError) {
     const { code, message, next } = thrown;
-    return { code, message, next, exit: code === 'lab_option_invalid' ? 'usage' : 'unreadableSession' };
+    return { code, message, next, exit: 'unreadableSession' };
   }
   if (thrown instanceof StackError) {
     const message = thrown.message.replace(thrown.fix, '').trim();

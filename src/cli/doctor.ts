@@ -1,9 +1,11 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { ResolvedProviders } from '../config/providers.ts';
 import { ConfigurationError, describeProblem } from '../config/errors.ts';
 import { broken, CHECK_NAMES } from '../local/doctor/finding.ts';
 import type { CheckName, Finding } from '../local/doctor/finding.ts';
 import { EXIT_CODES } from './exit-codes.ts';
+import { newCommand } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import type { JsonOption } from './holdfast-command.ts';
 
@@ -96,7 +98,7 @@ function checkNames(text: string): readonly CheckName[] {
 
 /** `holdfast doctor`: what works on this machine, and how to mend what does not. */
 export function doctorCommand(): Command {
-  return new Command('doctor')
+  return newCommand('doctor')
     .description('Check this machine: versions, ports, disk, Postgres, Temporal, model key, clock')
     .option('--directory <folder>', 'state folder of the local stack; default: .holdfast')
     .option('--only <checks>', `these checks alone, separated by commas: ${CHECK_LIST}`, checkNames)

@@ -10,10 +10,15 @@ export interface CommandTexts {
   readonly examples: readonly string[];
 }
 
+/** A command that throws its errors: `main` prints all of them alike. */
+export function newCommand(name: string): Command {
+  return new Command(name).exitOverride().configureOutput({ outputError: () => undefined });
+}
+
 /** A command as all of them are: `--json`, an example and the exit codes in its help. */
 export function holdfastCommand(name: string, texts: CommandTexts): Command {
   const examples = texts.examples.map((example) => `  $ ${example}`).join('\n');
-  return new Command(name)
+  return newCommand(name)
     .description(texts.description)
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', `\nExamples:\n${examples}\n\nExit codes:\n${describeExitCodes()}`);

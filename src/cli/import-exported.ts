@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { LONGEST_LINE_BYTES, readLines } from '../lab/read/read-lines.ts';
+import { LONGEST_LINE_BYTES, readLines } from '../import/read/read-lines.ts';
 import { isConversationFile } from '../store/transfer/read-file.ts';
 import { StoreError } from '../store/database/errors.ts';
 import { withReader } from './connect.ts';

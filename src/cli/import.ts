@@ -7,7 +7,7 @@ import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { importExported, isExported } from './import-exported.ts';
-import { importLines } from './render/lab-report.ts';
+import { importLines } from './render/import-lines.ts';
 import { plural } from './render/numbers.ts';
 
 interface ImportFlags extends ConnectionFlags {
@@ -22,7 +22,7 @@ export function importCommand(): Command {
   return withConnections(
     holdfastCommand('import', {
       description:
-        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that are named here.',
+        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast-lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that are named here.',
       examples: [
         'npx holdfast import session.jsonl',
         'npx holdfast import conversation.jsonl',
@@ -46,7 +46,7 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
   }
   const output = openOutput();
   const [{ importSessions }, { loadConfiguration }, { connectDatabase }, { requireCurrentSchema }] = await Promise.all([
-    import('../lab/import-sessions.ts'),
+    import('../import/import-sessions.ts'),
     import('../config/load-configuration.ts'),
     import('../store/database/database.ts'),
     import('../store/database/migrate.ts'),

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { COMMANDS } from './command-list.ts';
 import type { ListedCommand, ListedGroup } from './command-list.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
+import { newCommand } from './holdfast-command.ts';
 import { endOnSignals, exitCodeOfInterruption } from './interruption.ts';
 import { endWhenPipeCloses, printJson, printRemark } from './output.ts';
 import { readVersion } from './package-version.ts';
@@ -15,7 +17,7 @@ import { stackFilePath, stateDirectory } from '../local/state-folder.ts';
  * @param argv what is asked for; `all`: every command
  */
 export async function createProgram(argv: readonly string[] | 'all'): Promise<Command> {
-  const program = new Command('holdfast')
+  const program = newCommand('holdfast')
     .description('Durable agent turns that survive crashes and outlive the context window.')
     .usage('<command> [options]')
     .version(readVersion(), '-V, --version', 'show the version')
@@ -32,7 +34,6 @@ export async function createProgram(argv: readonly string[] | 'all'): Promise<Co
     program.commandsGroup(title);
     for (const listed of commands) program.addCommand(await commandOf(listed, wanted));
   }
-  reportErrorsToMain(program);
   return program;
 }
 
@@ -46,9 +47,9 @@ function wordsOf(argv: readonly string[]): readonly string[] {
 async function commandOf(listed: ListedCommand | ListedGroup, wanted: readonly string[] | 'all'): Promise<Command> {
   const isWanted = wanted === 'all' || wanted[0] === listed.name;
   if (!('commands' in listed)) {
-    return (isWanted ? await listed.load() : new Command(listed.name)).summary(listed.summary);
+    return (isWanted ? await listed.load() : newCommand(listed.name)).summary(listed.summary);
   }
-  const group = new Command(listed.name)
+  const group = newCommand(listed.name)
     .summary(listed.summary)
     .description(`${listed.summary.charAt(0).toUpperCase()}${listed.summary.slice(1)}.`)
     .usage('<command> [options]')
@@ -57,12 +58,6 @@ async function commandOf(listed: ListedCommand | ListedGroup, wanted: readonly s
   const inside = wanted === 'all' ? wanted : isWanted ? wanted.slice(1) : [];
   for (const each of listed.commands) group.addCommand(await commandOf(each, inside));
   return group;
-}
-
-/** `main` prints all errors alike. */
-function reportErrorsToMain(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => undefined });
-  for (const each of command.commands) reportErrorsToMain(each);
 }
 
 /** What can be done next in this folder. */
@@ -82,25 +77,28 @@ function firstSteps(): string {
   return `Next:\n${steps.map(([what = '', why = '']) => `  $ ${what.padEnd(30)} ${why}`).join('\n')}`;
 }
 
-/** Runs one command of the CLI as a process, which ends with it. */
-export async function main(argv: readonly string[]): Promise<void> {
+/** Makes the program for a command line. */
+type LoadProgram = (argv: readonly string[]) => Promise<Command>;
+
+/** Runs a command line as a process, which ends with it. @param load another program than `holdfast` */
+export async function main(argv: readonly string[], load?: LoadProgram): Promise<void> {
   endWhenPipeCloses();
   endOnSignals();
-  await runCommandLine(argv);
+  await runCommandLine(argv, load);
   process.exitCode = exitCodeOfInterruption() ?? process.exitCode;
   await leaveSoon();
 }
 
 /** Runs one command, says what went wrong, and sets the exit code. */
-export async function runCommandLine(argv: readonly string[]): Promise<void> {
+export async function runCommandLine(argv: readonly string[], load: LoadProgram = createProgram): Promise<void> {
   try {
-    if (argv.length <= 2) {
+    if (argv.length <= 2 && load === createProgram) {
       process.stdout.write(
         `Durable agent turns that survive crashes and outlive the context window.\n\n${firstSteps()}\n\nAll commands: npx holdfast --help\n`,
       );
       return;
     }
-    await (await createProgram(argv)).parseAsync([...argv]);
+    await (await load(argv)).parseAsync([...argv]);
   } catch (error) {
     await report(error, argv);
   }

@@ -34,7 +34,7 @@ export function simulatorCommand(): Command {
 }
 
 async function simulate(flags: SimulatorFlags): Promise<void> {
-  const { startSimulator } = await import('../simulator/index.ts');
+  const { startSimulator } = await import('@holdfast/simulator');
   const output = openOutput();
   const { host, port, latency, tokensPerSecond, seed } = flags;
   const simulator = await startSimulator({ host, port, latency, tokensPerSecond, seed }).catch((error: unknown) => {

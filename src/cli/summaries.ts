@@ -157,7 +157,7 @@ function known(written: readonly StoredSummary[]): string {
 
 async function audit(conversationId: string, flags: SummariesFlags, output: Output): Promise<void> {
   const [{ auditSummaries }, { connectDatabase }] = await Promise.all([
-    import('../lab/audit/audit-summaries.ts'),
+    import('../verify/audit/audit-summaries.ts'),
     import('../store/database/database.ts'),
   ]);
   const database = connectDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-audit' });

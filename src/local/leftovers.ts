@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processStart } from '../../scripts/setup/lock.mjs';
+import { processStart } from './setup/lock.mjs';
 import { isAlive, signalProcess, waitUntilGone } from './process-signals.ts';
 
 /** A process as the stack file remembers it. */

@@ -1,4 +1,4 @@
-import { processStart } from '../../scripts/setup/lock.mjs';
+import { processStart } from './setup/lock.mjs';
 import type { Stack } from './stack-file.ts';
 import { writeStack } from './stack-file.ts';
 import type { ServiceName } from './supervise.ts';

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { lockHolder, tryLock } from '../../scripts/setup/lock.mjs';
-import type { Lock } from '../../scripts/setup/lock.mjs';
+import { lockHolder, tryLock } from './setup/lock.mjs';
+import type { Lock } from './setup/lock.mjs';
 import { PortPlan } from './choose-ports.ts';
 import type { StackPorts } from './choose-ports.ts';
 import { explainFullDisk } from './full-disk.ts';

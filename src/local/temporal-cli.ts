@@ -1,6 +1,6 @@
-import { SetupFailure } from '../../scripts/setup/failure.mjs';
-import { findTemporalCli, isExecutableFile } from '../../scripts/setup/temporal-cli.mjs';
-import { bringTemporalCliToCache } from '../../scripts/setup/temporal-download.mjs';
+import { SetupFailure } from './setup/failure.mjs';
+import { findTemporalCli, isExecutableFile } from './setup/temporal-cli.mjs';
+import { bringTemporalCliToCache } from './setup/temporal-download.mjs';
 import { StackError } from './stack-error.ts';
 
 /**

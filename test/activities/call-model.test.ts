@@ -13,7 +13,7 @@ import { listEntries } from '../../src/store/log/entries.ts';
 import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
 import { headOf, register, startTurn, text } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';

@@ -4,7 +4,7 @@ import { summarize } from '../../src/activities/compaction/summarize.ts';
 import { createModelPermits } from '../../src/activities/runtime/model-permits.ts';
 import type { ModelPermits } from '../../src/activities/runtime/model-permits.ts';
 import { waitAfterRefusal } from '../../src/activities/runtime/provider-wait.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
+import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';

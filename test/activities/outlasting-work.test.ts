@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { listLateToolResults } from '../../src/store/attempts/tool-calls.ts';

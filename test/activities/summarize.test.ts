@@ -4,7 +4,7 @@ import { summarize } from '../../src/activities/compaction/summarize.ts';
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { listParts, registerPartAttempt } from '../../src/store/compactions/compaction-parts.ts';
 import type { PartReference } from '../../src/store/compactions/compaction-parts.ts';
 import type { Database } from '../../src/store/database/database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSimulator, type Simulator } from '../../src/simulator/index.ts';
+import { startSimulator, type Simulator } from '../../packages/simulator/src/index.ts';
 import { runCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 

@@ -15,10 +15,12 @@ function exitCode(): number {
 /**
  * Runs a command in this process, which takes milliseconds where a process takes most of a second. What belongs to the
  * process itself (signals, pipes, that it ends) is tested with `runCli`.
+ * @param load another program than `holdfast`
  */
 export async function runInProcess(
   args: readonly string[],
   { environment, directory, input = '' }: CliOptions = {},
+  load?: Parameters<typeof runCommandLine>[1],
 ): Promise<CliResult> {
   if (running) throw new Error('one command at a time: environment and output belong to the process');
   running = true;
@@ -40,7 +42,7 @@ export async function runInProcess(
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   try {
     process.chdir(directory ?? tmpdir());
-    await runCommandLine(['node', 'holdfast', ...args]);
+    await runCommandLine(['node', 'holdfast', ...args], load);
     const [stdout, stderr] = OUTPUTS.map((name) => Buffer.concat(printed[name]).toString());
     return { code: exitCode(), stdout: stdout ?? '', stderr: stderr ?? '' };
   } finally {

@@ -15,7 +15,7 @@ import { startTemporalCluster } from './support/temporal-cluster.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HOLDFAST = [join(ROOT, 'bin/holdfast.js')];
-const DEMO = ['--import', import.meta.resolve('tsx'), join(ROOT, 'src/demo/main.ts')];
+const DEMO = ['--import', import.meta.resolve('tsx'), join(ROOT, 'dev/demo/main.ts')];
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { dialogue } from '../../bench/memory/dialogues/dialogue.ts';
-import type { Dialogue } from '../../bench/memory/dialogues/dialogue.ts';
-import { writtenDialogues } from '../../bench/memory/dialogues/written-dialogues.ts';
-import { loadEntries } from '../../bench/memory/load-entries.ts';
+import { dialogue } from '../../dev/bench/memory/dialogues/dialogue.ts';
+import type { Dialogue } from '../../dev/bench/memory/dialogues/dialogue.ts';
+import { writtenDialogues } from '../../dev/bench/memory/dialogues/written-dialogues.ts';
+import { loadEntries } from '../../dev/bench/memory/load-entries.ts';
 import { createEmbeddingClient } from '../../src/models/embedder.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';

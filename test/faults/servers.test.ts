@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import { findTemporalCli } from '../../src/local/setup/temporal-cli.mjs';
 import { textOf } from '../../src/context/log/content.ts';
 import { freePort } from '../../src/local/ports.ts';
 import { startPostgres } from '../../src/local/postgres.ts';

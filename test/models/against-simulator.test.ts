@@ -3,7 +3,7 @@ import type { ToolCallPart } from '../../src/context/log/content.ts';
 import type { ViewMessage } from '../../src/context/view/view.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
-import { startSimulator, type Simulator } from '../../src/simulator/index.ts';
+import { startSimulator, type Simulator } from '../../packages/simulator/src/index.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 
 let simulator: Simulator;
@@ -15,7 +15,7 @@ afterAll(async () => simulator.close());
 const PROTOCOLS = ['anthropic', 'chat', 'responses'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
 
-/** Whose wordings the simulator knows (`src/simulator/README.md`). */
+/** Whose wordings the simulator knows (`packages/simulator/README.md`). */
 const VENDORS = [
   'anthropic',
   'anthropic-sum',

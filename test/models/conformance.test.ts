@@ -4,7 +4,7 @@ import { CAPABILITIES } from '../../src/models/conformance/capability.ts';
 import type { Capability, ConformanceReport, ConformanceStatus } from '../../src/models/conformance/capability.ts';
 import { checkServer } from '../../src/models/conformance/check-server.ts';
 import type { ConformanceOptions } from '../../src/models/conformance/check-server.ts';
-import { startSimulator, type Simulator } from '../../src/simulator/index.ts';
+import { startSimulator, type Simulator } from '../../packages/simulator/src/index.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 
 let simulator: Simulator;

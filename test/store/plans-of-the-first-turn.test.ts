@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readsDuring } from '../../bench/table-reads.ts';
+import { readsDuring } from '../../dev/bench/table-reads.ts';
 import { openTestStore, startTurn, step } from './support/store-builders.ts';
 
 /** Entries are looked up by foreign keys, too, with a plan that a connection makes once: when the table was empty all indexes were as good. */

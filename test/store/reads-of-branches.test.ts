@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readsDuring } from '../../bench/table-reads.ts';
+import { readsDuring } from '../../dev/bench/table-reads.ts';
 import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import { listBranches, readActiveBranch, readSaidMessage } from '../../src/store/conversations/branches.ts';
 import type { BranchRow } from '../../src/store/conversations/branches.ts';

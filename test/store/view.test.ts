@@ -5,7 +5,7 @@ import {
   NO_MEASUREMENTS,
   subtractMeasurements,
 } from '../../src/context/log/measurement-arithmetic.ts';
-import { fillConversation } from '../../bench/fill-conversation.ts';
+import { fillConversation } from '../../dev/bench/fill-conversation.ts';
 import { measureView } from '../../src/context/view/measure-view.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';

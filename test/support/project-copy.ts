@@ -3,16 +3,18 @@ import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import { findTemporalCli } from '../../src/local/setup/temporal-cli.mjs';
 import { temporaryDirectory } from './servers.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What a clone has, as far as set-up and its commands need it. */
 const COPIED = [
   'bin',
+  'dev',
   'migrations',
   'package.json',
   'package-lock.json',
+  'packages',
   'scripts',
   'src',
   'test/support',
@@ -45,7 +47,7 @@ echo '{}' > node_modules/.package-lock.json
 `;
 
 /** What only a program of Holdfast's own or its tests need. */
-const SOURCES: ReadonlySet<string> = new Set(['migrations', 'src', 'test/support']);
+const SOURCES: ReadonlySet<string> = new Set(['dev', 'migrations', 'packages', 'src', 'test/support']);
 
 /**
  * @param options.checksPostgres false where the trial start, two seconds of each set-up, is not what the test is about. Default: true.
@@ -63,6 +65,7 @@ export async function copyProject({ checksPostgres = true, hasSources = true } =
   for (const name of copied) await promisify(execFile)('cp', ['-R', join(ROOT, name), join(root, name)]);
   if (!hasSources) {
     await Promise.all(['src/cli', 'src/local'].map((name) => mkdir(join(root, name), { recursive: true })));
+    await promisify(execFile)('cp', ['-R', join(ROOT, 'src/local/setup'), join(root, 'src/local/setup')]);
     await writeFile(join(root, 'src/cli/main.ts'), '');
   }
   if (!checksPostgres) await writeFile(join(root, 'src/local/check-postgres.ts'), '');

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import { findTemporalCli } from '../../src/local/setup/temporal-cli.mjs';
 import { freePort } from '../../src/local/ports.ts';
 import { startPostgres } from '../../src/local/postgres.ts';
 import type { LocalPostgres } from '../../src/local/postgres.ts';

@@ -17,7 +17,7 @@ import type { Reducer } from '../../src/context/plan/reducers/reducer.ts';
 import type { CompactionPolicyInput } from '../../src/context/policy/policy.ts';
 import { reducersWith } from '../../src/config/reducers.ts';
 import type { ProviderDefinition } from '../../src/models/provider.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
+import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
@@ -84,7 +84,7 @@ export interface TurnHarness {
       readonly timeoutMilliseconds?: number;
     },
   ): Promise<EndedTurn & { conversationId: string }>;
-  /** Makes the simulator fail; see `src/simulator/faults/fault.ts`. */
+  /** Makes the simulator fail; see `packages/simulator/src/faults/fault.ts`. */
   fault(fault: Record<string, unknown>): Promise<void>;
   clearFaults(): Promise<void>;
   /** How often the simulator was asked so far. */

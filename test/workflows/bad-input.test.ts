@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
-import { importSessions } from '../../src/lab/import-sessions.ts';
+import { importSessions } from '../../src/import/import-sessions.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { prose } from '../context/builders.ts';
-import { writeSession } from '../lab/lab-harness.ts';
+import { writeSession } from '../packages/lab/lab-harness.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 

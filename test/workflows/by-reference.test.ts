@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Holdfast } from '../../src/client/holdfast.ts';
 
-import { readHistory } from '../../src/demo/history.ts';
+import { readHistory } from '../../dev/demo/history.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

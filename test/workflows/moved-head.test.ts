@@ -2,7 +2,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { listModelCalls } from '../../src/store/attempts/model-calls.ts';

@@ -1,6 +1,6 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createActivities } from '../../src/activities/create-activities.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { newestRunOf } from '../../src/temporal/newest-run.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';

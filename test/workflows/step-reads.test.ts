@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CLONED_TABLES, cloneConversations } from '../../bench/clone-conversations.ts';
-import { fillConversation } from '../../bench/fill-conversation.ts';
-import { judgedReads, readsDuring } from '../../bench/table-reads.ts';
-import type { TableReads } from '../../bench/table-reads.ts';
+import { CLONED_TABLES, cloneConversations } from '../../dev/bench/clone-conversations.ts';
+import { fillConversation } from '../../dev/bench/fill-conversation.ts';
+import { judgedReads, readsDuring } from '../../dev/bench/table-reads.ts';
+import type { TableReads } from '../../dev/bench/table-reads.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 

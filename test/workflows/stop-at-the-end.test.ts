@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { createActivities } from '../../src/activities/create-activities.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
+import { startSimulator } from '../../packages/simulator/src/index.ts';
+import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import type { EndTurnInput } from '../../src/turn/activity-values.ts';

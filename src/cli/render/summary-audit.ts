@@ -1,4 +1,4 @@
-import type { SummaryAudit } from '../../lab/audit/audit-summaries.ts';
+import type { SummaryAudit } from '../../verify/audit/audit-summaries.ts';
 import { formatCount, formatPercent, plural } from './numbers.ts';
 import { safeLine } from './safe-text.ts';
 import type { Style } from './style.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findTemporalCli } from '../../../scripts/setup/temporal-cli.mjs';
+import { findTemporalCli } from '../setup/temporal-cli.mjs';
 import { DEFAULT_PORTS } from '../choose-ports.ts';
 import { freePort, isPortFree } from '../ports.ts';
 import { startPostgres } from '../postgres.ts';

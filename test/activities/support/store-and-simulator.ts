@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import type { Simulator } from '../../../src/simulator/index.ts';
+import { startSimulator } from '../../../packages/simulator/src/index.ts';
+import type { Simulator } from '../../../packages/simulator/src/index.ts';
 import { openTestStore } from '../../store/support/store-builders.ts';
 import type { TestStore } from '../../store/support/store-builders.ts';
 

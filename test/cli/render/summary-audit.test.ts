@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PLAIN_STYLE as style } from '../../../src/cli/render/style.ts';
 import { summaryAuditLines } from '../../../src/cli/render/summary-audit.ts';
-import type { SummaryAudit } from '../../../src/lab/audit/audit-summaries.ts';
+import type { SummaryAudit } from '../../../src/verify/audit/audit-summaries.ts';
 
 const fact = (text: string, found: boolean | null) =>
   ({ kind: 'path', text, entryId: 'e', sequence: 3, found }) as const;

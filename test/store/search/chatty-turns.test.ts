@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
-import type { LoadedKind } from '../../../bench/memory/load-entries.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
+import type { LoadedKind } from '../../../dev/bench/memory/load-entries.ts';
 import { statementOf } from '../../../src/store/search/passage-text.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 

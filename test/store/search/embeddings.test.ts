@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmbeddingClient } from '../../../src/models/embedder.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
-import type { Simulator } from '../../../src/simulator/index.ts';
+import { startSimulator } from '../../../packages/simulator/src/index.ts';
+import type { Simulator } from '../../../packages/simulator/src/index.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { deleteConversation } from '../../../src/store/conversations/delete-conversation.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';

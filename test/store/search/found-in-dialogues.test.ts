@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { dialogue } from '../../../bench/memory/dialogues/dialogue.ts';
-import type { Dialogue } from '../../../bench/memory/dialogues/dialogue.ts';
-import { writtenDialogues } from '../../../bench/memory/dialogues/written-dialogues.ts';
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
+import { dialogue } from '../../../dev/bench/memory/dialogues/dialogue.ts';
+import type { Dialogue } from '../../../dev/bench/memory/dialogues/dialogue.ts';
+import { writtenDialogues } from '../../../dev/bench/memory/dialogues/written-dialogues.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';

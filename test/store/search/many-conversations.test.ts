@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { countUnindexed, indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';

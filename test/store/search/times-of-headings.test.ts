@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { MemoryQuery } from '../../../src/store/memory/recall-search.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
-import type { LoadedKind } from '../../../bench/memory/load-entries.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
+import type { LoadedKind } from '../../../dev/bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';

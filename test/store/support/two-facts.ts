@@ -1,4 +1,4 @@
-import { loadEntries } from '../../../bench/memory/load-entries.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 

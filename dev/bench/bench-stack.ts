@@ -1,0 +1,160 @@
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { connect } from '../../src/client/connect.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
+
+import { freePort } from '../../src/local/ports.ts';
+import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
+import { STATE_FOLDER, readStack } from '../../src/local/stack-file.ts';
+import type { Connections } from '../../src/local/stack-file.ts';
+import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { TASK_QUEUES } from './workers/settings.ts';
+import type { WorkerKind } from './workers/settings.ts';
+import { startBenchWorker } from './workers/worker-process.ts';
+import type { BenchWorker } from './workers/worker-process.ts';
+
+export interface WorkerLimits {
+  /** Default: Node's own. */
+  readonly heapMebibytes?: number;
+  /** Model calls and tools at once. Default: 100. */
+  readonly concurrentWork?: number;
+}
+
+/** Servers of the bench's own and what talks to them. */
+export interface BenchStack {
+  readonly connections: Connections;
+  readonly client: Holdfast;
+  readonly database: Database;
+  readonly temporal: Client;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** State of the servers, their logs included. */
+  readonly directory: string;
+  /** An empty folder, of the workers' agents. */
+  readonly workspace: string;
+  /** A worker that ends with the stack, if not before. */
+  startWorker(kind: WorkerKind, limits?: WorkerLimits): Promise<BenchWorker>;
+  /** What the raw worker repeats; before it starts. */
+  keepRequests(requests: readonly unknown[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Variables that would put the bench on servers of the user's own. */
+const SERVER_VARIABLES = /^(?:DATABASE_URL|TEMPORAL_.*|HOLDFAST_(?!TEMPORAL_CLI$).*)$/u;
+
+const PREFIX = 'bench-';
+
+export async function startBenchStack(options: {
+  readonly durable: boolean;
+  readonly signal: AbortSignal;
+}): Promise<BenchStack> {
+  const state = join(process.cwd(), STATE_FOLDER);
+  await mkdir(state, { recursive: true });
+  await removeLeftovers(state);
+  const directory = join(state, `${PREFIX}${process.pid}`);
+  const workspace = join(directory, 'workspace');
+  await mkdir(workspace, { recursive: true });
+  await chmod(directory, 0o755);
+  const closers: (() => Promise<unknown>)[] = [async () => removeDirectory(directory)];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    const stack = await startLocalStack({
+      directory,
+      services: ['postgres', 'temporal', 'simulator'],
+      ports: await freePorts(),
+      environment: Object.fromEntries(Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.test(name))),
+      durable: options.durable,
+      signal: options.signal,
+    });
+    closers.push(async () => stack.stop());
+    return {
+      ...(await connectStack(stack.connections, { directory, workspace, closers })),
+      signal: options.signal,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function connectStack(
+  connections: Connections,
+  { directory, workspace, closers }: { directory: string; workspace: string; closers: (() => Promise<unknown>)[] },
+): Promise<Omit<BenchStack, 'signal' | 'stop'>> {
+  const { databaseUrl } = connections;
+  const temporalAddress = { address: connections.temporalAddress, namespace: connections.temporalNamespace };
+  // As the superuser: it fills tables past their triggers, vacuums and measures.
+  const database = connectDatabase({ url: databaseUrl.replace(AS_APPLICATION, ''), applicationName: 'holdfast-bench' });
+  closers.push(async () => database.end({ timeout: 5 }));
+  const client = await connect({ databaseUrl, temporal: temporalAddress, taskQueue: TASK_QUEUES.holdfast });
+  closers.push(async () => client.close());
+  const temporal = await connectClient(temporalAddress);
+  closers.push(async () => temporal.connection.close());
+  const requestsFile = join(directory, 'requests.json');
+  return {
+    connections,
+    database,
+    client,
+    temporal,
+    directory,
+    workspace,
+    async startWorker(kind, { heapMebibytes, concurrentWork = 100 } = {}) {
+      const settings = {
+        kind,
+        databaseUrl,
+        temporal: temporalAddress,
+        simulatorUrl: connections.simulatorUrl ?? '',
+        workspace,
+        requestsFile: kind === 'raw' ? requestsFile : null,
+        concurrentWork,
+      };
+      const worker = await startBenchWorker(settings, heapMebibytes);
+      closers.push(async () => worker.stop());
+      return worker;
+    },
+    keepRequests: async (requests) => writeFile(requestsFile, JSON.stringify(requests)),
+  };
+}
+
+async function freePorts(): Promise<Record<'postgres' | 'temporal' | 'temporalUi' | 'simulator', number>> {
+  return {
+    postgres: await freePort(),
+    temporal: await freePort(),
+    temporalUi: await freePort(),
+    simulator: await freePort(),
+  };
+}
+
+/** Folders of benches that were killed. */
+async function removeLeftovers(state: string): Promise<void> {
+  for (const name of await readdir(state)) {
+    const directory = join(state, name);
+    if (!name.startsWith(PREFIX) || isAlive(Number(name.slice(PREFIX.length))) || isStackRunning(directory)) continue;
+    await removeDirectory(directory);
+  }
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    // No such process, or one of another user's, which is no bench of ours.
+    return false;
+  }
+}
+
+/** Postgres's data lies elsewhere where its user cannot reach the project. */
+async function removeDirectory(directory: string): Promise<void> {
+  const data = readStack(directory)?.postgres?.dataDirectory ?? null;
+  await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  if (data !== null && !data.startsWith(directory)) {
+    await rm(dirname(data), { recursive: true, force: true, maxRetries: 3 });
+  }
+}

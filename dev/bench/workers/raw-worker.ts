@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker, bundleWorkflowCode } from '@temporalio/worker';
+import { connectWorker } from '../../../src/temporal/connect.ts';
+import { workTaskQueueFor } from '../../../src/turn/task-queues.ts';
+import { CACHED_WORKFLOWS, TAKEOVER_OPTIONS } from '../../../src/worker/create-turn-workers.ts';
+import type { TurnWorkers } from '../../../src/worker/create-turn-workers.ts';
+import { createRawActivities } from './raw-activities.ts';
+import { TASK_QUEUES } from './settings.ts';
+import type { WorkerSettings } from './settings.ts';
+
+/** Two workers with the options of Holdfast's own: the same queues, slots, cache and timers. */
+export async function createRawWorker(settings: WorkerSettings): Promise<TurnWorkers> {
+  if (settings.requestsFile === null) throw new TypeError('a raw worker needs the requests to repeat');
+  const requests: unknown[] = JSON.parse(readFileSync(settings.requestsFile, 'utf8'));
+  const { compactContext, ...work } = createRawActivities(
+    settings.simulatorUrl,
+    requests.map((request) => JSON.stringify(request)),
+  );
+  const common = {
+    connection: await connectWorker(settings.temporal),
+    namespace: settings.temporal.namespace,
+    identity: `bench-raw-${process.pid}`,
+    shutdownGraceTime: 1_000,
+    ...TAKEOVER_OPTIONS,
+  };
+  const workers = [
+    await Worker.create({
+      ...common,
+      taskQueue: TASK_QUEUES.raw,
+      workflowBundle: await bundleWorkflowCode({
+        workflowsPath: fileURLToPath(new URL('raw-workflow.ts', import.meta.url)),
+        logger: silentLogger,
+      }),
+      maxCachedWorkflows: CACHED_WORKFLOWS,
+      activities: { compactContext },
+    }),
+    await Worker.create({
+      ...common,
+      taskQueue: workTaskQueueFor(TASK_QUEUES.raw),
+      activities: work,
+      maxConcurrentActivityTaskExecutions: settings.concurrentWork,
+    }),
+  ];
+  return {
+    shutdown: () => workers.forEach((worker) => worker.shutdown()),
+    run: async () => void (await Promise.all(workers.map((worker) => worker.run()))),
+  };
+}
+
+const ignore = (): void => undefined;
+const silentLogger = { log: ignore, trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };

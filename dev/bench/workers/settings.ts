@@ -1,0 +1,35 @@
+import type { TemporalAddress } from '../../../src/temporal/profile.ts';
+
+/** Milliseconds that the two bodies besides the model call take, in Holdfast and in the raw workflow alike. */
+export const BODY_MILLISECONDS = 20;
+
+export type WorkerKind = 'holdfast' | 'raw';
+
+export const TASK_QUEUES: Readonly<Record<WorkerKind, string>> = { holdfast: 'agent-turn', raw: 'agent-turn-raw' };
+
+/** What a worker process is told on its command line, as JSON. */
+export interface WorkerSettings {
+  readonly kind: WorkerKind;
+  readonly databaseUrl: string;
+  readonly temporal: TemporalAddress;
+  readonly simulatorUrl: string;
+  /** An empty folder. */
+  readonly workspace: string;
+  /** raw: JSON file with the requests that Holdfast made, one of each step. */
+  readonly requestsFile: string | null;
+  /** Calls of models and tools at once. */
+  readonly concurrentWork: number;
+}
+
+/** What a worker process says of itself. */
+export type WorkerMessage =
+  | { readonly kind: 'ready' }
+  | {
+      readonly kind: 'memory';
+      readonly residentBytes: number;
+      readonly heapBytes: number;
+      /** 99th percentile of how late the event loop was since the last question, milliseconds. */
+      readonly lateMilliseconds: number;
+      /** The longest that it was late since then, milliseconds. */
+      readonly latestMilliseconds: number;
+    };

@@ -1,0 +1,234 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { plural, formatBytes, formatCount } from '../../src/cli/render/numbers.ts';
+import type { Output } from '../../src/cli/output.ts';
+import { connect } from '../../src/client/connect.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
+
+import type { LocalStack } from '../../src/local/stack.ts';
+import { connectDatabase } from '../../src/store/database/database.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { temporalAt } from '../../src/temporal/profile.ts';
+import { auditLog } from './audit.ts';
+import { checkReport } from './check-report.ts';
+import { AGENT, WORKSPACE, modelOf, requireKey } from './configuration.ts';
+import { finalReportLines, nextStepLines } from './final-report.ts';
+import { followDemoTurn } from './follow-turn.ts';
+import { readHistory } from './history.ts';
+import { directoryJob } from './input/directory-job.ts';
+import { packageJob } from './input/installed-packages.ts';
+import { byteCount, factCount, filesOf } from './job.ts';
+import type { Job } from './job.ts';
+import type { DemoOptions } from './options.ts';
+import { startProgress, withEvent, withKill, withWorker } from './progress.ts';
+import type { Applied, DemoProgress } from './progress.ts';
+import { demoResult } from './result.ts';
+import type { DemoResult } from './result.ts';
+import { openDemoDisplay } from './show-progress.ts';
+import { demoEnvironment, prepareDirectory, removeDirectory, startDemoStack } from './stack.ts';
+import { REPORT_PATH, taskText } from './task-text.ts';
+import { plannedKills, startWorkers } from './workers.ts';
+
+const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+interface Demo {
+  readonly options: DemoOptions;
+  readonly output: Output;
+  readonly job: Job;
+  readonly directory: string;
+  readonly stack: LocalStack;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs the demo from start to end and leaves nothing behind, unless it is to be kept.
+ * @returns `null` when it was interrupted
+ */
+export async function runDemo(options: DemoOptions, output: Output, signal: AbortSignal): Promise<DemoResult | null> {
+  const startedAt = Date.now();
+  requireKey(options, process.env);
+  const job = options.files === null ? packageJob(MODULES, options.window) : directoryJob(options.files);
+  output.lines(headLines(job, options, output));
+  const directory = await prepareDirectory(options, job);
+  let result: DemoResult | null = null;
+  try {
+    const stack = await startDemoStack(directory, options, { signal, onEvent: () => undefined });
+    try {
+      result = await playDemo({ options, output, job, directory, stack, startedAt, signal });
+    } finally {
+      await stack.stop();
+    }
+  } catch (error) {
+    if (!signal.aborted) {
+      // They tell what happened; the next demo removes them.
+      output.remark(`Logs of this demo: ${join(directory, 'logs')}`);
+      throw error;
+    }
+  }
+  if (!options.keep || result === null) await removeDirectory(directory);
+  return result;
+}
+
+function headLines(job: Job, options: DemoOptions, { style }: Output): string[] {
+  const files = filesOf(job);
+  const compaction = options.compaction ? '' : ', without compaction';
+  return [
+    style.bold(
+      `Holdfast demo: ${plural(job.items.length, job.noun)}, ${plural(files.length, 'file')}, ${formatBytes(byteCount(files))}; ` +
+        `${plural(factCount(job), 'fact')} asked; ${modelOf(options)}, window of ${formatCount(options.window)} tokens${compaction}`,
+    ),
+    style.dim('Starting Postgres, Temporal and a worker of its own.'),
+  ];
+}
+
+async function playDemo(demo: Demo): Promise<DemoResult | null> {
+  const { options, output, stack, directory, signal } = demo;
+  const { databaseUrl, databaseListenUrl: listenUrl } = stack.connections;
+  const client = await connect({
+    databaseUrl,
+    ...(listenUrl !== null && { listenUrl }),
+    temporal: temporalAt(stack.connections, demoEnvironment(process.env, options)),
+  });
+  try {
+    return await runTurn(demo, client, async (result) => {
+      output.lines(finalReportLines(result, plannedKills(options).length, output.style));
+      const temporalUi = stack.current().temporal?.uiUrl ?? null;
+      const report = join(directory, WORKSPACE, REPORT_PATH);
+      output.lines(nextStepLines(result.conversationId, options.keep ? { directory, temporalUi, report } : null));
+      // The worker goes on serving meanwhile, so that what was printed can be tried.
+      if (options.keep) await aborted(signal);
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+/** Starts the workers, sends the task, follows the turn to its end and checks what came out. */
+async function runTurn(
+  demo: Demo,
+  client: Holdfast,
+  report: (result: DemoResult) => Promise<void>,
+): Promise<DemoResult | null> {
+  const { options, job, directory, stack, signal } = demo;
+  const kills = plannedKills(options);
+  const board = openBoard(demo);
+  const failed = new AbortController();
+  const { conversationId } = await client.start(taskText(job, options), { agent: AGENT });
+  const sentAt = Date.now();
+  let workers;
+  try {
+    workers = await startWorkers(
+      {
+        connections: stack.connections,
+        environment: demoEnvironment(process.env, options),
+        directory,
+        logDirectory: stack.logDirectory,
+      },
+      kills,
+      {
+        onStarted: (processId) =>
+          board.change((progress) => ({ progress: withWorker(progress, processId), items: [] })),
+        onKilled: (kill) => board.change((progress) => withKill(progress, kill)),
+        onFailed: (error) => failed.abort(error),
+      },
+    );
+    const silence = watchSilence((error) => failed.abort(error));
+    const turnId = await followDemoTurn(client, conversationId, {
+      signal: AbortSignal.any([signal, failed.signal]),
+      onEvent: (event, entry) => {
+        silence.refresh();
+        board.change((progress) => withEvent(progress, event, entry));
+      },
+    }).finally(() => clearTimeout(silence));
+    failed.signal.throwIfAborted();
+    if (turnId === null) return null;
+    const turnMilliseconds = Date.now() - sentAt;
+    const result = await examine(demo, client, {
+      conversationId,
+      turnId,
+      turnMilliseconds,
+      takeovers: board.current().takeovers,
+    });
+    board.close();
+    await report(result);
+    return result;
+  } finally {
+    board.close();
+    await workers?.stop();
+  }
+}
+
+/** Longer than any model thinks; then something is broken, and a demo that waits for ever shows nothing. */
+const PATIENCE_MILLISECONDS = 300_000;
+
+function watchSilence(onSilence: (error: Error) => void): NodeJS.Timeout {
+  const minutes = PATIENCE_MILLISECONDS / 60_000;
+  return setTimeout(() => onSilence(new Error(`Nothing happened for ${minutes} minutes.`)), PATIENCE_MILLISECONDS);
+}
+
+interface Board {
+  current(): DemoProgress;
+  change(apply: (progress: DemoProgress) => Applied): void;
+  close(): void;
+}
+
+/** The state of the demo together with its display. */
+function openBoard({ options, output, job, startedAt }: Demo): Board {
+  let progress: DemoProgress = startProgress({
+    window: options.window,
+    files: filesOf(job).map(({ path }) => path),
+    now: startedAt,
+  });
+  const display = openDemoDisplay(output);
+  return {
+    current: () => progress,
+    change(apply) {
+      const applied = apply(progress);
+      progress = applied.progress;
+      display.show(applied);
+    },
+    close: () => display.close(),
+  };
+}
+
+interface PlayedTurn {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly turnMilliseconds: number;
+  readonly takeovers: DemoProgress['takeovers'];
+}
+
+async function examine(demo: Demo, client: Holdfast, played: PlayedTurn): Promise<DemoResult> {
+  const { options, job, directory, stack, startedAt } = demo;
+  const database = connectDatabase({ url: stack.connections.databaseUrl, applicationName: 'holdfast-demo' });
+  const temporal = await connectClient(temporalAt(stack.connections, demoEnvironment(process.env, options)));
+  try {
+    const [log, history, { turn }, text] = await Promise.all([
+      auditLog(database, played.conversationId, played.turnId),
+      readHistory(temporal, played.conversationId),
+      client.conversation.get({ conversationId: played.conversationId }),
+      readFile(join(directory, WORKSPACE, REPORT_PATH), 'utf8').catch(() => null),
+    ]);
+    return demoResult({
+      ...played,
+      model: modelOf(options),
+      job,
+      window: options.window,
+      report: checkReport(job, text),
+      log,
+      history,
+      explanation: turn?.explanation ?? null,
+      wallMilliseconds: Date.now() - startedAt,
+    });
+  } finally {
+    await temporal.connection.close();
+    await database.end({ timeout: 1 });
+  }
+}

@@ -1,1 +1,0 @@
-export declare function needsInstallation(root: string): boolean;

@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PRESETS } from '../../../src/config/presets.ts';
+import type { Entry } from '../../../src/context/log/entry.ts';
+import { projectView } from '../../../src/context/view/project-view.ts';
+import type { View } from '../../../src/context/view/view.ts';
+import { generateSession } from '../../../dev/bench/generated/generate-session.ts';
+import { createLabAgent } from '../../../packages/lab/src/replay/lab-agent.ts';
+import type { LabAgent } from '../../../packages/lab/src/replay/lab-agent.ts';
+import type { LabConversation } from '../../../packages/lab/src/replay/lab-conversation.ts';
+import { prepareFacts } from '../../../packages/lab/src/replay/replay-facts.ts';
+import { replaySession } from '../../../packages/lab/src/replay/replay-session.ts';
+import { requestPieces } from '../../../packages/lab/src/replay/request-cache.ts';
+import { loadSessions } from '../../../packages/lab/src/session/lab-session.ts';
+import type { LoadedFile } from '../../../packages/lab/src/session/lab-session.ts';
+import { createModelClients } from '../../../src/models/model-clients.ts';
+import { startSimulator } from '../../../packages/simulator/src/index.ts';
+import { preset, replay, writeSession } from './lab-harness.ts';
+
+let directory: string;
+let coding: LoadedFile;
+let simulator: Awaited<ReturnType<typeof startSimulator>>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-cache-'));
+  coding = await loadSessions(await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 60)));
+  simulator = await startSimulator();
+});
+
+afterAll(async () => {
+  coding.close();
+  await simulator.close();
+  await rm(directory, { recursive: true });
+});
+
+function agentUnder(name: string): LabAgent {
+  const prices = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
+  const limits = { window: 32_000, maximumOutput: 8_192 };
+  const clients = createModelClients([
+    { name: 'simulator', protocol: 'anthropic', baseUrl: simulator.url, apiKey: null },
+  ]);
+  return createLabAgent({
+    view: { instructions: 'You change programs.', rules: [], tools: [] },
+    policy: preset(name),
+    limits,
+    prices,
+    summarizer: { model: 'simulator/sim-32k', limits, prices, client: clients('simulator'), isAgentsOwn: true },
+  });
+}
+
+/** What a view shows, message by message: `summary`, or the id that stands for an entry's text. */
+function namesIn(view: View): string[] {
+  const names = view.messages.flatMap((message) => {
+    if (message.role === 'tool_results') return message.results.map((result) => idIn(result.content));
+    const isSummary = message.role === 'assistant' ? message.turnId === '' : message.origin === 'summary';
+    return [isSummary ? 'summary' : idIn(message.content)];
+  });
+  // With a question before it the summary takes two messages.
+  return names.filter((name, index) => name !== 'summary' || names[index - 1] !== 'summary');
+}
+
+function idIn(content: Entry['content']): string {
+  const text = content.findLast((part) => part.type === 'text');
+  return text?.type === 'text' ? text.text : '';
+}
+
+/** The order of `projectView`, for entries whose text is their id and which nothing shortens. */
+function orderOfView(agent: LabAgent, conversation: LabConversation): string[] {
+  const { requestStubs: _requestStubs, ...input } = conversation.projectionInput(agent);
+  const entries = input.entries.map((entry) => ({
+    ...entry,
+    content: [{ type: 'text' as const, text: entry.id }, ...entry.content.filter((part) => part.type === 'tool_call')],
+  }));
+  const notes = new Set(entries.filter(({ kind }) => kind === 'note').map(({ id }) => id));
+  const operations = input.operations.filter(({ entryId }) => notes.has(entryId));
+  return namesIn(projectView({ ...input, entries, operations }));
+}
+
+/** The orders of all requests right after a pass. */
+async function ordersUnder(name: string): Promise<{ readonly pieces: string[]; readonly view: string[] }[]> {
+  const [session] = coding.sessions;
+  if (session === undefined) throw new Error('no session');
+  const agent = agentUnder(name);
+  const orders: { pieces: string[]; view: string[] }[] = [];
+  await replaySession(session, agent, prepareFacts(session, { seed: 1, size: 5 }), async (_number, conversation) => {
+    const [first, ...pieces] = requestPieces(agent, conversation).map((piece) => piece.name);
+    expect(first).toBe('fixed');
+    orders.push({ pieces, view: orderOfView(agent, conversation) });
+  });
+  return orders;
+}
+
+describe('the pieces of a request stand in the order of the view', () => {
+  test.each(Object.keys(PRESETS))('under preset %s', async (name) => {
+    const orders = await ordersUnder(name);
+    expect(orders.length).toBeGreaterThan(0);
+    for (const { pieces, view } of orders) expect(pieces).toEqual(view);
+    const places = new Set(orders.map(({ pieces }) => pieces.indexOf('summary')).filter((place) => place >= 0));
+    expect(places.size, 'a pass with a summary').toBeGreaterThan(0);
+    if (name === 'cowork') expect([...places], 'behind the first message').toEqual([1]);
+    else if (name === 'wolffish') expect(Math.min(...places), 'behind what it stands for').toBeGreaterThan(1);
+    else expect([...places]).toEqual([0]);
+  });
+});
+
+test('a page that is read again breaks the cached beginning at the earlier read, which is a stub from then on', async () => {
+  const read = (id: string, tool: string, path: string, text: string): unknown[] => [
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: tool, arguments: JSON.stringify({ path }) } }],
+    },
+    { role: 'tool', tool_call_id: id, content: text },
+  ];
+  const page = 'A line of the page. '.repeat(1_000);
+  const file = await writeSession(directory, 'pages.jsonl', [
+    { role: 'user', content: `Compare the pages. ${'A remark. '.repeat(1_000)}` },
+    ...read('c1', 'read_page', 'a', page),
+    ...read('c2', 'read_page', 'b', 'Another page.'),
+    ...read('c3', 'read_page', 'a', `${page} It has changed.`),
+    { role: 'assistant', content: 'The first page has changed.' },
+    { role: 'user', content: 'Good.' },
+    { role: 'assistant', content: 'Thank you.' },
+  ]);
+  const policies = [preset('wolffish'), { ...preset('wolffish'), name: 'whole', requestStubs: null }];
+  const { replays } = await replay(file, { windows: [1_000_000], policies });
+  const [stubs = [], whole = []] = replays.map(({ steps }) => steps.map((step) => step.cached));
+  const ofPage = 5_000;
+  expect(stubs.slice(0, 3)).toEqual(whole.slice(0, 3));
+  expect((whole[3] ?? 0) - (stubs[3] ?? 0)).toBeGreaterThan(ofPage * 0.8);
+  expect(stubs[3]).toBeGreaterThan(2_000);
+  const [sent = [], sentWhole = []] = replays.map(({ steps }) => steps.map(({ view }) => view));
+  expect(sent.slice(0, 3).map(({ total }) => total)).toEqual(sentWhole.slice(0, 3).map(({ total }) => total));
+  for (const kind of ['total', 'toolResults'] as const) {
+    const difference = (sentWhole[3]?.[kind] ?? 0) - (sent[3]?.[kind] ?? 0);
+    expect(difference, kind).toBeGreaterThan(ofPage * 0.8);
+    expect(difference, kind).toBeLessThan(ofPage * 1.3);
+  }
+  // From then on both grow again by what the request before had.
+  expect((whole[4] ?? 0) - (stubs[4] ?? 0)).toBeGreaterThan(ofPage * 0.8);
+  expect(stubs[4]).toBeGreaterThan(stubs[3] ?? 0);
+});
+
+test('a request under a preset with named blocks holds the blocks that a worker adds', async () => {
+  const file = await writeSession(directory, 'blocks.jsonl', [
+    { role: 'user', content: 'Hello.' },
+    { role: 'assistant', content: 'Hello.' },
+  ]);
+  const plain = { ...preset('wolffish'), name: 'plain', namedBlocks: false, runtimeNote: null };
+  const { replays } = await replay(file, { policies: [preset('wolffish'), plain] });
+  const [blocks, none] = replays.map(({ steps }) => steps[0]?.view.fixed ?? 0);
+  expect((blocks ?? 0) - (none ?? 0)).toBeGreaterThan(150);
+  expect((blocks ?? 0) - (none ?? 0)).toBeLessThan(300);
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { serveSimulator, startSimulator } from '../../../packages/simulator/src/index.ts';
+import { rejection, simulator, type TestSimulator } from './support/simulator.ts';
+
+async function answers(sim: TestSimulator, count: number, content = 'Hello there'): Promise<string[]> {
+  const texts = [];
+  for (let index = 0; index < count; index += 1) {
+    const message = await sim.anthropic.messages.create({
+      model: 'sim-32k',
+      max_tokens: 200,
+      tools: [{ name: 'echo', input_schema: { type: 'object' } }],
+      messages: [{ role: 'user', content }],
+    });
+    texts.push(JSON.stringify(message.content));
+  }
+  return texts;
+}
+
+describe('wording and ids', () => {
+  test('differ between calls of the same request', async () => {
+    const sim = await simulator();
+    expect(new Set(await answers(sim, 8)).size).toBeGreaterThan(1);
+    const ids = (await answers(sim, 5, 'Call echo with {}')).map((text) => /toolu_\w+/.exec(text)?.[0]);
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  test('are the same for the same seed, whatever else is asked in between', async () => {
+    const [first, second, other] = [
+      await simulator({ seed: 7 }),
+      await simulator({ seed: 7 }),
+      await simulator({ seed: 8 }),
+    ];
+    const expected = await answers(first, 4, 'Call echo with {}');
+    const [one] = await answers(second, 1, 'Call echo with {}');
+    await answers(second, 3, 'Something else');
+    expect([one, ...(await answers(second, 3, 'Call echo with {}'))]).toEqual(expected);
+    expect(await answers(other, 4, 'Call echo with {}')).not.toEqual(expected);
+  });
+
+  test('nothing of one conversation is known in another', async () => {
+    const sim = await simulator();
+    await answers(sim, 1, 'The secret word is Xylophone.');
+    expect((await answers(sim, 1, 'What is the secret word?'))[0]).not.toContain('Xylophone');
+  });
+});
+
+describe('pace', () => {
+  test.each([{ latency: 3_600_000 }, { tokensPerSecond: 0.001 }])('%j holds the answer back', async (pace) => {
+    const { url } = await simulator(pace);
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({
+        model: 'sim-32k',
+        stream: true,
+        messages: [{ role: 'user', content: 'Write 100 words' }],
+      }),
+      signal: AbortSignal.timeout(200),
+    });
+    expect(await rejection(response.text())).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('an answer of a megabyte streams whole', async () => {
+    const { openai } = await simulator();
+    const stream = await openai.chat.completions.create({
+      model: 'sim-99999k',
+      stream: true,
+      messages: [{ role: 'user', content: 'Write 8000 words' }],
+    });
+    let characters = 0;
+    for await (const chunk of stream) characters += chunk.choices[0]?.delta.content?.length ?? 0;
+    expect(characters).toBeGreaterThan(20_000);
+  });
+});
+
+describe('starting', () => {
+  test('refuses options out of range and a port that is taken', async () => {
+    await expect(startSimulator({ port: 70_000 })).rejects.toThrow('port must be');
+    await expect(startSimulator({ latency: -1 })).rejects.toThrow('latency');
+    const { port } = await simulator();
+    await expect(startSimulator({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  test('serves until it is told to stop, and leaves nothing open', async () => {
+    const stop = new AbortController();
+    const serving = serveSimulator(
+      {},
+      { signal: stop.signal, onListening: (listening) => void answerAndStop(listening.url) },
+    );
+    let banner = '';
+    const answerAndStop = async (url: string): Promise<void> => {
+      banner = await (await fetch(url)).text();
+      stop.abort();
+    };
+    await serving;
+    expect(banner).toContain('Holdfast simulator');
+  });
+
+  test('unknown paths and broken JSON get an answer of the vendor', async () => {
+    const { url } = await simulator();
+    expect((await fetch(`${url}/v1/nothing`)).status).toBe(404);
+    const broken = await fetch(`${url}/v1/messages`, { method: 'POST', body: '{' });
+    expect(broken.status).toBe(400);
+    expect(await broken.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
+  });
+});
+
+describe('scripts', () => {
+  test.each([
+    ['Call echo with {"a": 1} and echo with {"b": "x}"}', 2],
+    ['Call echo with {"a": 1} 7 times', 7],
+    ['1. Call `echo` with {"a": {"b": {}}}', 1],
+    ['Please echo with {"a": 1}', 0],
+    ['Call echo without arguments', 0],
+  ])('%s makes %i calls', async (content, calls) => {
+    const sim = await simulator();
+    const [answer] = await answers(sim, 1, content);
+    expect(answer?.match(/"tool_use"/g) ?? []).toHaveLength(calls);
+  });
+
+  test('Say is taken word for word', async () => {
+    const sim = await simulator();
+    expect((await answers(sim, 1, 'Say "All is well."'))[0]).toContain('"All is well."');
+  });
+});
