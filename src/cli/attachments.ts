@@ -1,26 +1,15 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { imageSize } from 'image-size';
 import { attachedText } from '../context/log/attached-text.ts';
 import type { ContentPart } from '../context/log/content.ts';
 import type { MessageContent } from '../client/arguments.ts';
+import { countPages, isPdf, measurePicture } from '../tools/runtime/media.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Anthropic takes requests of 32 MB, base64 makes a third more of a file, and the conversation needs room too. Bytes. */
 const LARGEST_TOGETHER = 20_000_000;
 
-/** Pictures that all vendors read, by the name that `image-size` gives them. */
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-};
-
 const NAMES_OF_MEDIA: ReadonlySet<string> = new Set(['.png', '.jpg', '.jpeg', '.gif', '.webp', '.pdf']);
-
-/** Where a PDF hides its page tree in compressed objects, a page is taken to be this long. Bytes. */
-const TYPICAL_PDF_PAGE = 50_000;
 
 /** For an option that names files, separated by commas, and may be repeated. */
 export function collectFiles(text: string, earlier: readonly string[] = []): readonly string[] {
@@ -71,7 +60,7 @@ function toPart(file: string, data: Buffer): ContentPart {
   const name = basename(file);
   const picture = measurePicture(data);
   if (picture !== undefined) return { type: 'image', ...picture, data: data.toString('base64') };
-  if (data.subarray(0, 5).toString('latin1') === '%PDF-') {
+  if (isPdf(data)) {
     const pages = countPages(data);
     return { type: 'file', mediaType: 'application/pdf', name, data: data.toString('base64'), pages };
   }
@@ -87,26 +76,6 @@ function toPart(file: string, data: Buffer): ContentPart {
     `${file} is neither a picture that models read (PNG, JPEG, GIF, WebP) nor a PDF nor text.`,
     'Convert it, or put it into the workspace and let the agent use its tools.',
   );
-}
-
-function measurePicture(data: Buffer): { mediaType: string; width: number; height: number } | undefined {
-  try {
-    const { type, width, height } = imageSize(data);
-    const mediaType = IMAGE_TYPES[type ?? ''];
-    return mediaType === undefined ? undefined : { mediaType, width, height };
-  } catch {
-    // No picture.
-    return undefined;
-  }
-}
-
-/** For the estimate of tokens only. */
-function countPages(data: Buffer): number {
-  const text = data.toString('latin1');
-  const listed = text.match(/\/Type\s*\/Page(?![a-zA-Z])/g)?.length ?? 0;
-  const counted = [...text.matchAll(/\/Count\s+(\d{1,5})/g)].map(([, pages]) => Number(pages));
-  const found = Math.max(listed, ...counted);
-  return found > 0 ? found : Math.ceil(data.length / TYPICAL_PDF_PAGE);
 }
 
 function isText(data: Buffer): boolean {

@@ -7,6 +7,8 @@ import { requestProblems } from './check-request-options.ts';
 import { fallbackProblems } from './check-fallbacks.ts';
 import { toolProblems } from './check-tools.ts';
 import { ownProviderProblems } from './hosting.ts';
+import type { McpServersOptions } from './mcp-options.ts';
+import { mcpProblems } from './mcp-servers.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { AgentOptions, ConfigurationOptions } from './options.ts';
 import { presetHint, type Presets } from './presets.ts';
@@ -19,6 +21,7 @@ export interface Known {
   /** All reducers of the worker; `undefined` when only a worker with reducers of its own knows them. */
   readonly reducers: Reducers | undefined;
   readonly defaultModel: string;
+  readonly mcpServers: McpServersOptions;
 }
 
 /** Everything that is wrong with options that fit the schema. Pure. */
@@ -29,6 +32,7 @@ export function checkConfiguration(options: ConfigurationOptions, known: Known):
     ...keyProblems(options),
     ...providerProblems(options),
     ...modelProblems(options),
+    ...mcpProblems(known.mcpServers, options.agents ?? {}),
     ...agents.flatMap(([name, agent]) => fallbackProblems(name, agent, options, known.defaultModel)),
     ...agents.flatMap(([name, agent]) => presetProblems(name, agent, known.presets)),
     ...agents.flatMap(([name, agent]) => toolProblems(name, agent, known.toolNames)),

@@ -4,6 +4,7 @@ import { parseModelName } from '../models/catalogue/model-name.ts';
 import { nearestName } from '../tools/runtime/nearest-name.ts';
 import type { EmbeddingModel } from '../models/embedder.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
+import type { McpServer } from '../tools/mcp/mcp-server.ts';
 import type { AgentDefinition, DefinedAgent } from './definitions.ts';
 import { ConfigurationError, type ConfigurationProblem } from './errors.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
@@ -19,6 +20,8 @@ export interface Configuration {
   /** Providers that can be used here. */
   readonly providers: readonly ProviderDefinition[];
   readonly unavailableProviders: readonly UnavailableProvider[];
+  /** MCP servers that agents may use. */
+  readonly mcpServers: readonly McpServer[];
   /** Model of every agent that names none. */
   readonly defaultModel: string;
   readonly models: Readonly<Record<string, ModelOptions>>;

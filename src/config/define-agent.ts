@@ -33,6 +33,8 @@ export interface AgentInput {
   readonly variables?: Readonly<Record<string, string>>;
   /** Tools or their names. Default: all built-in tools, `run_command` only with `allowCommands`. */
   readonly tools?: readonly (string | ToolDefinition)[];
+  /** MCP servers of `createWorker` or the file, by name, or single tools of theirs as `server__tool`. Default: none. */
+  readonly mcp?: readonly string[];
   /** Allows `run_command`, which is not confined to the workspace. Default: false. */
   readonly allowCommands?: boolean;
   /** Tool calls that a person must allow first. Default: none. */
@@ -84,7 +86,7 @@ export interface AgentInput {
  * @throws ConfigurationError naming every wrong option.
  */
 export function defineAgent(input: AgentInput): DefinedAgent {
-  const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, output, ...rest } = input;
+  const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, mcp, output, ...rest } = input;
   const presetName = typeof preset === 'string' ? preset : preset.name;
   const options = {
     ...rest,
@@ -92,6 +94,7 @@ export function defineAgent(input: AgentInput): DefinedAgent {
     ...(output === undefined ? {} : { output: z.toJSONSchema(output) }),
     ...(rules === undefined ? {} : { rules: [...rules] }),
     ...(fallbacks === undefined ? {} : { fallbacks: [...fallbacks] }),
+    ...(mcp === undefined ? {} : { mcp: [...mcp] }),
     ...(tools === undefined ? {} : { tools: tools.map((tool) => (typeof tool === 'string' ? tool : tool.name)) }),
   };
   const parsed = agentOptions.safeParse(options);

@@ -29,6 +29,8 @@ export interface AgentDefinition {
   readonly variables?: Readonly<Record<string, string>>;
   /** Names of tools that the agent may use. */
   readonly tools: readonly string[];
+  /** MCP servers, or `server__tool`, whose tools a worker adds to `tools` when it knows them. Absent: none. */
+  readonly mcp?: readonly string[];
   /** `run_command` is refused unless this is true: it cannot be confined to the workspace. */
   readonly allowCommands: boolean;
   /** Tool calls that a person must allow first, and how long a turn waits for people. Absent: only what tools themselves ask for, a day. */

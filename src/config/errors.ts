@@ -13,7 +13,9 @@ export type ConfigurationErrorCode =
   /** The provider is known, but the variable that holds its key is not set. */
   | 'provider_key_missing'
   /** The simulator is asked for and its address is not known. */
-  | 'provider_address_missing';
+  | 'provider_address_missing'
+  /** An MCP server that an agent uses cannot be started, or its tools cannot be used. */
+  | 'mcp_server_failed';
 
 /** One thing that is wrong. */
 export interface ConfigurationProblem {

@@ -93,14 +93,17 @@ export function otherWritersOf({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): stri
 
 /** Commands of a file are run as the user of the worker: nobody else may say which. Pure. */
 export function commandProblems(
-  providers: Readonly<Record<string, KeyOptions>>,
+  section: 'providers' | 'mcpServers',
+  servers: Readonly<Record<string, KeyOptions & { readonly command?: string | undefined }>>,
   otherWriters: string | null,
 ): FoundProblem[] {
   if (otherWriters === null) return [];
   const message = `is not run: the file ${otherWriters}. It must belong to root or to the user who runs Holdfast, and nobody else may write it (chmod go-w)`;
-  return Object.entries(providers)
-    .filter(([, { apiKeyCommand }]) => apiKeyCommand !== undefined)
-    .map(([name]) => ({ code: 'untrusted_file', path: ['providers', name, 'apiKeyCommand'], message }));
+  return Object.entries(servers).flatMap(([name, server]) =>
+    (['command', 'apiKeyCommand'] as const)
+      .filter((option) => server[option] !== undefined)
+      .map((option): FoundProblem => ({ code: 'untrusted_file', path: [section, name, option], message })),
+  );
 }
 
 function sourceOf(file: string | undefined, command: string | undefined, directory: string): KeySource | null {

@@ -10,6 +10,8 @@ import { environmentProblems, given, type Environment } from './environment.ts';
 import { FORGET_AFTER_DAYS, type ConfigurationOptions } from './options.ts';
 import { notFollowingFrom, parseOptions } from './parse-options.ts';
 import { commandProblems, keyFiles } from './key-options.ts';
+import type { McpServersInput } from './mcp-options.ts';
+import { checkMcpServers, resolveMcpServers } from './mcp-servers.ts';
 import { presetsWith, type Presets } from './presets.ts';
 import { providerKeys, resolveProviders } from './providers.ts';
 import { retentionRules } from './retention.ts';
@@ -33,6 +35,8 @@ export interface LoadOptions {
   readonly stack?: StackAddresses;
   /** All tools of the worker. Without it, unknown tool names are accepted unless they look like a slip. */
   readonly toolNames?: readonly string[];
+  /** MCP servers given in code; they win over those of the file. */
+  readonly mcpServers?: McpServersInput;
   /** Presets of your own, besides the built-in ones. */
   readonly presets?: readonly CompactionPolicyInput[];
   /** All reducers of the worker. Without it, unknown names are accepted unless they look like a slip. */
@@ -54,17 +58,23 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const simulatorUrl = given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack.simulatorUrl ?? null;
   const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? parsed.value.defaultModel ?? modelForKeys(environment);
   const { toolNames, reducers } = options;
-  const known = { presets, toolNames, reducers, defaultModel };
+  const ownMcpServers = checkMcpServers(options.mcpServers ?? {});
+  const mcpServers = { ...parsed.value.mcpServers, ...ownMcpServers };
+  const known = { presets, toolNames, reducers, defaultModel, mcpServers };
   const contradictions = notFollowingFrom(parsed.problems, checkConfiguration(parsed.value, known));
-  const found = [...parsed.problems, ...contradictions, ...commandProblems(providers, source?.otherWriters ?? null)];
+  const otherWriters = source?.otherWriters ?? null;
+  const found = [
+    ...parsed.problems,
+    ...contradictions,
+    ...commandProblems('providers', providers, otherWriters),
+    ...commandProblems('mcpServers', parsed.value.mcpServers ?? {}, otherWriters),
+  ];
   requireNone([...problemsIn(source, found), ...environmentProblems(environment)]);
   const secrets = [...providerKeys(providers, environment)];
-  const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl, {
-    directory,
-    onKey: (key) => {
-      if (!secrets.includes(key)) secrets.push(key);
-    },
-  });
+  const onKey = (key: string): void => {
+    if (!secrets.includes(key)) secrets.push(key);
+  };
+  const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl, { directory, onKey });
   const { models = {}, agents = {} } = parsed.value;
   const stateFolder = given(environment, 'HOLDFAST_DIRECTORY');
   const databaseUrl = given(environment, 'DATABASE_URL') ?? parsed.value.database?.url ?? stack.databaseUrl ?? null;
@@ -72,6 +82,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     file: source?.file ?? null,
     providers: available,
     unavailableProviders: unavailable,
+    mcpServers: resolveMcpServers(mcpServers, environment, { directory, onKey }),
     defaultModel,
     models,
     forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
@@ -80,6 +91,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     protectedPaths: [
       ...(source === null ? [] : [source.file]),
       ...keyFiles(providers, directory),
+      ...keyFiles(mcpServers, directory),
       ...databaseKeyFiles(
         [databaseUrl, given(environment, 'DATABASE_LISTEN_URL'), parsed.value.database?.listenUrl],
         environment,

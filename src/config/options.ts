@@ -5,6 +5,7 @@ import { COMMAND_VARIABLES } from '../tools/process/child-environment.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import { embeddingOptions, modelName } from './model-options.ts';
 import { keyOptions, variableName } from './key-options.ts';
+import { mcpServersOption } from './mcp-options.ts';
 import { hostingOptions, outputOption, requestOptions, timeoutOptions } from './call-options.ts';
 import { providerLimits, turnLimits } from './limit-options.ts';
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
@@ -108,6 +109,11 @@ export const agentOptions = z.strictObject({
       description: 'Names of the tools that the agent may use, built-in ones or your own.',
       defaultText: DEFAULT_AGENT.tools.map((name) => `\`${name}\``).join(', '),
     }),
+  mcp: z.array(z.string().min(1)).optional().meta({
+    description:
+      'MCP servers of `mcpServers` whose tools the agent may use besides `tools`: the name of a server for all of them, or single ones as `server__tool`; `*` stands for any characters.',
+    defaultText: 'none',
+  }),
   allowCommands: z.boolean().optional().meta({
     description:
       'Allows `run_command`, which is not confined to the workspace: a command can do whatever the user of the worker can. Without `tools` of its own, the agent then has it too; otherwise name it there as well.',
@@ -207,6 +213,7 @@ export const configurationOptions = z.strictObject({
     .record(modelName, modelOptions)
     .optional()
     .meta({ description: 'What to know of a model, by `provider/model`.' }),
+  mcpServers: mcpServersOption,
   learnedWindows: z
     .strictObject({
       forgetAfterDays: positive

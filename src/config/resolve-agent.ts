@@ -43,6 +43,7 @@ export function resolveAgent(
     }),
     ...(options.variables !== undefined && { variables: options.variables }),
     tools: toolsFor(options, allowCommands),
+    ...definedOf({ mcp: options.mcp }),
     allowCommands,
     ...(options.approvals !== undefined && { approvals: approvalsFor(options.approvals) }),
     policy: policyFor(preset, models[options.model]?.policy, options.policy),

@@ -37,6 +37,14 @@ export type ToolErrorCode =
   | 'unsupported'
   | 'file_system'
   | 'call_over'
+  /** The tool was told to act, and nobody knows whether it did. */
+  | 'outcome_unknown'
+  /** An MCP server could not be reached: the call did not run. */
+  | 'mcp_unavailable'
+  /** An MCP server answered the call with an error. */
+  | 'mcp_refused'
+  /** An MCP server answered with what is no result of a tool, or with too much. */
+  | 'mcp_result_invalid'
   | 'not_in_a_turn';
 
 /** A failure that a tool foresees. Its message is written for the model: what is wrong and what to do instead. */

@@ -8,6 +8,7 @@ import { ConfigurationError } from '../config/errors.ts';
 import { requirePolicies } from '../config/check-policies.ts';
 import { reducersWith } from '../config/reducers.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
+import type { McpServersInput } from '../config/mcp-options.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
 import type { Reducer } from '../context/plan/reducers/reducer.ts';
 import type { CompactionPolicyInput } from '../context/policy/policy.ts';
@@ -32,6 +33,8 @@ export interface CreateWorkerOptions {
   readonly agents?: readonly DefinedAgent[];
   /** Tools of your own, besides the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
+  /** MCP servers by name, with the options of `mcpServers` in `holdfast.yaml`, besides those of the file. */
+  readonly mcpServers?: McpServersInput;
   /** Compaction presets of your own, besides the built-in ones; agents and conversations choose them by name. */
   readonly presets?: readonly CompactionPolicyInput[];
   /** Reducers of your own, made by `defineReducer`, besides the built-in ones; policies name them under `reduce`. */
@@ -89,6 +92,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     stack: servers,
     reducers,
     ...(options.presets !== undefined && { presets: options.presets }),
+    ...(options.mcpServers !== undefined && { mcpServers: options.mcpServers }),
   });
   const protectedPaths = [
     ...loaded.protectedPaths,

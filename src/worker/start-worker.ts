@@ -38,6 +38,8 @@ import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
+import { startMcpServers } from './mcp-servers.ts';
+import type { McpServers } from './mcp-servers.ts';
 import { prepareNamespace } from './prepare-namespace.ts';
 import { endStrayCommands } from './stray-commands.ts';
 import { checkDatabase, openPools } from './worker-database.ts';
@@ -101,7 +103,8 @@ export interface RunningWorker {
 
 /**
  * Connects to Postgres and Temporal and serves turns.
- * @throws ConfigurationError for a fallback without key or address; StoreError `database_pooled`, `database_behind`, `database_differs`,
+ * @throws ConfigurationError for a fallback without key or address and an MCP server that does not work; StoreError `database_pooled`,
+ * `database_behind`, `database_differs`,
  * `namespace_differs`; TemporalError; errors of the connections.
  */
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
@@ -129,7 +132,9 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const session = new WorkerSession({ database, sessionDatabase, client, identity, logger });
     closers.push(() => session.end());
     const outlastingWork = createOutlastingWork(logger);
-    const workers = await createWorkers(setup, {
+    const mcp = await startMcpServers(setup.configuration);
+    closers.push(() => mcp.close());
+    const workers = await createWorkers(withMcpTools(setup, mcp), {
       database,
       liveDatabase,
       connection,
@@ -153,6 +158,10 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     await close();
     throw error;
   }
+}
+
+function withMcpTools(setup: WorkerSetup, { configuration, tools }: McpServers): WorkerSetup {
+  return { ...setup, configuration, tools: [...setup.tools, ...tools] };
 }
 
 /** @param close gets the milliseconds that are left of the grace period */

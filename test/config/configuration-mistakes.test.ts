@@ -11,7 +11,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'an unknown option, with the near one',
     'agents:\n  reader:\n    modle: simulator/sim-8k\n',
     [
-      '3:5 agents.reader.modle is not an option; did you mean model? (there are: model, fallbacks, instructions, rules, skills, variables, tools, allowCommands, approvals, preset, policy, request, output, limits, memory, workspace)',
+      '3:5 agents.reader.modle is not an option; did you mean model? (there are: model, fallbacks, instructions, rules, skills, variables, tools, mcp, allowCommands, approvals, preset, policy, request, output, limits, memory, workspace)',
     ],
   ],
   [
@@ -23,7 +23,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'an unknown section',
     'agents: {}\nprovider: {}\n',
     [
-      '2:1 provider is not an option; did you mean providers? (there are: defaultModel, agents, providers, models, learnedWindows, embeddings, commandVariables, retention, database, temporal)',
+      '2:1 provider is not an option; did you mean providers? (there are: defaultModel, agents, providers, models, mcpServers, learnedWindows, embeddings, commandVariables, retention, database, temporal)',
     ],
   ],
   [

@@ -49,6 +49,11 @@ describe('a command that prints a key', () => {
     ]);
   });
 
+  test('of an MCP server is refused the same', async () => {
+    const server = 'mcpServers:\n  files: { command: npx }\n';
+    expect(await problems(server, 0o664)).toEqual(['untrusted_file mcpServers.files.command 2']);
+  });
+
   // Only root can give a file away.
   if (process.getuid?.() === 0)
     test('is refused from a file of another user', async () => {

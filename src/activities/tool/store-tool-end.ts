@@ -30,7 +30,7 @@ export async function storeToolEnd(
     ...input,
     ...result,
     workerIdentity,
-    outcome: end.isError ? 'failed' : 'succeeded',
+    outcome: outcomeOf(end),
     content: end.content,
     measurements: measureContent(end.content),
     ...(original !== undefined && {
@@ -41,6 +41,11 @@ export async function storeToolEnd(
   });
   reachCrashPoint('runTool:stored');
   return stored;
+}
+
+function outcomeOf({ ending, isError }: Omit<ToolCallEnd, 'later'>): ToolResultToStore['outcome'] {
+  if (ending === 'outcome_unknown') return ending;
+  return isError ? 'failed' : 'succeeded';
 }
 
 /**

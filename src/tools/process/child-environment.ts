@@ -24,11 +24,21 @@ export interface ChildEnvironmentOptions {
 
 /** The environment of a command: the few variables of the worker that are passed on, and the marker. Pure. */
 export function childEnvironment(options: ChildEnvironmentOptions): Record<string, string> {
-  const names = new Set([...COMMAND_VARIABLES, ...LOCALE_VARIABLES, ...(options.passedOn ?? [])]);
-  const kept = Object.entries(options.environment).filter((variable): variable is [string, string] => {
-    const [name, value] = variable;
-    if (value === undefined || !names.has(name)) return false;
-    return !options.secrets.some((secret) => secret !== '' && value.includes(secret));
-  });
+  const kept = Object.entries(passedOnVariables(options.environment, options.passedOn)).filter(
+    ([, value]) => !options.secrets.some((secret) => secret !== '' && value.includes(secret)),
+  );
   return { ...Object.fromEntries(kept), ...NON_INTERACTIVE, [TOOL_CALL_MARKER]: options.idempotencyKey };
+}
+
+/** What every program gets of the worker's environment, and the variables that are named. Pure. */
+export function passedOnVariables(
+  environment: ChildEnvironmentOptions['environment'],
+  named: readonly string[] = [],
+): Record<string, string> {
+  const names = new Set([...COMMAND_VARIABLES, ...LOCALE_VARIABLES, ...named]);
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      (variable): variable is [string, string] => variable[1] !== undefined && names.has(variable[0]),
+    ),
+  );
 }

@@ -32,6 +32,11 @@ export function killProcessGroup(groupId: number): void {
   signalGroup(groupId, 'SIGKILL');
 }
 
+/** Ends one process at once. */
+export function killProcess(processId: number): void {
+  sendSignal(processId, 'SIGKILL');
+}
+
 /** `false` when the group has no process any more. */
 function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
   return sendSignal(-groupId, signal);

@@ -40,6 +40,8 @@ export interface ToolCallRequest {
 export type ToolCallEnding =
   | 'succeeded'
   | 'tool_failed'
+  /** The tool says that nobody knows whether it acted. */
+  | 'outcome_unknown'
   | 'unknown_tool'
   | 'invalid_arguments'
   | 'invalid_result'
@@ -163,7 +165,7 @@ async function runWithin(
     const running = Promise.resolve().then(() => tool.run(input, { ...context, signal, output: sink }));
     const settled = running.then(
       (result): RunEnd => ({ ending: 'succeeded', result }),
-      (error: unknown): RunEnd => failed('tool_failed', messageOf(error, tool.name)),
+      (error: unknown): RunEnd => failed(endingAfter(error), messageOf(error, tool.name)),
     );
     const end = (await Promise.race([settled, abandoned.promise])) ?? null;
     const later = end === null ? { later: settled } : {};
@@ -188,6 +190,10 @@ function stoppedMessage(end: RunEnd | null, what: string): string {
 
 function seconds(milliseconds: number): string {
   return `${milliseconds / 1_000} s`;
+}
+
+function endingAfter(error: unknown): ToolCallEnding {
+  return error instanceof ToolError && error.code === 'outcome_unknown' ? 'outcome_unknown' : 'tool_failed';
 }
 
 function messageOf(error: unknown, toolName: string): string {

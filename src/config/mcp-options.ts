@@ -1,0 +1,60 @@
+/** Options of servers of the Model Context Protocol. */
+import { z } from 'zod';
+import { keyOptions, variableName } from './key-options.ts';
+
+export const DEFAULT_MCP_TIMEOUT_SECONDS = 120;
+const LONGEST_TIMEOUT_SECONDS = 86_400;
+
+const mcpServer = z.strictObject({
+  command: z.string().min(1).optional().meta({
+    description:
+      'Program that is started once per worker and spoken to over its standard input and output. Refused in a file that others than root and the user of the worker own or may write.',
+    defaultText: 'required without `url`',
+  }),
+  args: z.array(z.string()).optional().meta({ description: 'Arguments of the program.', defaultText: 'none' }),
+  env: z.record(z.string().min(1), z.string()).optional().meta({
+    description: 'Variables of the program that are no secrets.',
+    defaultText: 'none',
+  }),
+  variables: z.array(variableName).optional().meta({
+    description:
+      "Names of variables of the worker's environment that the program gets, such as one with its key; otherwise it gets what commands get. Their values are masked like keys.",
+    defaultText: 'none',
+  }),
+  url: z
+    .string()
+    .regex(/^https?:\/\/\S+$/, 'must be an http or https address')
+    .optional()
+    .meta({
+      description: 'Address of a server that speaks streamable HTTP. A redirect to another server is an error.',
+      defaultText: 'required without `command`',
+    }),
+  headers: z.record(z.string().min(1), z.string()).optional().meta({
+    description: 'Headers of each request that are no secrets. A key goes into `authorization: Bearer …`.',
+    defaultText: 'none',
+  }),
+  ...keyOptions,
+  timeoutSeconds: z
+    .number()
+    .int()
+    .positive()
+    .max(LONGEST_TIMEOUT_SECONDS)
+    .optional()
+    .meta({
+      description: 'Longest duration of one call.',
+      unit: 'seconds',
+      defaultText: `${DEFAULT_MCP_TIMEOUT_SECONDS}`,
+    }),
+});
+
+/** No `__`, which divides a server's name from that of its tool. */
+export const mcpServersOption = z
+  .record(
+    z.string().regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, 'must be 1 to 32 letters, digits, "-" or single "_"'),
+    mcpServer,
+  )
+  .optional()
+  .meta({ description: 'MCP servers by name; agents use those that they name under `mcp`.' });
+
+export type McpServersOptions = NonNullable<z.output<typeof mcpServersOption>>;
+export type McpServersInput = NonNullable<z.input<typeof mcpServersOption>>;

@@ -1,0 +1,130 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { z } from 'zod';
+import { callFailure, unavailable } from './call-failure.ts';
+import type { McpServer } from './mcp-server.ts';
+import { createTransport, isTooLarge } from './transport.ts';
+
+/** Milliseconds that a server has to start and to list its tools. */
+export const START_MILLISECONDS = 30_000;
+
+const FIRST_DELAY_MILLISECONDS = 200;
+const LONGEST_DELAY_MILLISECONDS = 30_000;
+
+/** One process, or one HTTP session, that all calls of a worker share. */
+export interface McpConnection {
+  /**
+   * Asks the server, which is started first where it is not running. After failures it is started later and later.
+   * @throws ToolError, or the reason of the signal
+   */
+  request<Schema extends z.ZodType>(
+    request: ClientRequest,
+    result: Schema,
+    options: RequestOptions & { readonly signal: AbortSignal },
+  ): Promise<z.output<Schema>>;
+  /** Ends the server. */
+  close(): Promise<void>;
+}
+
+interface Link {
+  readonly client: Client;
+  /** Aborted when the server ended, or cannot be listened to any more. */
+  readonly ended: AbortSignal;
+}
+
+export function openMcpConnection(server: McpServer): McpConnection {
+  let link: Promise<Link> | null = null;
+  let failures = 0;
+  let startsAt = 0;
+
+  const dropped = (of: Promise<Link>): void => {
+    if (link !== of) return;
+    link = null;
+    startsAt = performance.now() + Math.min(FIRST_DELAY_MILLISECONDS * 2 ** failures, LONGEST_DELAY_MILLISECONDS);
+    failures += 1;
+  };
+
+  const connect = (): Promise<Link> => {
+    const connecting: Promise<Link> = delay(Math.max(0, startsAt - performance.now())).then(() =>
+      startClient(server, () => dropped(connecting)),
+    );
+    connecting.catch(() => dropped(connecting));
+    return connecting;
+  };
+
+  return {
+    async request(request, result, options) {
+      const { signal } = options;
+      for (let isRepeated = false; ; isRepeated = true) {
+        link ??= connect();
+        const used = link;
+        const { client, ended } = await unlessAborted(used, signal);
+        try {
+          const answer = await client.request(request, result, {
+            ...options,
+            signal: AbortSignal.any([signal, ended]),
+          });
+          failures = 0;
+          return answer;
+        } catch (error) {
+          if (signal.aborted) throw signal.reason;
+          // The server was started anew and does not know the session: it did nothing.
+          const isForgotten = error instanceof Error && 'code' in error && error.code === 404;
+          if (isForgotten) dropped(used);
+          if (!isForgotten || isRepeated) throw callFailure(server.name, error, ended);
+        }
+      }
+    },
+    async close() {
+      const open = await link?.catch(() => null);
+      await open?.client.close();
+    },
+  };
+}
+
+async function startClient(server: McpServer, onEnd: () => void): Promise<Link> {
+  const { transport, logTail, kill } = createTransport(server);
+  const client = new Client({ name: 'holdfast', version: '1' }, { capabilities: {} });
+  const ended = new AbortController();
+  const end = (reason: string): void => {
+    ended.abort(new Error(reason));
+    onEnd();
+  };
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
+  client.onclose = () => end('it ended');
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
+  client.onerror = (error) => {
+    if (isTooLarge(error)) {
+      end('it sent more than 10 MiB');
+      kill();
+    } else if (error.message.startsWith('SSE stream disconnected')) {
+      end('the connection broke');
+    }
+  };
+  client.fallbackRequestHandler = async ({ method }) => {
+    throw new McpError(
+      ErrorCode.MethodNotFound,
+      `Holdfast refuses ${method}: a turn goes on without its user, and models are called by Holdfast alone. Ask for what is needed in the arguments of a tool.`,
+    );
+  };
+  try {
+    await client.connect(transport, { timeout: START_MILLISECONDS });
+    return { client, ended: ended.signal };
+  } catch (error) {
+    await client.close();
+    throw unavailable(server.name, error, logTail());
+  }
+}
+
+async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}

@@ -1,0 +1,79 @@
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ToolError } from '../errors.ts';
+import { killProcess } from '../process/end-processes.ts';
+import type { McpAddress, McpProgram, McpServer } from './mcp-server.ts';
+
+/** Largest message of a server, in bytes. The SDK copies what it has with each piece that comes: more would block the worker. */
+const LARGEST_MESSAGE = 10 * 1024 * 1024;
+
+/** Characters of what a program wrote to its standard error that an error shows. */
+const LOG_TAIL = 1_000;
+
+export interface ServerTransport {
+  readonly transport: Transport;
+  /** The end of what the program wrote to its standard error; it says why a program does not start. */
+  readonly logTail: () => string;
+  /** Ends at once a program that would go on to write. */
+  readonly kill: () => void;
+}
+
+export function createTransport({ address, name }: McpServer): ServerTransport {
+  return 'command' in address ? programTransport(address) : httpTransport(name, address);
+}
+
+/** Says that a server sent more than is read. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && /exceeded maximum size|more than 10 MiB/.test(error.message);
+}
+
+function programTransport({ command, args, environment, directory }: McpProgram): ServerTransport {
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...environment },
+    cwd: directory,
+    stderr: 'pipe',
+    maxBufferSize: LARGEST_MESSAGE,
+  });
+  let tail = '';
+  // Read to the end: a program whose log nobody reads stops when the pipe is full.
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString('utf8')).slice(-LOG_TAIL);
+  });
+  const kill = (): void => {
+    if (transport.pid !== null) killProcess(transport.pid);
+  };
+  return { transport, logTail: () => tail.trim(), kill };
+}
+
+function httpTransport(name: string, { url, headers, key }: McpAddress): ServerTransport {
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    // A redirect to another origin is an error: only the address that the configuration names is called.
+    redirectPolicy: 'same-origin',
+    requestInit: { headers: { ...headers } },
+    fetch: async (address, init) => {
+      const all = new Headers(init?.headers);
+      // What a server says unasked has no reader; a broken answer is read on.
+      if (init?.method === 'GET' && !all.has('last-event-id')) return new Response(null, { status: 405 });
+      if (key !== null) all.set('authorization', `Bearer ${await key()}`);
+      return bounded(name, await fetch(address, { ...init, headers: all }));
+    },
+  });
+  return { transport, logTail: () => '', kill: () => undefined };
+}
+
+function bounded(name: string, response: Response): Response {
+  if (!response.ok || response.body === null) return response;
+  let bytes = 0;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes <= LARGEST_MESSAGE) controller.enqueue(chunk);
+      else controller.error(new ToolError('mcp_result_invalid', `The MCP server ${name} sent more than 10 MiB.`));
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(count), { status, statusText, headers });
+}

@@ -1,0 +1,105 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { McpServer as SdkServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { openMcpConnection } from '../../src/tools/mcp/connection.ts';
+import { listMcpTools } from '../../src/tools/mcp/mcp-tools.ts';
+import { call } from './support/tool-context.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves on a free port until the test is over. */
+async function serve(answer: Answer): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  onTestFinished(close);
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`, close };
+}
+
+/** A session per server, as the official SDK keeps it. */
+async function adder(): Promise<Answer> {
+  const sdk = new SdkServer({ name: 'adder', version: '1' });
+  sdk.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, async ({ a, b }) => ({
+    content: [{ type: 'text', text: String(a + b) }],
+  }));
+  sdk.registerTool('flood', {}, async () => ({ content: [{ type: 'text', text: 'x'.repeat(20_000_000) }] }));
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() });
+  await sdk.connect(transport);
+  return (request, response) => void transport.handleRequest(request, response);
+}
+
+async function open(url: string, key = 'secret-of-the-server') {
+  const { mcpServers, secrets } = loadConfiguration({
+    directory: '/',
+    environment: { MCP_KEY: key },
+    mcpServers: { http: { url, headers: { 'x-team': 'blue' }, apiKeyVariable: 'MCP_KEY', timeoutSeconds: 20 } },
+  });
+  const [server] = mcpServers;
+  if (server === undefined) throw new Error('no server');
+  const connection = openMcpConnection(server);
+  onTestFinished(async () => connection.close());
+  return { secrets, tools: await listMcpTools(server, connection) };
+}
+
+test('an MCP server at an address gets its headers and key, and the key is masked', async () => {
+  const seen: unknown[] = [];
+  const answer = await adder();
+  const { url } = await serve((request, response) => {
+    seen.push([request.headers['x-team'], request.headers.authorization]);
+    answer(request, response);
+  });
+  const { tools, secrets } = await open(url);
+  const [add] = tools;
+  if (add === undefined) throw new Error('no tool');
+  expect((await call(add, { input: { a: 20, b: 22 } })).text).toBe('42');
+  expect((await call(add, { input: { a: 'many' } })).text).toContain('Input validation error');
+  expect(new Set(seen.map(String))).toEqual(new Set(['blue,Bearer secret-of-the-server']));
+  expect(secrets).toContain('secret-of-the-server');
+});
+
+test('a server that forgot the session is greeted anew, and the call runs', async () => {
+  let answer = await adder();
+  const { url } = await serve((request, response) => answer(request, response));
+  const [add] = (await open(url)).tools;
+  if (add === undefined) throw new Error('no tool');
+  answer = await adder();
+  const forgets = answer;
+  let isFirst = true;
+  answer = (request, response) => {
+    if (!isFirst) return forgets(request, response);
+    isFirst = false;
+    response.writeHead(404).end('no such session');
+  };
+  expect((await call(add, { input: { a: 1, b: 2 } })).text).toBe('3');
+});
+
+test('a result of 20 MB cannot be read, a server that is gone was not reached', async () => {
+  const { url, close } = await serve(await adder());
+  const [add, flood] = (await open(url)).tools;
+  if (add === undefined || flood === undefined) throw new Error('no tool');
+  const flooded = await call(flood, {});
+  expect(flooded.isError).toBe(true);
+  expect(flooded.text).toContain('more than 10 MiB');
+  await close();
+  const gone = await call(add, { input: { a: 1, b: 2 } });
+  expect(gone.text).toContain('could not be reached, so the call did not run');
+});
+
+test('a redirect to another server is an error, and gets no key', async () => {
+  const seen: unknown[] = [];
+  const other = await serve((request, response) => {
+    seen.push(request.url);
+    response.writeHead(500).end();
+  });
+  const { url } = await serve((_, response) => response.writeHead(307, { location: other.url }).end());
+  await expect(open(url)).rejects.toMatchObject({ code: 'mcp_unavailable' });
+  expect(seen).toEqual([]);
+});
