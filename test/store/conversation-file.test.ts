@@ -150,7 +150,7 @@ describe('a conversation file', () => {
   });
 
   it('holds every table that names a conversation or something of it, or is known to leave it out', async () => {
-    const known = new Set(EXPORTED_TABLES.map(({ name }) => name));
+    const known = new Set<string>(EXPORTED_TABLES.map(({ name }) => name));
     const derived = ['search_progress', 'passages', 'packed_outlines'];
     const madeByWhoImports = ['messages', 'turns', 'model_attempts', 'tool_calls', 'events'];
     const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'provider_calls'];

@@ -4,7 +4,8 @@ import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { requireCurrentSchema } from '../database/migrate.ts';
 import { transaction } from '../database/transaction.ts';
-import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION, EXPORTED_TABLES } from './format.ts';
+import { EXPORTED_TABLES } from './format.ts';
+import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './read-file.ts';
 
 /** Rows fetched at a time; one may hold a piece of 256 KB. */
 const FETCHED_AT_ONCE = 100;

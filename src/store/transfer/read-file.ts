@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './format.ts';
+
+export const CONVERSATION_FORMAT = 'holdfast-conversation';
+export const CONVERSATION_FORMAT_VERSION = 1;
 
 /** Characters: the longest entry, an output of 64 MB beside its pieces, is far from it, and a string of Node too. */
 const LONGEST_LINE = 256 * 1024 * 1024;
