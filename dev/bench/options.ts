@@ -9,6 +9,7 @@ export const BENCHMARK_NAMES = [
   'growth',
   'append',
   'step-writes',
+  'deletion',
   'planning',
   'live-text',
   'stop',

@@ -1,5 +1,6 @@
 import type { BenchStack } from './bench-stack.ts';
 import { measureAppend } from './benchmarks/append.ts';
+import { measureDeletion } from './benchmarks/deletion.ts';
 import { measureDialogues } from './benchmarks/dialogues.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
 import { measureLoad } from './benchmarks/load.ts';
@@ -116,6 +117,8 @@ async function measure(
       return measureStop(stack, rounds);
     case 'append':
       return measureAppend(stack, rounds);
+    case 'deletion':
+      return measureDeletion(stack, rounds);
     case 'step-writes':
       return measureStepWrites(stack);
   }

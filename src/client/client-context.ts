@@ -8,7 +8,9 @@ import type { MeaningSearch } from '../store/search/embedder.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
 import { checkArguments } from './arguments.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
+import { StoreError } from '../store/database/errors.ts';
 import { clientClosed, clientError } from './errors.ts';
+import { withPatience } from './patience.ts';
 import type { WaysToSend } from './ways-to-send.ts';
 
 /** What the methods of a client share. */
@@ -70,7 +72,7 @@ export function lazyTemporal(
 ): RungTemporal & { readonly close: () => Promise<void> } {
   let connecting: Promise<Client> | null = null;
   let connected: Client | null = null;
-  let isNameRight = false;
+  let isRight: Promise<void> | null = null;
   let closed = false;
   // Loaded late: reading needs no Temporal, and loading its client takes longer than most reads.
   const load = () => Promise.all([import('../temporal/connect.ts'), import('../temporal/namespace.ts')]);
@@ -86,12 +88,25 @@ export function lazyTemporal(
       throw error;
     }
   };
+  const client = (): Promise<Client> => (connecting ??= connect());
+  const compare = async (): Promise<void> => {
+    await requireNamespace(database, { name: address.namespace });
+    const refusal = await withPatience(
+      client().then(
+        () => null,
+        (error: unknown) => error,
+      ),
+      null,
+    );
+    if (refusal instanceof StoreError && refusal.code === 'namespace_differs') throw refusal;
+  };
   return {
-    client: () => (connecting ??= connect()),
-    async requireName() {
-      if (!isNameRight) await requireNamespace(database, { name: address.namespace });
-      isNameRight = true;
-    },
+    client,
+    requireNamespace: () =>
+      (isRight ??= compare().catch((error: unknown) => {
+        isRight = null;
+        throw error;
+      })),
     load,
     /** Does not wait for a connection that is still being made: it is closed once it is there. */
     async close() {

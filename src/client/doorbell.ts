@@ -1,9 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
-
-/** Milliseconds that a closing client waits for rings under way; a row that was not rung for is found by upkeep. */
-const CLOSE_PATIENCE_MILLISECONDS = 2_000;
+import { TEMPORAL_PATIENCE_MILLISECONDS, withPatience } from './patience.ts';
 
 /** Rings the doorbells of conversations in the background. */
 export interface Doorbell {
@@ -17,8 +15,12 @@ export interface Doorbell {
 /** Temporal, connected to with the first ring, so that the database can be written to while it is out of reach. */
 export interface RungTemporal {
   client(): Promise<Client>;
-  /** Refuses a database of another namespace, by its name; asks Postgres once. @throws StoreError `namespace_differs` */
-  requireName(): Promise<void>;
+  /**
+   * Refuses a database of another namespace, before the first write. One that Temporal does not name within 2 s is compared by its name
+   * alone: rows are stored without Temporal too, and no ring reaches another namespace.
+   * @throws StoreError `namespace_differs`
+   */
+  requireNamespace(): Promise<void>;
   /** Loads the modules of Temporal's client. */
   load(): Promise<unknown>;
 }
@@ -48,15 +50,10 @@ export function createDoorbell(
     async settle() {
       // Temporal's time to answer begins when it can be asked: loading takes longer than that on a busy machine.
       if (underWay.size > 0) await temporal.load();
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, CLOSE_PATIENCE_MILLISECONDS);
-      });
-      await Promise.race([Promise.all(underWay.keys()), patience]);
-      clearTimeout(timer);
+      await withPatience(Promise.all(underWay.keys()), []);
       settled = true;
       for (const conversationId of underWay.values()) {
-        failed(conversationId, new Error(`Temporal did not answer within ${CLOSE_PATIENCE_MILLISECONDS} ms`));
+        failed(conversationId, new Error(`Temporal did not answer within ${TEMPORAL_PATIENCE_MILLISECONDS} ms`));
       }
     },
   };

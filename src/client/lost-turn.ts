@@ -4,9 +4,7 @@ import type { MessageInput } from '../store/messages/messages.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { describeConversation } from './conversation.ts';
 import type { RungTemporal } from './doorbell.ts';
-
-/** Temporal is asked only about a turn that is open; without an answer in this time the turn counts as running. */
-const TEMPORAL_PATIENCE_MILLISECONDS = 2_000;
+import { withPatience } from './patience.ts';
 
 /** The newest turn, if it is open in Postgres alone. */
 export async function findLostTurn(
@@ -43,17 +41,12 @@ export async function pastLostTurn<Accepted>(
 
 /** `true` also when Temporal does not answer: nobody knows then that the turn is lost. */
 export async function hasOpenWorkflow(temporal: RungTemporal, conversationId: string): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const impatience = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, TEMPORAL_PATIENCE_MILLISECONDS, true);
-  });
   const asking = async (): Promise<boolean> => {
     const [client, { isWorkflowOpen }] = await Promise.all([temporal.client(), import('../temporal/newest-run.ts')]);
     return isWorkflowOpen(client, turnWorkflowId(conversationId));
   };
-  try {
-    return await Promise.race([asking().catch(() => true), impatience]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withPatience(
+    asking().catch(() => true),
+    true,
+  );
 }

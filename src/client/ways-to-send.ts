@@ -36,7 +36,7 @@ export function waysToSend(
   };
   const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
     const { id: messageId, conversationId, kind } = message;
-    await temporal.requireName();
+    await temporal.requireNamespace();
     const { state, isTurnOpen } = await storedOnce(accept, (found) => ({ ...found, state: 'accepted' as const }));
     const isTakenAnyhow = isTurnOpen && (kind === 'message' || kind === 'compact');
     if (isTakenAnyhow) doorbell.ringIfLost(conversationId);
@@ -45,7 +45,7 @@ export function waysToSend(
   };
   const start: WaysToSend['start'] = async (started) => {
     const measurements = measureContent(started.content);
-    await temporal.requireName();
+    await temporal.requireNamespace();
     const { startKey = newId() } = started;
     const { conversationId, messageId, state } = await storedOnce(
       () => startConversation(database, { ...started, ...owner, measurements, startKey }),

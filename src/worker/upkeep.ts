@@ -158,11 +158,11 @@ export async function indexFallenBehind(dependencies: UpkeepDependencies, signal
 }
 
 /** One conversation that cannot be indexed keeps no other waiting, nor what upkeep does next. */
-async function indexWords({ database, logger }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
+async function indexWords({ database, taskQueue, logger }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
   const failed = new Set<string>();
   for (;;) {
     const limit = INDEXED_AT_ONCE + failed.size;
-    const behind = await findUnindexedConversations(database, { limit });
+    const behind = await findUnindexedConversations(database, { taskQueue, limit });
     for (const { conversationId } of behind.filter((each) => !failed.has(each.conversationId))) {
       if (ending.aborted) return;
       try {

@@ -275,13 +275,13 @@ describe('indexConversation', () => {
     expect(await find(turn, 'oryx', { limit: 100 })).toHaveLength(30);
   });
 
-  it('knows which conversations are behind', async () => {
+  it('knows which conversations of a queue are behind', async () => {
     const turn = await conversationOf(sql, 'behind');
-    const isBehind = async () =>
-      (await findUnindexedConversations(sql, { limit: 1_000 })).some(
+    const isBehind = async (taskQueue = 'agent-turn') =>
+      (await findUnindexedConversations(sql, { taskQueue, limit: 1_000 })).some(
         ({ conversationId }) => conversationId === turn.conversationId,
       );
-    expect(await isBehind()).toBe(true);
+    expect([await isBehind(), await isBehind('other')]).toEqual([true, false]);
     await indexConversation(sql, turn.conversationId);
     expect(await isBehind()).toBe(false);
     await send(sql, { conversationId: turn.conversationId, ...text('more') });

@@ -1,5 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/client/connect.ts';
 import { adoptNamespace, readNamespace } from '../../src/store/database/temporal-namespace.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../src/turn/search-attribute-names.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
@@ -32,9 +33,16 @@ test('a worker and a client of another namespace are refused, until the database
   expect((await harness.runTask('Say hello.')).outcome).toBe('completed');
 });
 
-test('a server that lost its data is another one under the same name', async () => {
-  await adoptNamespace(harness.database, { name: 'default', id: 'lost' });
+test('a server that lost its data is another one under the same name: worker and client are refused, and nothing is stored', async () => {
+  const { database, databaseUrl, taskQueue, temporalAddress: address } = harness;
+  await adoptNamespace(database, { name: 'default', id: 'lost' });
   await expect(harness.startWorker()).rejects.toMatchObject({ code: 'namespace_differs' });
+  const client = await connect({ databaseUrl, taskQueue, temporal: { address, namespace: 'default' } });
+  onTestFinished(() => client.close());
+  const before = await database`select from conversations`;
+  const refusal = { code: 'namespace_differs', message: expect.stringContaining('(lost), not to "default" (') };
+  for (const _ of [1, 2]) await expect(client.start('Say hello.')).rejects.toMatchObject(refusal);
+  expect(await database`select from conversations`).toHaveLength(before.length);
 });
 
 test('a worker creates the search attributes that its namespace lacks, and its turns set them', async () => {

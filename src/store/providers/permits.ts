@@ -72,7 +72,7 @@ export async function claimPermit(
   });
 }
 
-/** Calls of one provider ask one at a time; a lock of the transaction needs no row. */
+/** Calls of one provider ask one at a time, of whatever tenant: a key has one limit for all who use it. */
 async function lockProvider(sql: Transaction, providerKey: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`provider ${providerKey}`}, 0))`;
 }

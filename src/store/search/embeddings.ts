@@ -48,12 +48,14 @@ export async function embedBehind(
   return made;
 }
 
-/** A model that the database does not know has to embed every conversation. */
+/**
+ * A model that the database does not know has to embed every conversation. Once in its life indexing waits for this, of all tenants: no
+ * step does, and without the lock a batch that is being indexed might never be embedded.
+ */
 async function registerModel(sql: Database, model: string): Promise<void> {
   const known = await sql`select from embedding_models where model = ${model}`;
   if (known.length > 0) return;
   await transaction(sql, async (open) => {
-    // A batch that is being indexed does not see the model yet.
     await open`lock table search_progress in share row exclusive mode`;
     await open`insert into embedding_models (model) values (${model}) on conflict do nothing`;
     await open`

@@ -153,14 +153,14 @@ export async function markInterrupted(
   });
 }
 
-/** Conversations whose search index may be behind, most behind first. One that is whole after all costs its indexing a look. */
+/** Conversations of a queue whose search index may be behind, most behind first. One that is whole after all costs its indexing a look. */
 export async function findUnindexedConversations(
   sql: Database,
-  request: { readonly limit?: number },
+  request: { readonly taskQueue: string; readonly limit?: number },
 ): Promise<{ readonly conversationId: string }[]> {
   const rows = await sql<{ id: string }[]>`
     select c.id from conversations c left join search_progress p on p.conversation_id = c.id
-    where c.is_unindexed
+    where c.is_unindexed and c.task_queue = ${request.taskQueue}
     order by c.last_sequence - coalesce(p.through_sequence, 0) desc limit ${request.limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({ conversationId: row.id }));
 }

@@ -58,7 +58,8 @@ async function caughtUp(): Promise<void> {
   for (;;) {
     await upkeep(embedder);
     const behind = await sql`select from unembedded where model = ${modelKey(embedder)}`;
-    if (behind.length + (await findUnindexedConversations(sql, { limit: 1 })).length === 0) return;
+    if (behind.length + (await findUnindexedConversations(sql, { taskQueue: 'agent-turn', limit: 1 })).length === 0)
+      return;
   }
 }
 
