@@ -73,6 +73,7 @@ create table turns (
   workflow_id text not null, -- Temporal workflow that works on it.
   begun_by_run_id text not null, -- Temporal run that began it; a repeated begin finds this turn.
   run_id text not null, -- Temporal run that works on it now; changes when the turn continues as new.
+  cancelled_through integer, -- Activities of that run with this id or a smaller one are cancelled; null: none.
   worker_identity text not null, -- Worker that began or continued it.
   agent text not null, -- Name of the agent.
   model text not null, -- provider/model in force: the agent's own, or a fallback.

@@ -25,6 +25,8 @@ import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { Database } from '../store/database/database.ts';
+import { createListeners } from '../store/database/listen.ts';
+import type { Listeners } from '../store/database/listen.ts';
 import { listServedModels } from '../store/providers/model-facts.ts';
 import { codecsOf, connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
@@ -44,6 +46,8 @@ import { prepareNamespace } from './prepare-namespace.ts';
 import { endStrayCommands } from './stray-commands.ts';
 import { checkDatabase, openPools } from './worker-database.ts';
 import type { DatabaseAddress } from './worker-database.ts';
+import { runThenClose } from './run-then-close.ts';
+import { tellCancelled } from './tell-cancelled.ts';
 import { startUpkeep } from './upkeep-timer.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 import { WorkerSession } from './worker-session.ts';
@@ -131,6 +135,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
     const session = new WorkerSession({ database, sessionDatabase, client, identity, logger });
     closers.push(() => session.end());
+    const listeners = createListeners(database);
+    closers.push(() => listeners.close());
     const outlastingWork = createOutlastingWork(logger);
     const mcp = await startMcpServers(setup.configuration);
     closers.push(() => mcp.close());
@@ -143,6 +149,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       identity,
       outlastingWork,
       session,
+      listeners,
     });
     const upkeep = startUpkeep(upkeepDependencies(setup, { database, client }), setup.hasTimedUpkeep);
     const stopLooking = endStrayCommands(database, logger);
@@ -164,29 +171,6 @@ function withMcpTools(setup: WorkerSetup, { configuration, tools }: McpServers):
   return { ...setup, configuration, tools: [...setup.tools, ...tools] };
 }
 
-/** @param close gets the milliseconds that are left of the grace period */
-function runThenClose(
-  workers: TurnWorkers,
-  grace: number,
-  close: (graceLeft: number) => Promise<void>,
-): Pick<RunningWorker, 'ended' | 'shutdown'> {
-  let graceEndsAt: number | undefined;
-  const run = async (): Promise<void> => {
-    try {
-      await workers.run();
-    } finally {
-      await close(Math.max(0, (graceEndsAt ?? 0) - performance.now()));
-    }
-  };
-  return {
-    ended: run(),
-    shutdown() {
-      graceEndsAt ??= performance.now() + grace;
-      workers.shutdown();
-    },
-  };
-}
-
 interface Connections {
   readonly database: Database;
   readonly liveDatabase: Database;
@@ -196,6 +180,7 @@ interface Connections {
   readonly identity: string;
   readonly outlastingWork: OutlastingWork;
   readonly session: WorkerSession;
+  readonly listeners: Listeners;
 }
 
 async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
@@ -227,6 +212,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     concurrentWork: setup.concurrentWork,
     shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
     deployment: setup.deployment,
+    cancelled: tellCancelled(connections.database, setup.logger),
   });
 }
 
@@ -264,7 +250,7 @@ function makeActivities(
     },
     logger: setup.logger,
     reachCrashPoint: seen.reached,
-    fenceWatch: createFenceWatch(database, setup.logger),
+    fenceWatch: createFenceWatch(database, setup.logger, connections.listeners),
     outlastingWork,
     workerIdentity: identity,
     worksOn: (conversationId) => session.worksOn(conversationId),

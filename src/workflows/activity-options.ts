@@ -13,7 +13,7 @@ const RETRY = { initialInterval: 200, backoffCoefficient: 1, maximumInterval: '1
 /** Database activities. A lost database is waited for without end, because giving up would lose the turn and waiting costs nothing. */
 const DATABASE_OPTIONS: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
-  heartbeatTimeout: '5 seconds',
+  heartbeatTimeout: '20 seconds',
   retry: RETRY,
 };
 

@@ -1,7 +1,8 @@
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
-import { workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { codecFailureIn } from '../turn/codec-failure.ts';
+import type { WorkSinks } from '../turn/work-sinks.ts';
 import { isTurnWorkflowId } from '../turn/workflow-id.ts';
 
 /** Bytes; the same limit as in `src/temporal/payload-guard.cjs`. */
@@ -28,12 +29,26 @@ export const interceptors: WorkflowInterceptorsFactory = () =>
         outbound: [
           {
             async scheduleActivity(input, next) {
-              return refuseCodecFailure(await next(input));
+              const result = next(input);
+              tellWhenCancelled(input.seq, result);
+              return refuseCodecFailure(await result);
             },
           },
         ],
       }
     : {};
+
+/** Temporal tells a running activity with the answer to its next heartbeat alone: the worker of the workflow tells it sooner. */
+function tellWhenCancelled(activityId: number, result: Promise<unknown>): void {
+  let isOpen = true;
+  const close = (): void => {
+    isOpen = false;
+  };
+  result.then(close, close);
+  CancellationScope.current().cancelRequested.catch(() => {
+    if (isOpen) proxySinks<WorkSinks>().work.cancelled(activityId);
+  });
+}
 
 function refuseCodecFailure<Value>(value: Value): Value {
   const failure = codecFailureIn(value);

@@ -3,6 +3,7 @@ import type { Context } from '@temporalio/activity';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { activity } from '../../src/activities/runtime/activity-shell.ts';
+import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityContext } from './support/activity-context.ts';
@@ -17,6 +18,7 @@ function waiting() {
     logger: pino({ level: 'silent' }),
     isWorkflowOpen: () => Promise.resolve(true),
     worksOn: () => () => undefined,
+    fenceWatch: createFenceWatch(database, pino({ level: 'silent' })),
   };
   const work = () => new Promise<string>((resolve) => void ends.push(resolve));
   const run = activity<{ conversationId: string }, string>(shell, { name: 'waiting', run: work });

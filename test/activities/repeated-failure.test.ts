@@ -2,6 +2,7 @@ import { Context, asyncLocalStorage } from '@temporalio/activity';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { activity } from '../../src/activities/runtime/activity-shell.ts';
+import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import type { ActivityBody } from '../../src/activities/runtime/activity-shell.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
@@ -22,6 +23,7 @@ async function failures(times: number, givenUp?: ActivityBody<unknown, string>['
     logger: pino({ level: 'silent' }),
     isWorkflowOpen: () => Promise.resolve(true),
     worksOn: () => () => undefined,
+    fenceWatch: createFenceWatch(sql, pino({ level: 'silent' })),
   };
   const run = () => Promise.reject(new TypeError('planted'));
   const body = { name: 'summarize', run, ...(givenUp !== undefined && { givenUp }) };

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import type { Client } from '@temporalio/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../../src/context/log/content.ts';
 import { listLateToolResults } from '../../src/store/attempts/tool-calls.ts';
-import { connectClient } from '../../src/temporal/connect.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { diskFull } from '../support/disk-full.ts';
 import type { FullDisk } from '../support/disk-full.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
-import type { TcpProxy } from '../support/tcp-proxy.ts';
+import { endOpenAttempts } from '../support/end-open-attempts.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -18,10 +14,6 @@ import { nothingIsBroken } from './steady-turn.ts';
 const PATIENCE_MILLISECONDS = 50_000;
 
 let harness: TurnHarness;
-/** The worker's way to Temporal. */
-let proxy: TcpProxy;
-/** Not by way of the proxy. */
-let temporal: Client;
 
 let runs = 0;
 let fill = (): Promise<FullDisk> => Promise.reject(new Error('no test runs'));
@@ -41,43 +33,27 @@ const publish = defineTool({
   },
 });
 
-/** What the worker said when Temporal gave an attempt up: the storing goes on alone, or the next attempt has joined it. */
-const GIVEN_UP = /Temporal gave an activity up|goes on with what the attempt before has begun/u;
+/** What the worker says when the next attempt joins the storing. */
+const GIVEN_UP = /goes on with what the attempt before has begun/u;
 const given: string[] = [];
 
 beforeAll(async () => {
-  const address = inject('temporalAddress');
-  proxy = await startTcpProxy(address);
-  temporal = await connectClient({ address, namespace: 'default' });
   harness = await startTurnHarness({
     tools: [publish],
     agent: { tools: ['publish'] },
-    temporalAddress: proxy.address,
     log: (line) => GIVEN_UP.test(line) && given.push(line),
   });
   fill = () => diskFull(harness.database);
   await harness.startWorker();
 }, 120_000);
 
-afterAll(async () => {
-  await harness.stop();
-  await temporal.connection.close();
-  await proxy.close();
-});
+afterAll(() => harness.stop());
 
-/** Attempts that Temporal has begun or wants to begin of the activity that the turn waits for. */
-async function attempts(conversationId: string): Promise<number> {
-  const { raw } = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
-  return raw.pendingActivities?.[0]?.attempt ?? 0;
-}
-
-/** Temporal takes the worker for dead, and the worker is told. */
+/** Temporal takes the worker for dead, and gives it the next attempt. */
 async function isGivenUp(conversationId: string): Promise<void> {
   given.length = 0;
-  await proxy.stall();
-  await waitUntil('Temporal takes the worker for dead', async () => (await attempts(conversationId)) >= 2);
-  await proxy.mend();
-  await waitUntil('the worker is told', () => given.length >= 1);
+  await endOpenAttempts(harness.temporal, conversationId);
+  await waitUntil('the next attempt waits for what runs', () => given.length >= 1);
 }
 
 async function tries(table: 'tool_calls' | 'model_attempts', conversationId: string) {

@@ -19,8 +19,8 @@ test('workers and turns have the settings by which a turn is soon taken over fro
   for (const [options] of created.mock.calls) {
     expect(options).toMatchObject({
       stickyQueueScheduleToStartTimeout: '1 second',
-      maxHeartbeatThrottleInterval: '1 second',
-      defaultHeartbeatThrottleInterval: '1 second',
+      maxHeartbeatThrottleInterval: '5 seconds',
+      defaultHeartbeatThrottleInterval: '5 seconds',
     });
   }
   const { conversationId } = await harness.runTask('Call write_file with {"path": "a.txt", "content": "a"}');
@@ -32,7 +32,7 @@ test('workers and turns have the settings by which a turn is soon taken over fro
     expect.arrayContaining(['beginTurn', 'callModel', 'runTool', 'endTurn']),
   );
   for (const { heartbeatTimeout, retryPolicy } of activities) {
-    expect(milliseconds(heartbeatTimeout)).toBe(5_000);
+    expect(milliseconds(heartbeatTimeout)).toBe(20_000);
     expect(milliseconds(retryPolicy?.initialInterval)).toBe(200);
     expect(retryPolicy?.backoffCoefficient).toBe(1);
   }

@@ -6,6 +6,8 @@ import { textOf } from '../../src/context/log/content.ts';
 import { entryListLines } from '../../src/cli/render/entry-list.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { endSessions } from '../support/end-sessions.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -104,6 +106,7 @@ test(
       return begun && (await harness.asked()).total === 3;
     });
     frozen.kill('SIGSTOP');
+    await endSessions(harness.database, frozen.processId);
     await harness.startWorker();
     for (const sent of [acting, command, answer]) {
       const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
@@ -154,10 +157,16 @@ test(
       where u.conversation_id = ${conversationId} and t.partial_output is not null`;
       return calls.length === 1;
     });
-    // Frozen and not killed: Temporal believes in it until the heartbeat timeout, and asks it to cancel.
+    // Frozen and not killed: Temporal believes in it, and asks it to cancel.
     dying.kill('SIGSTOP');
     await harness.startWorker();
     await harness.client.conversation.stop({ conversationId });
+    await waitUntil('it is asked to', async () => {
+      const { raw } = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
+      // `PendingActivityState.CANCEL_REQUESTED`
+      return raw.pendingActivities?.some(({ state }) => Number(state) === 3) === true;
+    });
+    await endSessions(harness.database, dying.processId);
     const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     expect(turn).toMatchObject({ outcome: 'stopped', reason: null });
     const { items: entries } = await harness.client.log.entries({ conversationId });

@@ -11,12 +11,15 @@ import { defineAgent } from '../../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import { connectDatabase } from '../../../src/store/database/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { createListeners } from '../../../src/store/database/listen.ts';
 import { connectClient, connectWorker } from '../../../src/temporal/connect.ts';
 import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
 import { createToolRegistry } from '../../../src/tools/runtime/registry.ts';
 import { createSnapshotSource } from '../../../src/worker/agent-snapshots.ts';
 import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
 import type { TurnWorkers } from '../../../src/worker/create-turn-workers.ts';
+import { tellCancelled } from '../../../src/worker/tell-cancelled.ts';
 import { pause, pauseTool, restTool } from './pause.ts';
 import { TASK_QUEUES } from './settings.ts';
 import type { WorkerSettings } from './settings.ts';
@@ -28,7 +31,12 @@ import type { WorkerSettings } from './settings.ts';
 export async function createHoldfastWorker(settings: WorkerSettings): Promise<TurnWorkers> {
   const connection = await connectWorker(settings.temporal);
   const client = await connectClient(settings.temporal);
-  const activities = await benchActivities(settings, client);
+  const database = connectDatabase({
+    url: settings.databaseUrl,
+    applicationName: 'holdfast-worker',
+    maximumConnections: 20,
+  });
+  const activities = await benchActivities(settings, client, database);
   return createTurnWorkers({
     connection,
     namespace: settings.temporal.namespace,
@@ -38,6 +46,7 @@ export async function createHoldfastWorker(settings: WorkerSettings): Promise<Tu
     identity: `bench-holdfast-${process.pid}`,
     concurrentWork: settings.concurrentWork,
     shutdownGraceMilliseconds: 1_000,
+    cancelled: tellCancelled(database, pino({ level: 'silent' })),
   });
 }
 
@@ -51,7 +60,7 @@ function withPause(activities: Activities): Activities {
   };
 }
 
-async function benchActivities(settings: WorkerSettings, client: Client): Promise<Activities> {
+async function benchActivities(settings: WorkerSettings, client: Client, database: Database): Promise<Activities> {
   const { databaseUrl, simulatorUrl, workspace } = settings;
   const loaded = loadConfiguration({ directory: workspace, environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl } });
   const agent = defineAgent({
@@ -64,7 +73,6 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
   });
   const configuration = withAgents(loaded, [agent]);
   const tools = createToolRegistry([pauseTool, restTool]);
-  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-worker', maximumConnections: 20 });
   const logger = pino({ level: 'silent' });
   return createActivities({
     database,
@@ -82,7 +90,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     readKeys: () => Promise.resolve(),
     logger,
     reachCrashPoint: () => undefined,
-    fenceWatch: createFenceWatch(database, logger),
+    fenceWatch: createFenceWatch(database, logger, createListeners(database)),
     outlastingWork: createOutlastingWork(logger),
     workerIdentity: `bench-holdfast-${process.pid}`,
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,

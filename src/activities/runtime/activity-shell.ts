@@ -34,7 +34,8 @@ export function activity<Input extends ActivityInput, Output>(
     logger,
     isWorkflowOpen,
     worksOn,
-  }: Pick<ActivityDependencies, 'database' | 'logger' | 'isWorkflowOpen' | 'worksOn'>,
+    fenceWatch,
+  }: Pick<ActivityDependencies, 'database' | 'logger' | 'isWorkflowOpen' | 'worksOn' | 'fenceWatch'>,
   { name, run, givenUp }: ActivityBody<Input, Output>,
 ): (input: Input) => Promise<Output> {
   const ongoing = new Map<string, OngoingWork<Output>>();
@@ -43,11 +44,20 @@ export function activity<Input extends ActivityInput, Output>(
     const { activityId, attempt, workflowExecution } = context.info;
     const runId = workflowExecution?.runId ?? '';
     const key = `${runId} ${activityId}`;
-    const { conversationId } = ownerOf(input);
+    const { conversationId, turn } = ownerOf(input);
     const done = worksOn(conversationId);
+    const runUntilCancelled = async (execution: Execution): Promise<Output> => {
+      if (turn === null) return run(input, execution);
+      const watched = fenceWatch.watchCancellation({ turnId: turn.turnId, runId, activityId: Number(activityId) });
+      try {
+        return await run(input, { ...execution, signal: AbortSignal.any([execution.signal, watched.signal]) });
+      } finally {
+        watched.end();
+      }
+    };
     const before = ongoing.get(key);
     const isJoined = before?.join(context) === true;
-    const work = isJoined ? before : new OngoingWork(context, isWorkflowOpen, (execution) => run(input, execution));
+    const work = isJoined ? before : new OngoingWork(context, isWorkflowOpen, runUntilCancelled);
     ongoing.set(key, work);
     const logged = { activity: name, attempt, workflowId: workflowExecution?.workflowId };
     if (isJoined) logger.info(logged, 'goes on with what the attempt before has begun');

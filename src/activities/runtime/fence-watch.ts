@@ -1,5 +1,9 @@
+import { CancelledFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Database } from '../../store/database/database.ts';
+import type { Listeners } from '../../store/database/listen.ts';
+import { findCancelled, WORK_CHANNEL } from '../../store/turns/cancelled-work.ts';
+import type { CancellableWork } from '../../store/turns/cancelled-work.ts';
 import { findReplaced } from '../../store/turns/fences.ts';
 import type { FencedWork } from '../../store/turns/fences.ts';
 import type { StoreError } from '../../store/database/errors.ts';
@@ -24,70 +28,109 @@ export interface WatchedWork {
 }
 
 /**
- * Tells running model calls, summaries and tools that they were replaced. Temporal tells them too, by the response to a
- * heartbeat; but a worker that Postgres still reaches and Temporal does not (or that Temporal forgot) would go on
- * paying for an answer, or acting, until its first write is refused.
+ * Tells running model calls, summaries and tools that they were replaced or cancelled. Temporal tells them too, by the response to a
+ * heartbeat; but that comes each five seconds, and a worker that Postgres still reaches and Temporal does not (or that Temporal forgot)
+ * would go on paying for an answer, or acting, until its first write is refused.
  */
 export interface FenceWatch {
   watch(work: FencedWork): WatchedWork;
+  /** `signal` is aborted, as by Temporal, once the work is cancelled. */
+  watchCancellation(work: CancellableWork): Pick<WatchedWork, 'signal' | 'end'>;
 }
 
-export function createFenceWatch(database: Database, logger: Logger): FenceWatch {
-  const watched = new Map<AbortController, FencedWork>();
-  let timer: NodeJS.Timeout | null = null;
-  let isLooking = false;
+/** @param listeners hear of cancellations at once. Without them, or where no notification arrives, a look finds them. */
+export function createFenceWatch(database: Database, logger: Logger, listeners?: Listeners): FenceWatch {
+  return new Watch(database, logger, listeners);
+}
 
-  async function lookAt(works: readonly (readonly [AbortController, FencedWork])[]): Promise<void> {
+class Watch implements FenceWatch {
+  readonly #database: Database;
+  readonly #logger: Logger;
+  readonly #watched = new Map<AbortController, FencedWork>();
+  readonly #cancellable = new Map<AbortController, CancellableWork>();
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+
+  constructor(database: Database, logger: Logger, listeners?: Listeners) {
+    this.#database = database;
+    this.#logger = logger;
+    listeners?.listen({
+      channel: WORK_CHANNEL,
+      receive: (turnId) =>
+        [...this.#cancellable.values()].some((work) => work.turnId === turnId) && void this.#lookAnew(),
+      begun: () => void this.#look(),
+      failed: (error) => logger.debug(describeError(error), 'nothing tells of cancellations: they are looked for'),
+    });
+  }
+
+  watch(work: FencedWork): WatchedWork {
+    const { controller, signal, end } = this.#register(this.#watched, work);
+    const look = async (): Promise<StoreError | null> => {
+      const [refusal = null] = await findReplaced(this.#database, [work]);
+      if (refusal !== null) controller.abort(refusal);
+      return refusal;
+    };
+    return {
+      signal,
+      async isReplaced() {
+        if (!signal.aborted) await look();
+        return signal.aborted;
+      },
+      async requireHeld() {
+        const refusal = await look();
+        if (refusal !== null) throw refusal;
+      },
+      end,
+    };
+  }
+
+  watchCancellation(work: CancellableWork): Pick<WatchedWork, 'signal' | 'end'> {
+    return this.#register(this.#cancellable, work);
+  }
+
+  #register<Work>(works: Map<AbortController, Work>, work: Work) {
+    const controller = new AbortController();
+    works.set(controller, work);
+    this.#timer ??= setInterval(() => void this.#look(), INTERVAL_MILLISECONDS);
+    const end = (): void => {
+      works.delete(controller);
+      if (this.#watched.size + this.#cancellable.size > 0 || this.#timer === null) return;
+      clearInterval(this.#timer);
+      this.#timer = null;
+    };
+    return { controller, signal: controller.signal, end };
+  }
+
+  /** A database that does not answer must not pile up looks. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookAtAll().finally(() => (this.#looking = null));
+    return this.#looking;
+  }
+
+  /** A look that began before the notification may miss what it tells of. */
+  async #lookAnew(): Promise<void> {
+    await this.#looking;
+    await this.#look();
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const [fences, works] = [[...this.#watched], [...this.#cancellable]];
+    const valuesOf = <Work>(entries: readonly (readonly [AbortController, Work])[]) => entries.map(([, work]) => work);
     try {
-      const refusals = await findReplaced(
-        database,
-        works.map(([, work]) => work),
-      );
-      works.forEach(([controller], place) => {
+      const [refusals, cancellations] = await Promise.all([
+        findReplaced(this.#database, valuesOf(fences)),
+        findCancelled(this.#database, valuesOf(works)),
+      ]);
+      fences.forEach(([controller], place) => {
         const refusal = refusals[place] ?? null;
         if (refusal !== null) controller.abort(refusal);
       });
+      works.forEach(([controller], place) => {
+        if (cancellations[place] === true) controller.abort(new CancelledFailure('CANCELLED'));
+      });
     } catch (error) {
       // Nothing is lost by it: as long as Postgres does not answer, it takes no write either.
-      logger.debug(describeError(error), 'could not look whether running work was replaced');
+      this.#logger.debug(describeError(error), 'could not look whether running work was replaced');
     }
   }
-
-  async function lookAtAll(): Promise<void> {
-    // A database that does not answer must not pile up looks.
-    if (isLooking) return;
-    isLooking = true;
-    await lookAt([...watched]);
-    isLooking = false;
-  }
-
-  return {
-    watch(work) {
-      const controller = new AbortController();
-      watched.set(controller, work);
-      timer ??= setInterval(() => void lookAtAll(), INTERVAL_MILLISECONDS);
-      const look = async (): Promise<StoreError | null> => {
-        const [refusal = null] = await findReplaced(database, [work]);
-        if (refusal !== null) controller.abort(refusal);
-        return refusal;
-      };
-      return {
-        signal: controller.signal,
-        async isReplaced() {
-          if (!controller.signal.aborted) await look();
-          return controller.signal.aborted;
-        },
-        async requireHeld() {
-          const refusal = await look();
-          if (refusal !== null) throw refusal;
-        },
-        end() {
-          watched.delete(controller);
-          if (watched.size > 0 || timer === null) return;
-          clearInterval(timer);
-          timer = null;
-        },
-      };
-    },
-  };
 }

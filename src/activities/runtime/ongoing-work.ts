@@ -1,7 +1,7 @@
 import type { Context } from '@temporalio/activity';
 
-/** A stop arrives on the response to a heartbeat, so this is also how soon an activity notices one. */
-const HEARTBEAT_INTERVAL_MILLISECONDS = 500;
+/** Heartbeats are the net: a worker's death is told by its session, and a cancellation by a row (`FenceWatch`). */
+const HEARTBEAT_INTERVAL_MILLISECONDS = 5_000;
 
 /**
  * How long work goes on whose attempt Temporal has given up, until the next attempt comes. Temporal offers it 200 ms later
@@ -33,7 +33,7 @@ export type IsWorkflowOpen = (workflowId: string, runId?: string) => Promise<boo
 
 /**
  * The work of one activity, heartbeats included, and the attempts of it that this process was given. Temporal gives an attempt
- * up when its heartbeats do not arrive for five seconds: because the worker is dead, or because Temporal itself was away. Then
+ * up when its heartbeats do not arrive for twenty seconds: because the worker is dead, or because Temporal itself was away. Then
  * the work goes on for the next attempt, if this process is given that one: a command is not killed, and no answer is bought
  * again, because a server was restarted.
  */

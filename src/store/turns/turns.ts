@@ -31,7 +31,7 @@ export async function continueTurn(
   const { turn, runId, workerIdentity } = request;
   await writeAsTurn(sql, turn, async (writer) => {
     const { count } = await writer.sql`
-      update turns set run_id = ${runId}, worker_identity = ${workerIdentity}
+      update turns set run_id = ${runId}, cancelled_through = null, worker_identity = ${workerIdentity}
       where id = ${turn.turnId} and run_id <> ${runId}`;
     if (count > 0) await writer.event('turn_continued', { runId });
   });

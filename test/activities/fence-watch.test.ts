@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { pino } from 'pino';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { createListeners } from '../../src/store/database/listen.ts';
+import { markCancelled } from '../../src/store/turns/cancelled-work.ts';
+import { startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+afterEach(() => vi.useRealTimers());
+
+const logger = pino({ level: 'silent' });
+
+async function runOf(turnId: string): Promise<string> {
+  const [turn] = await sql<{ runId: string }[]>`select run_id as "runId" from turns where id = ${turnId}`;
+  return turn?.runId ?? '';
+}
+
+test.each([
+  ['a look', false],
+  ['a notification', true],
+])(
+  '%s tells what a run has scheduled up to a cancellation, and nothing that came later or of another run',
+  async (_, isNotified) => {
+    // With none, no look comes.
+    if (isNotified) vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { conversationId, turnId } = await startTurn(sql);
+    const runId = await runOf(turnId);
+    const listeners = createListeners(sql);
+    onTestFinished(() => listeners.close());
+    const fences = createFenceWatch(sql, logger, isNotified ? listeners : undefined);
+    if (isNotified)
+      await waitUntil('it listens', async () => {
+        const listening =
+          await sql`select from pg_stat_activity where datname = current_database() and query ilike 'listen%work%'`;
+        return listening.length > 0;
+      });
+    const before = fences.watchCancellation({ turnId, runId, activityId: 7 });
+    const later = fences.watchCancellation({ turnId, runId, activityId: 8 });
+    const other = fences.watchCancellation({ turnId, runId: 'another', activityId: 7 });
+    onTestFinished(() => [before, later, other].forEach(({ end }) => end()));
+    const told = once(before.signal, 'abort');
+    await markCancelled(sql, { conversationId, runId, activityId: 7 });
+    await told;
+    expect(before.signal.reason).toMatchObject({ name: 'CancelledFailure' });
+    expect([later.signal.aborted, other.signal.aborted]).toEqual([false, false]);
+  },
+);
