@@ -5,7 +5,7 @@ import { connect } from '../../src/client/connect.ts';
 import type { Holdfast } from '../../src/client/holdfast.ts';
 
 import { freePort } from '../../src/local/ports.ts';
-import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
+import { AS_APPLICATION } from '../../src/local/postgres/postgres-login.ts';
 import { STATE_FOLDER, readStack } from '../../src/local/stack-file.ts';
 import type { Connections } from '../../src/local/stack-file.ts';
 import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';

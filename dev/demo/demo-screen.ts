@@ -1,9 +1,9 @@
-import { itemLines } from '../../src/cli/render/item-lines.ts';
-import { runningCompactionLines } from '../../src/cli/render/compaction-card.ts';
-import { drawBar, formatCount, formatDuration, formatPercent, plural } from '../../src/cli/render/numbers.ts';
-import { safeLine } from '../../src/cli/render/safe-text.ts';
-import type { Style } from '../../src/cli/render/style.ts';
-import { displayWidth, truncate } from '../../src/cli/render/text-width.ts';
+import { itemLines } from '../../src/cli/render/turn/item-lines.ts';
+import { runningCompactionLines } from '../../src/cli/render/turn/compaction-card.ts';
+import { drawBar, formatCount, formatDuration, formatPercent, plural } from '../../src/cli/render/text/numbers.ts';
+import { safeLine } from '../../src/cli/render/text/safe-text.ts';
+import type { Style } from '../../src/cli/render/text/style.ts';
+import { displayWidth, truncate } from '../../src/cli/render/text/text-width.ts';
 import type { DemoItem, DemoProgress } from './progress.ts';
 
 export interface DemoLineOptions {

@@ -1,8 +1,8 @@
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { formatBytes, formatCount, formatDuration, formatPercent, plural } from '../../src/cli/render/numbers.ts';
-import { safeLine } from '../../src/cli/render/safe-text.ts';
-import type { Style } from '../../src/cli/render/style.ts';
-import { truncate } from '../../src/cli/render/text-width.ts';
+import { formatBytes, formatCount, formatDuration, formatPercent, plural } from '../../src/cli/render/text/numbers.ts';
+import { safeLine } from '../../src/cli/render/text/safe-text.ts';
+import type { Style } from '../../src/cli/render/text/style.ts';
+import { truncate } from '../../src/cli/render/text/text-width.ts';
 import type { DemoResult } from './result.ts';
 
 /** What the demo ends with: what was asked, what it took, and whether all of it is right. */

@@ -1,7 +1,7 @@
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
-import type { TurnItem } from '../../src/cli/render/turn-items.ts';
-import { applyEvent, startState } from '../../src/cli/render/turn-state.ts';
-import type { TurnScreenState } from '../../src/cli/render/turn-state.ts';
+import type { TurnItem } from '../../src/cli/render/turn/turn-items.ts';
+import { applyEvent, startState } from '../../src/cli/render/turn/turn-state.ts';
+import type { TurnScreenState } from '../../src/cli/render/turn/turn-state.ts';
 import type { Kill } from './workers.ts';
 
 /** A kill and how the turn went on after it. */

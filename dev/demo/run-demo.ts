@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { plural, formatBytes, formatCount } from '../../src/cli/render/numbers.ts';
+import { plural, formatBytes, formatCount } from '../../src/cli/render/text/numbers.ts';
 import type { Output } from '../../src/cli/output.ts';
 import { connect } from '../../src/client/connect.ts';
 import type { Holdfast } from '../../src/client/holdfast.ts';

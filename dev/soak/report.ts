@@ -1,4 +1,4 @@
-import { formatDuration, plural } from '../../src/cli/render/numbers.ts';
+import { formatDuration, plural } from '../../src/cli/render/text/numbers.ts';
 import type { Counts } from './check.ts';
 import type { SoakResult } from './result.ts';
 

@@ -53,9 +53,13 @@ async function bringMissingCli(say) {
 /** @param {(line: string) => void} say */
 async function checkPostgres(say) {
   say('Checking that the embedded Postgres starts');
-  const result = await runProgram(process.execPath, ['--import', 'tsx', join(ROOT, 'src/local/check-postgres.ts')], {
-    cwd: ROOT,
-  });
+  const result = await runProgram(
+    process.execPath,
+    ['--import', 'tsx', join(ROOT, 'src/local/postgres/check-postgres.ts')],
+    {
+      cwd: ROOT,
+    },
+  );
   if (result.status === 0) return;
   throw (
     explainOutput(result.output, 'starting Postgres') ??

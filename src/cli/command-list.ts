@@ -24,17 +24,19 @@ const branch: ListedGroup = {
   summary: 'list and fork branches, switch, edit, answer again',
   commands: [
     command('list', 'list the branches of a conversation', async () =>
-      (await import('./branch-commands.ts')).branchesCommand(),
+      (await import('./work/branch-commands.ts')).branchesCommand(),
     ),
     command('fork', 'go on from an earlier entry, on a branch of its own', async () =>
-      (await import('./branch-commands.ts')).forkCommand(),
+      (await import('./work/branch-commands.ts')).forkCommand(),
     ),
-    command('switch', 'go on with another branch', async () => (await import('./branch-commands.ts')).switchCommand()),
+    command('switch', 'go on with another branch', async () =>
+      (await import('./work/branch-commands.ts')).switchCommand(),
+    ),
     command('regenerate', 'answer a message again, on a branch of its own', async () =>
-      (await import('./branch-commands.ts')).regenerateCommand(),
+      (await import('./work/branch-commands.ts')).regenerateCommand(),
     ),
     command('edit', 'say an earlier message in other words, on a branch of its own', async () =>
-      (await import('./branch-commands.ts')).editCommand(),
+      (await import('./work/branch-commands.ts')).editCommand(),
     ),
   ],
 };
@@ -43,8 +45,10 @@ const memory: ListedGroup = {
   name: 'memory',
   summary: 'list and forget what agents remember',
   commands: [
-    command('list', 'list memories, newest first', async () => (await import('./memory.ts')).memoryListCommand()),
-    command('forget', 'delete a memory', async () => (await import('./memory.ts')).forgetCommand()),
+    command('list', 'list memories, newest first', async () =>
+      (await import('./context/memory.ts')).memoryListCommand(),
+    ),
+    command('forget', 'delete a memory', async () => (await import('./context/memory.ts')).forgetCommand()),
   ],
 };
 
@@ -53,16 +57,16 @@ const model: ListedGroup = {
   summary: 'list models and prices, try a server, explain an error',
   commands: [
     command('list', 'list models with their windows and prices', async () =>
-      (await import('./models.ts')).modelsCommand(),
+      (await import('./models/models.ts')).modelsCommand(),
     ),
     command('unpause', 'call a provider again before its pause is over', async () =>
-      (await import('./models.ts')).unpauseCommand(),
+      (await import('./models/models.ts')).unpauseCommand(),
     ),
     command('test', 'tell what works with a model server', async () =>
-      (await import('./conformance.ts')).conformanceCommand(),
+      (await import('./models/conformance.ts')).conformanceCommand(),
     ),
     command('explain-error', "tell what Holdfast would do with a provider's error", async () =>
-      (await import('./explain-error.ts')).explainErrorCommand(),
+      (await import('./models/explain-error.ts')).explainErrorCommand(),
     ),
   ],
 };
@@ -72,7 +76,7 @@ const config: ListedGroup = {
   summary: 'check holdfast.yaml',
   commands: [
     command('check', 'check holdfast.yaml and say which file is in force', async () =>
-      (await import('./config-check.ts')).configCheckCommand(),
+      (await import('./models/config-check.ts')).configCheckCommand(),
     ),
   ],
 };
@@ -82,13 +86,13 @@ const db: ListedGroup = {
   summary: 'migrate the database, rebuild its index, adopt it',
   commands: [
     command('migrate', 'bring the database to this version', async () =>
-      (await import('./migrate.ts')).migrateCommand(),
+      (await import('./services/migrate.ts')).migrateCommand(),
     ),
     command('reindex', 'build the search index anew from the log', async () =>
-      (await import('./reindex.ts')).reindexCommand(),
+      (await import('./services/reindex.ts')).reindexCommand(),
     ),
     command('adopt', 'make a database that of another Temporal namespace', async () =>
-      (await import('./db.ts')).adoptCommand(),
+      (await import('./services/db.ts')).adoptCommand(),
     ),
   ],
 };
@@ -99,27 +103,33 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
     'Begin:',
     [
       command('init', 'write a first holdfast.yaml, an own tool and a test of it', async () =>
-        (await import('./init.ts')).initCommand(),
+        (await import('./services/init.ts')).initCommand(),
       ),
       command('dev', 'run Postgres, Temporal, a worker and a simulator here', async () =>
-        (await import('./dev.ts')).devCommand(),
+        (await import('./services/dev.ts')).devCommand(),
       ),
-      command('chat', 'talk with an agent', async () => (await import('./chat.ts')).chatCommand()),
+      command('chat', 'talk with an agent', async () => (await import('./work/chat.ts')).chatCommand()),
     ],
   ],
   [
     'Work:',
     [
-      command('start', 'give an agent a task and watch it', async () => (await import('./start.ts')).startCommand()),
-      command('send', 'send a message into a conversation', async () => (await import('./send.ts')).sendCommand()),
-      command('stop', 'stop the running turn of a conversation', async () => (await import('./stop.ts')).stopCommand()),
-      command('resume', 'go on where a turn ended, with raised limits', async () =>
-        (await import('./resume.ts')).resumeCommand(),
+      command('start', 'give an agent a task and watch it', async () =>
+        (await import('./work/start.ts')).startCommand(),
       ),
-      command('watch', "watch a conversation's running turn", async () => (await import('./watch.ts')).watchCommand()),
-      command('list', 'list conversations, newest first', async () => (await import('./list.ts')).listCommand()),
+      command('send', 'send a message into a conversation', async () => (await import('./work/send.ts')).sendCommand()),
+      command('stop', 'stop the running turn of a conversation', async () =>
+        (await import('./work/stop.ts')).stopCommand(),
+      ),
+      command('resume', 'go on where a turn ended, with raised limits', async () =>
+        (await import('./work/resume.ts')).resumeCommand(),
+      ),
+      command('watch', "watch a conversation's running turn", async () =>
+        (await import('./work/watch.ts')).watchCommand(),
+      ),
+      command('list', 'list conversations, newest first', async () => (await import('./work/list.ts')).listCommand()),
       command('show', 'show a conversation and its newest entries', async () =>
-        (await import('./show.ts')).showCommand(),
+        (await import('./work/show.ts')).showCommand(),
       ),
       branch,
     ],
@@ -128,16 +138,16 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
     'Approvals and questions:',
     [
       command('approve', 'allow a tool call that waits for it', async () =>
-        (await import('./decide.ts')).approveCommand(),
+        (await import('./work/decide.ts')).approveCommand(),
       ),
       command('deny', 'refuse a tool call that waits for approval', async () =>
-        (await import('./decide.ts')).denyCommand(),
+        (await import('./work/decide.ts')).denyCommand(),
       ),
       command('answer', 'answer a question that the agent asked', async () =>
-        (await import('./decide.ts')).answerCommand(),
+        (await import('./work/decide.ts')).answerCommand(),
       ),
       command('approvals', 'list and end decisions that stand for an agent', async () =>
-        (await import('./approvals.ts')).approvalsCommand(),
+        (await import('./work/approvals.ts')).approvalsCommand(),
       ),
     ],
   ],
@@ -145,21 +155,25 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
     'Context and memory:',
     [
       command('context', 'show what fills the context window, by kind', async () =>
-        (await import('./context.ts')).contextCommand(),
+        (await import('./context/context.ts')).contextCommand(),
       ),
-      command('view', 'print what the model saw at a call', async () => (await import('./view.ts')).viewCommand()),
-      command('compact', 'compact a conversation now', async () => (await import('./compact.ts')).compactCommand()),
+      command('view', 'print what the model saw at a call', async () =>
+        (await import('./context/view.ts')).viewCommand(),
+      ),
+      command('compact', 'compact a conversation now', async () =>
+        (await import('./context/compact.ts')).compactCommand(),
+      ),
       command('pin', 'pin a rule to a conversation, or list its pins', async () =>
-        (await import('./pin.ts')).pinCommand(),
+        (await import('./context/pin.ts')).pinCommand(),
       ),
       command('summaries', 'list the summaries of a conversation, with what they cover', async () =>
-        (await import('./summaries.ts')).summariesCommand(),
+        (await import('./context/summaries.ts')).summariesCommand(),
       ),
       command('recall', 'search everything that a conversation ever held', async () =>
-        (await import('./recall.ts')).recallCommand(),
+        (await import('./context/recall.ts')).recallCommand(),
       ),
       command('entry', 'print an entry with its whole original, or a summary', async () =>
-        (await import('./entry.ts')).entryCommand(),
+        (await import('./context/entry.ts')).entryCommand(),
       ),
       memory,
     ],
@@ -168,11 +182,11 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
     'Agents, models and cost:',
     [
       command('agents', 'list agents with their model and tools', async () =>
-        (await import('./agents.ts')).agentsCommand(),
+        (await import('./models/agents.ts')).agentsCommand(),
       ),
       config,
       model,
-      command('cost', 'add up what model calls cost', async () => (await import('./cost.ts')).costCommand()),
+      command('cost', 'add up what model calls cost', async () => (await import('./models/cost.ts')).costCommand()),
     ],
   ],
   [
@@ -181,36 +195,46 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
       command(
         'import',
         'make a recorded session, or an exported conversation, a conversation that can go on',
-        async () => (await import('./import.ts')).importCommand(),
+        async () => (await import('./files/import.ts')).importCommand(),
       ),
       command('export', 'write a whole conversation to a file that `holdfast import` reads', async () =>
-        (await import('./export.ts')).exportCommand(),
+        (await import('./files/export.ts')).exportCommand(),
       ),
-      command('delete', 'delete a conversation for good', async () => (await import('./delete.ts')).deleteCommand()),
+      command('delete', 'delete a conversation for good', async () =>
+        (await import('./files/delete.ts')).deleteCommand(),
+      ),
     ],
   ],
   [
     'Services:',
     [
-      command('worker', 'run a worker that serves turns', async () => (await import('./worker.ts')).workerCommand()),
-      command('server', 'serve conversations over HTTP', async () => (await import('./server.ts')).serverCommand()),
+      command('worker', 'run a worker that serves turns', async () =>
+        (await import('./services/worker.ts')).workerCommand(),
+      ),
+      command('server', 'serve conversations over HTTP', async () =>
+        (await import('./services/server.ts')).serverCommand(),
+      ),
       command('simulator', 'run the offline model server alone', async () =>
-        (await import('./simulator.ts')).simulatorCommand(),
+        (await import('./services/simulator.ts')).simulatorCommand(),
       ),
       command('env', 'print the addresses of the servers for a shell', async () =>
-        (await import('./env.ts')).envCommand(),
+        (await import('./services/env.ts')).envCommand(),
       ),
-      command('logs', 'print the logs of the local services', async () => (await import('./logs.ts')).logsCommand()),
-      command('open', "open Temporal's page of a conversation", async () => (await import('./open.ts')).openCommand()),
+      command('logs', 'print the logs of the local services', async () =>
+        (await import('./services/logs.ts')).logsCommand(),
+      ),
+      command('open', "open Temporal's page of a conversation", async () =>
+        (await import('./services/open.ts')).openCommand(),
+      ),
       db,
       command('verify', 'check that nothing is lost, doubled or half written', async () =>
-        (await import('./verify.ts')).verifyCommand(),
+        (await import('./services/verify.ts')).verifyCommand(),
       ),
       command('doctor', 'check this machine, with a fix for what is broken', async () =>
-        (await import('./doctor.ts')).doctorCommand(),
+        (await import('./services/doctor.ts')).doctorCommand(),
       ),
       command('completion', 'print a completion script for bash, zsh or fish', async () =>
-        (await import('./completion.ts')).completionCommand(),
+        (await import('./services/completion.ts')).completionCommand(),
       ),
     ],
   ],

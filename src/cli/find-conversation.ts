@@ -1,8 +1,8 @@
 import type { Holdfast } from '../client/holdfast.ts';
 import type { Conversation } from '../client/types.ts';
 import { isId } from '../store/database/ids.ts';
-import { safeLine } from './render/safe-text.ts';
-import { truncate } from './render/text-width.ts';
+import { safeLine } from './render/text/safe-text.ts';
+import { truncate } from './render/text/text-width.ts';
 import { UsageError } from './usage-error.ts';
 
 type Named = Pick<Conversation, 'conversationId' | 'title'>;

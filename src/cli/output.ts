@@ -1,7 +1,7 @@
 import { EXIT_CODES } from './exit-codes.ts';
-import { printable, printableJson } from './render/safe-text.ts';
-import { COLOR_STYLE, PLAIN_STYLE } from './render/style.ts';
-import type { Style } from './render/style.ts';
+import { printable, printableJson } from './render/text/safe-text.ts';
+import { COLOR_STYLE, PLAIN_STYLE } from './render/text/style.ts';
+import type { Style } from './render/text/style.ts';
 
 /** Where a command prints. */
 export interface Output {

@@ -2,10 +2,10 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { systemErrorCode } from '../tools/errors.ts';
-import { optionPath, type FoundProblem } from './describe-option-problem.ts';
+import { optionPath, type FoundProblem } from './check/describe-option-problem.ts';
 import { given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration, type ConfigurationProblem } from './errors.ts';
-import { otherWritersOf } from './key-options.ts';
+import { otherWritersOf } from './options/key-options.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 const CONFIGURATION_FILE = 'holdfast.yaml';

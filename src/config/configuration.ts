@@ -7,7 +7,7 @@ import type { ProviderDefinition } from '../models/provider.ts';
 import type { McpServer } from '../tools/mcp/mcp-server.ts';
 import type { AgentDefinition, DefinedAgent } from './definitions.ts';
 import { ConfigurationError, type ConfigurationProblem } from './errors.ts';
-import type { AgentOptions, ModelOptions } from './options.ts';
+import type { AgentOptions, ModelOptions } from './options/options.ts';
 import { presetNamed, type Presets } from './presets.ts';
 import type { UnavailableProvider } from './providers.ts';
 import type { RetentionRule } from './retention.ts';

@@ -6,12 +6,12 @@ import { RUN_COMMAND } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import type { ApprovalRule } from '../turn/approval-rules.ts';
-import { fallbackProblems } from './check-fallbacks.ts';
+import { fallbackProblems } from './check/check-fallbacks.ts';
 import type { DefinedAgent } from './definitions.ts';
-import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
+import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
 import { invalidConfiguration } from './errors.ts';
-import { agentOptions } from './options.ts';
-import type { RequestSettings } from './call-options.ts';
+import { agentOptions } from './options/options.ts';
+import type { RequestSettings } from './options/call-options.ts';
 import { checkPreset, PRESETS } from './presets.ts';
 import { resolveAgent } from './resolve-agent.ts';
 

@@ -1,6 +1,6 @@
 import type { ProviderHosting } from '../models/provider.ts';
-import type { FoundProblem } from './describe-option-problem.ts';
-import type { ProviderOptions } from './options.ts';
+import type { FoundProblem } from './check/describe-option-problem.ts';
+import type { ProviderOptions } from './options/options.ts';
 
 /** What each cloud needs, and the protocols it speaks. */
 const CLOUDS = {

@@ -1,6 +1,6 @@
 /** Options of servers of the Model Context Protocol. */
 import { z } from 'zod';
-import { keyOptions, variableName } from './key-options.ts';
+import { keyOptions, variableName } from './options/key-options.ts';
 
 export const DEFAULT_MCP_TIMEOUT_SECONDS = 120;
 const LONGEST_TIMEOUT_SECONDS = 86_400;

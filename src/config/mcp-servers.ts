@@ -2,12 +2,12 @@
 import type { McpServer } from '../tools/mcp/mcp-server.ts';
 import { passedOnVariables } from '../tools/process/child-environment.ts';
 import { nearestName } from '../tools/runtime/nearest-name.ts';
-import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
-import type { FoundProblem } from './describe-option-problem.ts';
+import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
+import type { FoundProblem } from './check/describe-option-problem.ts';
 import { given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';
-import { keyOf } from './key-options.ts';
-import type { KeySurroundings } from './key-options.ts';
+import { keyOf } from './options/key-options.ts';
+import type { KeySurroundings } from './options/key-options.ts';
 import { DEFAULT_MCP_TIMEOUT_SECONDS, mcpServersOption } from './mcp-options.ts';
 import type { McpServersInput, McpServersOptions } from './mcp-options.ts';
 

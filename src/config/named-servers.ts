@@ -2,7 +2,7 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { problemsIn, readConfigurationSource, requireNone } from './configuration-source.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';
-import { parseOptions } from './parse-options.ts';
+import { parseOptions } from './options/parse-options.ts';
 
 export interface NamedServers {
   /** `DATABASE_URL`, `DATABASE_LISTEN_URL`, `TEMPORAL_ADDRESS` and `TEMPORAL_NAMESPACE` as the environment or the file has them; the rest as it was. */

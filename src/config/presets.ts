@@ -2,7 +2,7 @@ import { compactionPolicy } from '../context/policy/policy.ts';
 import type { CompactionPolicy, CompactionPolicyInput } from '../context/policy/policy.ts';
 import { BUILT_IN_PRESETS } from '../context/policy/presets/index.ts';
 import { nearestName } from '../tools/runtime/nearest-name.ts';
-import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
+import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';
 
 /** Compaction policies by name. */

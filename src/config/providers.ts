@@ -4,8 +4,8 @@ import { BUILT_IN_PROVIDERS } from './built-in-providers.ts';
 import type { BuiltInProvider } from './built-in-providers.ts';
 import { given, type Environment } from './environment.ts';
 import { hostingOf } from './hosting.ts';
-import { keyOf, type KeySurroundings } from './key-options.ts';
-import type { ProviderOptions } from './options.ts';
+import { keyOf, type KeySurroundings } from './options/key-options.ts';
+import type { ProviderOptions } from './options/options.ts';
 
 /** A provider that cannot be used here, and why. */
 export interface UnavailableProvider {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { ENVIRONMENT_VARIABLES, PROCESS_VARIABLES } from './environment.ts';
-import { configurationOptions } from './options.ts';
+import { configurationOptions } from './options/options.ts';
 import { PRESETS } from './presets.ts';
 
 /** One row of the reference. */
@@ -56,7 +56,7 @@ export function configurationReference(): string {
   return [
     '# Configuration',
     '',
-    '<!-- Generated from src/config/options.ts: npm run check fails when the two differ. -->',
+    '<!-- Generated from src/config/options/options.ts: npm run check fails when the two differ. -->',
     '',
     'Holdfast reads `holdfast.yaml` in the working directory or the nearest folder above that has one, and the environment,',
     'which wins. `HOLDFAST_CONFIG` or `--config` names another file. A file above that belongs to another user is passed over with',

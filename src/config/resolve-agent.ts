@@ -9,7 +9,7 @@ import type { ConversationCounts, CountedOfConversation, SpendingLimits } from '
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
 import type { AgentDefinition, AgentMemory, TurnLimits } from './definitions.ts';
-import type { AgentOptions, ModelOptions } from './options.ts';
+import type { AgentOptions, ModelOptions } from './options/options.ts';
 import { presetNamed, type Presets } from './presets.ts';
 
 export interface AgentSurroundings {

@@ -1,4 +1,4 @@
-import type { ConfigurationOptions } from './options.ts';
+import type { ConfigurationOptions } from './options/options.ts';
 
 /** How long conversations are kept, of one agent or of all that have no rule of their own. */
 export interface RetentionRule {

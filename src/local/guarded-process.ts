@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import { signalProcess, waitUntilGone } from './process-signals.ts';
 import { StackError } from './stack-error.ts';
-import type { SystemUser } from './unprivileged-user.ts';
+import type { SystemUser } from './postgres/unprivileged-user.ts';
 
 /**
  * Starts the program and waits for it; when the pipe on its standard input closes because its starter died, even by

@@ -1,5 +1,5 @@
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
-import { knownOptions } from '../config/check-request-options.ts';
+import { knownOptions } from '../config/check/check-request-options.ts';
 import { factsOf, providerNamed, selectAgent } from '../config/configuration.ts';
 import type { AgentChoice, Configuration } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';

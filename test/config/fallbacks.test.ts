@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requireFallbacks } from '../../src/config/check-fallbacks.ts';
+import { requireFallbacks } from '../../src/config/check/check-fallbacks.ts';
 import { selectAgent } from '../../src/config/configuration.ts';
 import { load, problemsOf } from './support/written-configuration.ts';
 

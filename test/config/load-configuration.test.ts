@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { requireTools } from '../../src/config/check-tools.ts';
-import { requireWorkspaces } from '../../src/config/check-workspaces.ts';
+import { requireTools } from '../../src/config/check/check-tools.ts';
+import { requireWorkspaces } from '../../src/config/check/check-workspaces.ts';
 import { withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';

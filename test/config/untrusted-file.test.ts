@@ -2,7 +2,7 @@ import { chmod, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from '../../src/config/errors.ts';
-import { otherWritersOf } from '../../src/config/key-options.ts';
+import { otherWritersOf } from '../../src/config/options/key-options.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { temporaryDirectory } from './support/written-configuration.ts';
 

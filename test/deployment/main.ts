@@ -5,7 +5,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectDatabase } from '../../src/store/database/database.ts';
-import type { LocalPostgres } from '../../src/local/postgres.ts';
+import type { LocalPostgres } from '../../src/local/postgres/postgres.ts';
 import { startTestPostgres, startTestTemporal, temporaryDirectory } from '../support/servers.ts';
 import { acceptTls, TEST_AUTHORITY } from '../support/tls-postgres.ts';
 import { makeCertificates } from './support/certificates.ts';

@@ -10,7 +10,7 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 }
 
-/** What was said, without the times; those are in test/lab/recorded-time.test.ts. */
+/** What was said, without the times; those are in test/import/recorded-time.test.ts. */
 export async function readRecords(file: string): Promise<{ records: SessionRecord[]; report: ImportReport }> {
   const opened = await openSessionFile(file);
   const records: SessionRecord[] = [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
+import { AS_APPLICATION } from '../../src/local/postgres/postgres-login.ts';
 import { isAlive, signalProcess } from '../../src/local/process-signals.ts';
 import { readStack, resolveConnections } from '../../src/local/stack-file.ts';
 import {

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
-import { formatFinding } from '../../src/cli/doctor.ts';
+import { formatFinding } from '../../src/cli/services/doctor.ts';
 import {
   checkNode,
   checkPackages,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
+import { AS_APPLICATION } from '../../src/local/postgres/postgres-login.ts';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
 import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';
 import type { LocalStack } from '../../src/local/stack.ts';

@@ -1,6 +1,6 @@
 import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeEvent } from '../../src/cli/dev-output.ts';
+import { describeEvent } from '../../src/cli/services/dev-output.ts';
 import { restartDelay, supervise } from '../../src/local/supervise.ts';
 import type { RunningService, ServiceEvent } from '../../src/local/supervise.ts';
 import { startGuardedProcess } from '../../src/local/guarded-process.ts';

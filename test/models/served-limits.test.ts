@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { refreshModels } from '../../src/cli/refresh-models.ts';
+import { refreshModels } from '../../src/cli/models/refresh-models.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { modelFacts } from '../../src/models/catalogue/catalogue.ts';
 import { readServedLimits } from '../../src/models/catalogue/served-limits.ts';

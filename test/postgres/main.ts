@@ -5,10 +5,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PostgresBinaries } from '../../src/local/postgres-binaries.ts';
-import { linkLibraries } from '../../src/local/postgres-libraries.ts';
+import type { PostgresBinaries } from '../../src/local/postgres/postgres-binaries.ts';
+import { linkLibraries } from '../../src/local/postgres/postgres-libraries.ts';
 import { freePort } from '../../src/local/ports.ts';
-import { startPostgres } from '../../src/local/postgres.ts';
+import { startPostgres } from '../../src/local/postgres/postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -100,7 +100,7 @@ describe('set-up', () => {
 
   test('a Postgres that does not start is one message with its reason', async () => {
     await writeFile(
-      join(project.root, 'src/local/check-postgres.ts'),
+      join(project.root, 'src/local/postgres/check-postgres.ts'),
       "process.stderr.write('Postgres ended while starting.');\nprocess.exitCode = 1;\n",
     );
     expect(await setUp()).toMatchObject({

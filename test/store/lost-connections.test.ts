@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database, DatabaseOptions, Transaction } from '../../src/store/database/database.ts';
 import { outageOf } from '../../src/store/database/errors.ts';
-import type { LocalPostgres } from '../../src/local/postgres.ts';
+import type { LocalPostgres } from '../../src/local/postgres/postgres.ts';
 import { startTestPostgres } from '../support/servers.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { acceptTls, TEST_AUTHORITY } from '../support/tls-postgres.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
+import { AS_APPLICATION } from '../../src/local/postgres/postgres-login.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import type { Sql } from 'postgres';
 import { inject } from 'vitest';
-import { AS_APPLICATION } from '../../src/local/postgres-login.ts';
+import { AS_APPLICATION } from '../../src/local/postgres/postgres-login.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import { migrate } from '../../src/store/database/migrate.ts';
 

@@ -64,11 +64,11 @@ export async function copyProject({ checksPostgres = true, hasSources = true } =
   const copied = COPIED.filter((name) => hasSources || !SOURCES.has(name));
   for (const name of copied) await promisify(execFile)('cp', ['-R', join(ROOT, name), join(root, name)]);
   if (!hasSources) {
-    await Promise.all(['src/cli', 'src/local'].map((name) => mkdir(join(root, name), { recursive: true })));
+    await Promise.all(['src/cli', 'src/local/postgres'].map((name) => mkdir(join(root, name), { recursive: true })));
     await promisify(execFile)('cp', ['-R', join(ROOT, 'src/local/setup'), join(root, 'src/local/setup')]);
     await writeFile(join(root, 'src/cli/main.ts'), '');
   }
-  if (!checksPostgres) await writeFile(join(root, 'src/local/check-postgres.ts'), '');
+  if (!checksPostgres) await writeFile(join(root, 'src/local/postgres/check-postgres.ts'), '');
   for (const name of ['sh', 'rm', 'mkdir', 'ln', 'mktemp', 'sleep', 'node']) await linkProgram(name, programs);
   const setNpm = async (script: string): Promise<void> => {
     const path = join(programs, 'npm');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { findTemporalCli } from '../../src/local/setup/temporal-cli.mjs';
 import { freePort } from '../../src/local/ports.ts';
-import { startPostgres } from '../../src/local/postgres.ts';
-import type { LocalPostgres } from '../../src/local/postgres.ts';
+import { startPostgres } from '../../src/local/postgres/postgres.ts';
+import type { LocalPostgres } from '../../src/local/postgres/postgres.ts';
 import { startTemporalServer } from '../../src/local/temporal-server.ts';
 import type { LocalTemporal } from '../../src/local/temporal-server.ts';
 

@@ -2,7 +2,7 @@ import { chmod, chown, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectDatabase } from '../../src/store/database/database.ts';
-import type { LocalPostgres } from '../../src/local/postgres.ts';
+import type { LocalPostgres } from '../../src/local/postgres/postgres.ts';
 import { waitUntil } from './wait-until.ts';
 
 export const TEST_AUTHORITY = fileURLToPath(new URL('tls/ca.pem', import.meta.url));

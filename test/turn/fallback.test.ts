@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { defineAgent } from '../../src/config/define-agent.ts';
-import { knownOptions } from '../../src/config/check-request-options.ts';
+import { knownOptions } from '../../src/config/check/check-request-options.ts';
 import type { AgentSnapshot } from '../../src/turn/agent-snapshot.ts';
 import { nextFallback, withModelInForce } from '../../src/turn/fallback.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timelineEvent } from '../cli/render/timeline.ts';
-import { noticeWords } from '../../src/cli/render/notice-words.ts';
+import { noticeWords } from '../../src/cli/render/turn/notice-words.ts';
 import { createBuiltInTools } from '../../src/tools/builtin/built-in-tools.ts';
 import { createToolRegistry } from '../../src/tools/runtime/registry.ts';
 import { createSnapshotSource } from '../../src/worker/agent-snapshots.ts';

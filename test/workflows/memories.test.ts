@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { conversationHeadLines } from '../../src/cli/render/entry-list.ts';
-import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
+import { conversationHeadLines } from '../../src/cli/render/lists/entry-list.ts';
+import { PLAIN_STYLE } from '../../src/cli/render/text/style.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { conversationHeadLines } from '../../src/cli/render/entry-list.ts';
-import { itemLines } from '../../src/cli/render/item-lines.ts';
-import { applyEvent, startState } from '../../src/cli/render/turn-state.ts';
-import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
+import { conversationHeadLines } from '../../src/cli/render/lists/entry-list.ts';
+import { itemLines } from '../../src/cli/render/turn/item-lines.ts';
+import { applyEvent, startState } from '../../src/cli/render/turn/turn-state.ts';
+import { PLAIN_STYLE } from '../../src/cli/render/text/style.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -6,10 +6,10 @@ import {
   formatPercent,
   formatShortCount,
   plural,
-} from 'holdfast/internal/cli/render/numbers.js';
-import { importLines } from 'holdfast/internal/cli/render/import-lines.js';
-import { tableLines } from 'holdfast/internal/cli/render/table.js';
-import type { Column, TableOptions } from 'holdfast/internal/cli/render/table.js';
+} from 'holdfast/internal/cli/render/text/numbers.js';
+import { importLines } from 'holdfast/internal/cli/render/lists/import-lines.js';
+import { tableLines } from 'holdfast/internal/cli/render/text/table.js';
+import type { Column, TableOptions } from 'holdfast/internal/cli/render/text/table.js';
 
 const right = (title: string): Column => ({ title, align: 'right' });
 

@@ -1,9 +1,9 @@
 import type { Output } from '../output.ts';
-import { itemLines, squeezeEmpty } from '../render/item-lines.ts';
-import type { LineOptions } from '../render/item-lines.ts';
-import type { TurnItem } from '../render/turn-items.ts';
-import { quietWarning, screenLines } from '../render/turn-screen.ts';
-import type { TurnScreenState } from '../render/turn-state.ts';
+import { itemLines, squeezeEmpty } from '../render/turn/item-lines.ts';
+import type { LineOptions } from '../render/turn/item-lines.ts';
+import type { TurnItem } from '../render/turn/turn-items.ts';
+import { quietWarning, screenLines } from '../render/turn/turn-screen.ts';
+import type { TurnScreenState } from '../render/turn/turn-state.ts';
 import { createPainter } from './painter.ts';
 
 /** Shows a turn while it runs. */

@@ -1,7 +1,7 @@
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { SentMessage, ServedCommand, TurnSummary } from '../../client/types.ts';
-import { applyEvent, startState } from '../render/turn-state.ts';
+import { applyEvent, startState } from '../render/turn/turn-state.ts';
 import type { Display } from './display.ts';
 import { createPatience } from './patience.ts';
 

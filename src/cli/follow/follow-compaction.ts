@@ -1,13 +1,13 @@
 import type { WaitingCall } from '../../client/decision-types.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { Conversation, TimelineEvent } from '../../client/types.ts';
-import type { CommittedCompaction } from '../render/compaction-state.ts';
-import { callOf } from '../render/decision-state.ts';
-import { applyEvent, startState } from '../render/turn-state.ts';
-import type { TurnScreenState } from '../render/turn-state.ts';
-import { safeLine } from '../render/safe-text.ts';
-import type { TurnItem } from '../render/turn-items.ts';
-import { decideCommand } from '../render/waiting-call.ts';
+import type { CommittedCompaction } from '../render/turn/compaction-state.ts';
+import { callOf } from '../render/turn/decision-state.ts';
+import { applyEvent, startState } from '../render/turn/turn-state.ts';
+import type { TurnScreenState } from '../render/turn/turn-state.ts';
+import { safeLine } from '../render/text/safe-text.ts';
+import type { TurnItem } from '../render/turn/turn-items.ts';
+import { decideCommand } from '../render/turn/waiting-call.ts';
 import type { Display } from './display.ts';
 import { createPatience } from './patience.ts';
 

@@ -1,8 +1,8 @@
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
-import type { TurnItem } from '../render/turn-items.ts';
-import { applyEvent, applyLiveText, startState } from '../render/turn-state.ts';
-import type { TurnScreenState } from '../render/turn-state.ts';
+import type { TurnItem } from '../render/turn/turn-items.ts';
+import { applyEvent, applyLiveText, startState } from '../render/turn/turn-state.ts';
+import type { TurnScreenState } from '../render/turn/turn-state.ts';
 import { NO_DISPLAY } from './display.ts';
 import type { Display } from './display.ts';
 import { createEntrySource } from './entry-source.ts';

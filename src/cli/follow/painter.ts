@@ -1,6 +1,6 @@
-import { printable } from '../render/safe-text.ts';
-import { displayWidth } from '../render/text-width.ts';
-import { withoutStyle } from '../render/style.ts';
+import { printable } from '../render/text/safe-text.ts';
+import { displayWidth } from '../render/text/text-width.ts';
+import { withoutStyle } from '../render/text/style.ts';
 import type { Output } from '../output.ts';
 
 const HIDE_CURSOR = '\u001b[?25l';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findTemporalCli } from '../setup/temporal-cli.mjs';
 import { DEFAULT_PORTS } from '../choose-ports.ts';
 import { freePort, isPortFree } from '../ports.ts';
-import { startPostgres } from '../postgres.ts';
+import { startPostgres } from '../postgres/postgres.ts';
 import { isStackRunning, rememberedPorts } from '../stack.ts';
 import type { Stack } from '../stack-file.ts';
 import { startTemporalServer } from '../temporal-server.ts';

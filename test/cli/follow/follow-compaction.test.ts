@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { NO_DISPLAY } from '../../../src/cli/follow/display.ts';
 import { followCompaction } from '../../../src/cli/follow/follow-compaction.ts';
-import { turnFigures } from '../../../src/cli/render/outcome-words.ts';
+import { turnFigures } from '../../../src/cli/render/turn/outcome-words.ts';
 import type { Conversation, TimelineEvent, TurnSummary, WatchUpdate } from '../../../src/client/types.ts';
 import type { Display } from '../../../src/cli/follow/display.ts';
-import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';
+import type { TurnScreenState } from '../../../src/cli/render/turn/turn-state.ts';
 import { timelineEvent as unnumberedEvent, TURN_ID } from '../render/timeline.ts';
 
 const CONVERSATION: Conversation = {

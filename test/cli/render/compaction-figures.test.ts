@@ -3,10 +3,10 @@ import {
   compactionBegunLines,
   compactionDoneLines,
   runningCompactionLines,
-} from '../../../src/cli/render/compaction-card.ts';
-import { summaryListLines } from '../../../src/cli/render/summary-list.ts';
+} from '../../../src/cli/render/turn/compaction-card.ts';
+import { summaryListLines } from '../../../src/cli/render/lists/summary-list.ts';
 import type { CompactionLineage, StoredSummary } from '../../../src/client/types.ts';
-import { PLAIN_STYLE as style } from '../../../src/cli/render/style.ts';
+import { PLAIN_STYLE as style } from '../../../src/cli/render/text/style.ts';
 import { EXAMPLE_EVENTS } from '../../support/example-events.ts';
 
 const FIGURES = { tokensBefore: 637_089, operations: 8, targets: 8, proactive: true };

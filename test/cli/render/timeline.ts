@@ -1,8 +1,8 @@
 import type { ListedEntry, TimelineEvent } from '../../../src/client/types.ts';
 import type { ContentPart } from '../../../src/context/log/content.ts';
-import { applyEvent, startState } from '../../../src/cli/render/turn-state.ts';
-import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';
-import type { TurnItem } from '../../../src/cli/render/turn-items.ts';
+import { applyEvent, startState } from '../../../src/cli/render/turn/turn-state.ts';
+import type { TurnScreenState } from '../../../src/cli/render/turn/turn-state.ts';
+import type { TurnItem } from '../../../src/cli/render/turn/turn-items.ts';
 import type { EventDataByKind, EventKind } from '../../../src/store/log/timeline.ts';
 import { EXAMPLE_EVENTS } from '../../support/example-events.ts';
 

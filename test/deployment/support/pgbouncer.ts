@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connectDatabase } from '../../../src/store/database/database.ts';
 import { serverEnvironment, startGuardedProcess } from '../../../src/local/guarded-process.ts';
 import { freePort } from '../../../src/local/ports.ts';
-import { userForPostgres } from '../../../src/local/unprivileged-user.ts';
+import { userForPostgres } from '../../../src/local/postgres/unprivileged-user.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
 export interface PgBouncer {

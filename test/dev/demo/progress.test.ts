@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { displayWidth } from '../../../src/cli/render/text-width.ts';
-import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';
+import { displayWidth } from '../../../src/cli/render/text/text-width.ts';
+import { PLAIN_STYLE } from '../../../src/cli/render/text/style.ts';
 import type { ListedEntry, TimelineEvent } from '../../../src/client/types.ts';
 import { demoItemLines, demoRegion } from '../../../dev/demo/demo-screen.ts';
 import { pathArgument, startProgress, withEvent, withKill, withWorker } from '../../../dev/demo/progress.ts';

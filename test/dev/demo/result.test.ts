@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';
+import { PLAIN_STYLE } from '../../../src/cli/render/text/style.ts';
 import { finalReportLines, nextStepLines } from '../../../dev/demo/final-report.ts';
 import { demoResult } from '../../../dev/demo/result.ts';
 import type { DemoFindings } from '../../../dev/demo/result.ts';

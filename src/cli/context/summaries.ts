@@ -1,0 +1,174 @@
+import type { Command } from 'commander';
+import type { StoredSummary } from '../../client/types.ts';
+import { findDatabaseUrl, withReader } from '../connect.ts';
+import { count } from '../count-option.ts';
+import { findConversation } from '../find-conversation.ts';
+import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from '../holdfast-command.ts';
+import type { ConnectionFlags } from '../holdfast-command.ts';
+import { openOutput } from '../output.ts';
+import type { Output } from '../output.ts';
+import { summaryAuditLines } from '../render/lists/summary-audit.ts';
+import { summaryDifferenceLines } from '../render/lists/summary-difference.ts';
+import { summaryListLines } from '../render/lists/summary-list.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface SummariesFlags extends ConnectionFlags {
+  readonly full?: true;
+  readonly lineage?: true;
+  /** `true`: the one in force and the one that it updates. */
+  readonly diff?: true | string;
+  readonly audit?: true;
+  readonly limit: number;
+}
+
+const DEFAULT_LIMIT = 200;
+
+/** `holdfast summaries`: every compaction of a conversation. */
+export function summariesCommand(): Command {
+  return withConnections(
+    holdfastCommand('summaries', {
+      description:
+        'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line, unless two are named the one in force with the one that it updates. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
+      examples: [
+        'npx holdfast summaries last',
+        'npx holdfast summaries 4f1c22ab "release date" --full',
+        'npx holdfast summaries last --diff 1:3',
+        'npx holdfast summaries last --audit',
+        'npx holdfast summaries last --lineage',
+      ],
+    }),
+  )
+    .argument(...CONVERSATION_ARGUMENT)
+    .argument('[query]', 'only summaries whose text matches')
+    .option(
+      '--full',
+      'whole texts and each entry that is shown shorter; with --audit all facts, with --diff equal lines too',
+    )
+    .option('--lineage', 'which entries each summary covers, over all generations')
+    .option(
+      '--diff [generations]',
+      'compare two generations, like 1:3 (default: the one in force with the one that it updates)',
+    )
+    .option('--audit', 'facts that the window no longer says, and whether recall finds them')
+    .option('--limit <number>', 'with --audit: facts that recall is asked for', count(1, 10_000), DEFAULT_LIMIT)
+    .action(summaries);
+}
+
+async function summaries(reference: string, query: string | undefined, flags: SummariesFlags): Promise<void> {
+  refuseTogether(query, flags);
+  const output = openOutput();
+  await withReader(flags, async (client) => {
+    const conversationId = await findConversation(client, reference);
+    if (flags.audit === true) {
+      // Of one that is not there nothing would be hidden.
+      await client.conversation.get({ conversationId });
+      return audit(conversationId, flags, output);
+    }
+    const found = await (query === undefined
+      ? client.log.summaries({ conversationId })
+      : client.log.searchSummaries({ conversationId, query }));
+    if (flags.diff !== undefined) return difference(found, flags, output);
+    const { style } = output;
+    const isWanted = flags.lineage === true || flags.full === true;
+    const lineage = isWanted ? await client.log.lineage({ conversationId }) : [];
+    if (flags.json === true) output.json({ conversationId, summaries: found, ...(isWanted && { lineage }) });
+    else if (found.length > 0)
+      output.lines(
+        summaryListLines(found, {
+          columns: output.columns(),
+          style,
+          full: flags.full === true,
+          lineage,
+          showLineage: flags.lineage === true,
+        }),
+      );
+    else
+      output.line(
+        query === undefined ? 'Nothing was compacted yet: the window still holds everything.' : 'No summary matches.',
+      );
+  });
+}
+
+/** Each looks at the summaries in its own way: what would be ignored is refused. */
+function refuseTogether(query: string | undefined, { audit: audits, diff, lineage }: SummariesFlags): void {
+  const alone = audits === true ? '--audit' : diff === undefined ? null : '--diff';
+  if (alone === null) return;
+  const others = [
+    ...(alone === '--audit' && diff !== undefined ? ['--diff'] : []),
+    ...(lineage === true ? ['--lineage'] : []),
+    ...(query === undefined ? [] : [`the query ${JSON.stringify(query)}`]),
+  ];
+  if (others.length === 0) return;
+  throw new UsageError(
+    'usage',
+    `${alone} goes together with neither a query nor another way to look at summaries; here it has ${others.join(' and ')}.`,
+    'Ask for one at a time.',
+  );
+}
+
+function difference(all: readonly StoredSummary[], flags: SummariesFlags, output: Output): void {
+  const written = all.filter(({ text }) => text !== null);
+  const [older, newer] = typeof flags.diff === 'string' ? namedPair(written, flags.diff) : pairInForce(written);
+  if (flags.json === true) output.json({ older, newer });
+  else output.lines(summaryDifferenceLines(older, newer, { style: output.style, full: flags.full === true }));
+}
+
+/** Of several branches the newest two may have nothing to do with each other. */
+function pairInForce(written: readonly StoredSummary[]): readonly [StoredSummary, StoredSummary] {
+  const newer = written.find(({ inForce }) => inForce);
+  const older = written.find(({ generation }) => generation === newer?.updatesGeneration);
+  if (newer !== undefined && older !== undefined) return [older, newer];
+  if (written.length < 2) {
+    throw new UsageError(
+      'usage',
+      `Two summaries are needed to compare, and the conversation has ${written.length === 0 ? 'none' : 'one'}.`,
+      '`npx holdfast summaries <conversation>` lists them.',
+    );
+  }
+  const what =
+    newer === undefined
+      ? 'No summary is in force on the active branch.'
+      : `The summary in force, generation ${newer.generation}, updates no other: it is the first of its branch.`;
+  throw new UsageError('usage', what, `Name two with --diff, like 1:3. ${known(written)}`);
+}
+
+function namedPair(written: readonly StoredSummary[], generations: string): readonly [StoredSummary, StoredSummary] {
+  const match = /^(\d+):(\d+)$/u.exec(generations);
+  if (match === null) {
+    throw new UsageError(
+      'usage',
+      `--diff ${JSON.stringify(generations)} names no two generations.`,
+      'Write --diff 1:3.',
+    );
+  }
+  const [, older = '', newer = ''] = match;
+  return [named(written, older), named(written, newer)];
+}
+
+function named(written: readonly StoredSummary[], generation: string): StoredSummary {
+  const found = written.find((each) => each.generation === Number(generation));
+  if (found !== undefined) return found;
+  throw new UsageError('usage', `Generation ${generation} has no summary.`, known(written));
+}
+
+function known(written: readonly StoredSummary[]): string {
+  return `Generations with a summary: ${written.map(({ generation }) => generation).join(', ') || 'none'}.`;
+}
+
+async function audit(conversationId: string, flags: SummariesFlags, output: Output): Promise<void> {
+  const [{ auditSummaries }, { connectDatabase }] = await Promise.all([
+    import('../../verify/audit/audit-summaries.ts'),
+    import('../../store/database/database.ts'),
+  ]);
+  const database = connectDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-audit' });
+  try {
+    const found = await auditSummaries(database, conversationId, { limit: flags.limit });
+    if (flags.json === true) output.json(found);
+    else
+      output.lines(
+        summaryAuditLines(found, { columns: output.columns(), style: output.style, full: flags.full === true }),
+      );
+  } finally {
+    await database.end({ timeout: 1 });
+  }
+}

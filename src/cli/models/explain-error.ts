@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { assessCall } from '../../models/errors/assess-call.ts';
+import { assessError } from '../../models/errors/classify.ts';
+import type { ErrorAssessment, Repair } from '../../models/errors/assessment.ts';
+import type { RequestSize } from '../../models/model-client.ts';
+import { parseJson } from '../../models/protocols/json.ts';
+import { count } from '../count-option.ts';
+import { errorOf, readErrorCase } from './error-case.ts';
+import { holdfastCommand, withJson } from '../holdfast-command.ts';
+import type { JsonOption } from '../holdfast-command.ts';
+import { openOutput, type Output } from '../output.ts';
+import { readStandardInput } from '../read-text.ts';
+import { formatCount, plural } from '../render/text/numbers.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface ExplainErrorFlags extends JsonOption {
+  readonly provider: string;
+  readonly status?: number;
+  readonly jsonl?: true;
+  readonly tokens?: number;
+  readonly window?: number;
+}
+
+/** `holdfast model explain-error`: what Holdfast would do with a provider's error, and why. */
+export function explainErrorCommand(): Command {
+  return withJson(
+    holdfastCommand('explain-error', {
+      description:
+        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --tokens and --window also how full the request was decides: from 90 % of the window on, a refusal that nobody understands is taken for an overflow. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body`, `message`, `tokens` and `window`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens, what is not known left out; `kind` is `none` when nothing is wrong with it. A line that cannot be read is answered as well, with the `kind` `unreadable` and its number as `line`; the exit code is 2 then, after all lines are answered.',
+      examples: [
+        `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast model explain-error --status 400`,
+        'echo "bad request" | npx holdfast model explain-error --status 400 --tokens 195000 --window 200000',
+        'npx holdfast model explain-error --jsonl < cases.jsonl > verdicts.jsonl',
+      ],
+    }),
+  )
+    .option('--provider <name>', 'who sent it; no rule depends on it, it is only named', 'unknown')
+    .option('--status <number>', 'HTTP status (default: none, as in a stream)', count(100, 599))
+    .option('--tokens <number>', 'size of the refused request; needs --window (default: not known)', count(1))
+    .option('--window <number>', 'window of the model in tokens; needs --tokens (default: not known)', count(1))
+    .option('--jsonl', 'read one case per line, write one verdict per line')
+    .action(explainError);
+}
+
+async function explainError(flags: ExplainErrorFlags): Promise<void> {
+  const output = openOutput();
+  const text = await readStandardInput(flags.jsonl === true ? 'cases' : 'body of the error');
+  const size = requestSize(flags);
+  if (flags.jsonl === true) {
+    explainCases(text, output, size);
+    return;
+  }
+  const assessment = assessError(
+    errorOf({ provider: flags.provider, status: flags.status, body: parseJson(text) ?? text }),
+    Date.now(),
+    size,
+  );
+  if (flags.json === true) output.json(verdict(assessment));
+  else output.lines(explanation(assessment));
+}
+
+/** How full the request was: of two options one alone says nothing. */
+function requestSize({ tokens, window }: ExplainErrorFlags): RequestSize | undefined {
+  if (tokens === undefined && window === undefined) return undefined;
+  if (tokens !== undefined && window !== undefined) return { estimatedTokens: tokens, window };
+  throw new UsageError('usage', '--tokens and --window belong together.', 'Give both, or none.');
+}
+
+/** A verdict for each line that is not empty, also for one that cannot be read: a batch is answered whole. */
+function explainCases(text: string, output: Output, size: RequestSize | undefined): void {
+  const unreadable: number[] = [];
+  let answered = 0;
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const read = readErrorCase(line);
+    if ('wrong' in read) {
+      unreadable.push(index + 1);
+      output.json({ ...verdict({ kind: 'unreadable', repair: 'none', evidence: read.wrong }), line: index + 1 });
+    } else {
+      output.json(verdict(assessCall(read.call, Date.now(), read.size ?? size) ?? NOTHING_WRONG));
+      answered += 1;
+    }
+  }
+  if (unreadable.length === 0) return;
+  const shown = unreadable.slice(0, 10).join(', ');
+  throw new UsageError(
+    'usage',
+    `${plural(unreadable.length, 'line')} could not be read: ${shown}${unreadable.length > 10 ? ', …' : ''}.${answered === 0 ? '' : ` The other ${plural(answered, 'line')} ${answered === 1 ? 'was' : 'were'} answered.`}`,
+    'Write one case per line: {"provider": "openai", "status": 400, "body": {…}}.',
+  );
+}
+
+const NOTHING_WRONG: Verdict = { kind: 'none', repair: 'none', evidence: 'an answer with which nothing is wrong' };
+
+function verdict({ kind, repair, actual = null, limit = null, evidence }: Verdict): Verdict {
+  return { kind, repair, actual, limit, evidence };
+}
+
+type Verdict = Pick<ErrorAssessment, 'evidence'> & {
+  readonly kind: ErrorAssessment['kind'] | 'none' | 'unreadable';
+  readonly repair: Repair | 'none';
+  readonly actual?: number | null;
+  readonly limit?: number | null;
+};
+
+const REPAIRS: Readonly<Record<Repair, string>> = {
+  compact: 'compacts the conversation and calls again, once per turn; a second overflow ends the turn',
+  lower_max_tokens: 'calls again with a lower maximum output, without compacting',
+  drop_media: 'leaves images and files out of the request and calls again',
+  drop_thinking: 'leaves thinking of earlier answers out of the request and calls again',
+  wait: 'waits as long as the provider says, else longer each time, and calls again',
+  stop: "ends the turn and shows the provider's message; the conversation can be continued",
+};
+
+function explanation(assessment: ErrorAssessment): string[] {
+  const { kind, repair, actual, limit, maximumOutput, maximumMessages, evidence } = assessment;
+  return [
+    `Kind      ${kind}`,
+    `Repair    ${repair}: ${REPAIRS[repair]}`,
+    ...(actual === undefined ? [] : [`Counted   ${formatCount(actual)} tokens`]),
+    ...(limit === undefined ? [] : [`Limit     ${formatCount(limit)} tokens`]),
+    ...(maximumOutput === undefined ? [] : [`Fits      ${formatCount(maximumOutput)} tokens of output`]),
+    ...(maximumMessages === undefined ? [] : [`Takes     ${formatCount(maximumMessages)} messages`]),
+    `Because   ${evidence}`,
+  ];
+}

@@ -1,0 +1,58 @@
+import type { Conversation } from '../../../client/types.ts';
+import { formatAge, formatCost, formatCount } from '../text/numbers.ts';
+import { safeLine } from '../text/safe-text.ts';
+import type { Style } from '../text/style.ts';
+import { tableLines } from '../text/table.ts';
+import type { Column } from '../text/table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'conversation' },
+  { title: 'state' },
+  { title: 'task', flexible: true },
+  { title: 'agent' },
+  { title: 'entries', align: 'right' },
+  { title: 'cost', align: 'right' },
+  { title: 'last turn', align: 'right' },
+];
+
+/** Columns below which only id, state and task are shown. */
+const WIDE = 90;
+
+/** State in one word: of the running turn, the outcome of the last one, or `waiting`. */
+export function conversationState({ turn, waitingMessages }: Pick<Conversation, 'turn' | 'waitingMessages'>): string {
+  if (turn !== null && turn.state !== 'ended') return turn.state.replaceAll('_', ' ');
+  if (waitingMessages > 0) return 'waiting';
+  return turn?.outcome?.replaceAll('_', ' ') ?? 'new';
+}
+
+export function conversationListLines(
+  conversations: readonly Conversation[],
+  { columns, style, now }: { readonly columns: number | null; readonly style: Style; readonly now: number },
+): string[] {
+  const narrow = columns !== null && columns < WIDE;
+  const rows = conversations.map((conversation) => {
+    const { conversationId, title, agent, entryCount, turn, createdAt } = conversation;
+    const cells = [
+      `…${conversationId.slice(-8)}`,
+      conversationState(conversation),
+      safeLine(title),
+      safeLine(agent),
+      formatCount(entryCount),
+      turn === null ? '' : turn.cost === null ? 'unknown' : formatCost(turn.cost),
+      formatAge(turn?.endedAt ?? turn?.startedAt ?? createdAt, now),
+    ];
+    return narrow ? cells.slice(0, 3) : cells;
+  });
+  return tableLines(narrow ? COLUMNS.slice(0, 3) : COLUMNS, rows, {
+    columns,
+    style,
+    paint: (text, _row, column) => (column === 1 ? paintState(text, style) : text),
+  });
+}
+
+function paintState(text: string, style: Style): string {
+  const state = text.trim();
+  if (state === 'completed') return style.green(text);
+  if (state === 'running' || state.startsWith('waiting')) return style.cyan(text);
+  return state === 'new' || state === 'stopped' ? style.dim(text) : style.red(text);
+}

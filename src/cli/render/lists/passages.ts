@@ -1,0 +1,84 @@
+import type { FoundPassage } from '../../../client/memory-types.ts';
+import { characterEnd } from '../../../tools/files/whole-characters.ts';
+import { formsIn, setOff } from './found-words.ts';
+import { formatAge, formatCount } from '../text/numbers.ts';
+import { safeText } from '../text/safe-text.ts';
+import type { Style } from '../text/style.ts';
+import { wrapWords } from '../text/text-width.ts';
+
+/** Rows of a longer passage that are shown, around what was found. */
+const PASSAGE_ROWS = 8;
+/** Of them, before the first that has a word. */
+const ROWS_BEFORE = 3;
+/** Rows of what was said before or after it. */
+const NEIGHBOUR_ROWS = 3;
+const PIPE_COLUMNS = 100;
+/** Characters of a path that are shown, its end. */
+const PATH_CHARACTERS = 60;
+
+/** Passages with their entry and the words of the query set off. */
+export function passageLines(
+  passages: readonly FoundPassage[],
+  {
+    columns,
+    style,
+    now,
+    namesConversations = false,
+  }: {
+    readonly columns: number | null;
+    readonly style: Style;
+    readonly now: number;
+    /** They may be of several. Default: false. */
+    readonly namesConversations?: boolean;
+  },
+): string[] {
+  return passages.flatMap((passage, index) => {
+    const { entryId, kind, createdAt, offset, text, forms, branch, onActiveBranch, alsoIn = [] } = passage;
+    const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
+    const where = namesConversations
+      ? `, conversation ${[passage.conversationId, ...alsoIn].map((id) => id.slice(-8)).join(', also ')}`
+      : '';
+    const left = onActiveBranch ? '' : `, branch ${branch}`;
+    const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
+    const first = rows.length > PASSAGE_ROWS ? firstShown(rows, forms) : 0;
+    const last = Math.min(rows.length, first + PASSAGE_ROWS);
+    const shown = [...(first > 0 ? ['…'] : []), ...rows.slice(first, last), ...(last < rows.length ? ['…'] : [])];
+    return [
+      ...(index === 0 ? [] : ['']),
+      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`${sourceOf(passage)}  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}`)}`,
+      ...shown.map((row) => `   ${setOff(row, forms, style.yellow)}`),
+      ...neighbourLines(passage, style, columns),
+    ];
+  });
+}
+
+/** Which tool returned it, and for which file. */
+function sourceOf({ toolName, path }: FoundPassage): string {
+  if (toolName === null) return '';
+  const shown =
+    path === null || path.length <= PATH_CHARACTERS
+      ? path
+      : `…${path.slice(characterEnd(path, path.length + 1 - PATH_CHARACTERS))}`;
+  return `  ${safeText(shown === null ? toolName : `${toolName} ${shown}`).replaceAll(/\s+/gu, ' ')}`;
+}
+
+function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: number | null): string[] {
+  if (neighbour === undefined) return [];
+  const left = neighbour.branch === undefined ? '' : `, branch ${neighbour.branch}`;
+  const before = `${neighbour.says === 'question' ? 'before it' : 'after it'}${left}: `;
+  const rows = wrapWords(safeText(before + neighbour.text.replaceAll(/\s+/gu, ' ')), (columns ?? PIPE_COLUMNS) - 3);
+  return rows.slice(0, NEIGHBOUR_ROWS).map((row) => style.dim(`   ${row}`));
+}
+
+/** The first of the rows to show: of the places where something was found, the first that has most of the words. */
+function firstShown(rows: readonly string[], forms: readonly string[]): number {
+  const found = rows.map((row) => [...formsIn(row, forms)]);
+  let best = { first: 0, distinct: 0 };
+  for (const [index, { length }] of found.entries()) {
+    if (length === 0) continue;
+    const first = Math.max(0, Math.min(index - ROWS_BEFORE, rows.length - PASSAGE_ROWS));
+    const distinct = new Set(found.slice(first, first + PASSAGE_ROWS).flat()).size;
+    if (distinct > best.distinct) best = { first, distinct };
+  }
+  return best.first;
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { DevOutput } from './dev-output.ts';
+import { holdfastCommand, withJson } from '../holdfast-command.ts';
+import type { JsonOption } from '../holdfast-command.ts';
+import { untilSignalled } from '../interruption.ts';
+import type { StackPorts } from '../../local/choose-ports.ts';
+import type { LocalStack } from '../../local/stack.ts';
+import type { ServiceName } from '../../local/supervise.ts';
+
+interface DevOptions extends JsonOption {
+  readonly postgresPort?: number;
+  readonly temporalPort?: number;
+  readonly uiPort?: number;
+  readonly simulatorPort?: number;
+  readonly serverPort?: number;
+  readonly simulator?: boolean;
+  readonly worker: boolean;
+  readonly server: boolean;
+  readonly directory?: string;
+  readonly workerCommand?: string;
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new InvalidArgumentError('A port is a whole number from 1 to 65535.');
+  return port;
+}
+
+/** Environment variables that hold a key for a real model. */
+const MODEL_KEYS = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'];
+
+/** The first model key that is set, by the name of its variable. */
+export function modelKeyName(environment: NodeJS.ProcessEnv): string | null {
+  return MODEL_KEYS.find((name) => (environment[name] ?? '') !== '') ?? null;
+}
+
+function servicesOf(options: DevOptions, environment: NodeJS.ProcessEnv): ServiceName[] {
+  const simulator = options.simulator ?? modelKeyName(environment) === null;
+  return [
+    'postgres',
+    'temporal',
+    ...(simulator ? (['simulator'] as const) : []),
+    ...(options.worker ? (['worker'] as const) : []),
+    ...(options.server ? (['server'] as const) : []),
+  ];
+}
+
+function portsOf(options: DevOptions): Partial<StackPorts> {
+  return {
+    ...(options.postgresPort === undefined ? {} : { postgres: options.postgresPort }),
+    ...(options.temporalPort === undefined ? {} : { temporal: options.temporalPort }),
+    ...(options.uiPort === undefined ? {} : { temporalUi: options.uiPort }),
+    ...(options.simulatorPort === undefined ? {} : { simulator: options.simulatorPort }),
+    ...(options.serverPort === undefined ? {} : { server: options.serverPort }),
+  };
+}
+
+function isNamed({ directory }: DevOptions): boolean {
+  return directory !== undefined || (process.env['HOLDFAST_DIRECTORY'] ?? '') !== '';
+}
+
+/** Starts the stack; null when the user gave up meanwhile. */
+async function start(
+  options: DevOptions,
+  output: DevOutput,
+  signal: AbortSignal,
+): Promise<{ readonly stack: LocalStack; readonly file: string | null } | null> {
+  // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
+  const [{ startLocalStack }, { stateDirectory }, { loadConfiguration }, { namedServers }] = await Promise.all([
+    import('../../local/stack.ts'),
+    import('../../local/stack-file.ts'),
+    import('../../config/load-configuration.ts'),
+    import('../../local/find-servers.ts'),
+  ]);
+  // What is wrong in the file is told here, and not by a worker that is started again and again.
+  const { file } = loadConfiguration({ directory: process.cwd(), environment: process.env });
+  const { environment } = namedServers(process.env, process.cwd());
+  try {
+    const stack = await startLocalStack({
+      directory: options.directory ?? stateDirectory(),
+      // A state folder that was named says nothing of where the project is.
+      ...(isNamed(options) && { workingDirectory: process.cwd() }),
+      environment: { ...environment, ...(file !== null && { HOLDFAST_CONFIG: file }) },
+      services: servicesOf(options, process.env),
+      ports: portsOf(options),
+      ...(options.workerCommand === undefined ? {} : { workerCommand: options.workerCommand.split(' ') }),
+      signal,
+      onProgress: (text) => output.progress(text),
+      onEvent: (event) => output.event(event),
+    });
+    return { stack, file };
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+async function dev(options: DevOptions): Promise<void> {
+  const output = new DevOutput(options.json === true);
+  // A second Ctrl-C leaves at once; the services notice the closed pipe and stop on their own.
+  await untilSignalled(async (signal) => {
+    const started = await start(options, output, signal);
+    if (started !== null) {
+      const { stack, file } = started;
+      const directory = options.directory === undefined ? null : resolve(options.directory);
+      output.ready(stack, { modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
+      if (!signal.aborted) await once(signal, 'abort');
+      output.stopping();
+      await stack.stop();
+    }
+    output.stopped();
+  });
+}
+
+/** `holdfast dev`: the whole local stack in one terminal. */
+export function devCommand(): Command {
+  return withJson(
+    holdfastCommand('dev', {
+      description:
+        'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL and holdfast.yaml name servers of your own, which are then used instead. With --json, one object per line: events, then the addresses.',
+      examples: ['npx holdfast dev', 'npx holdfast dev --no-worker --postgres-port 5544'],
+    }),
+  )
+    .option('--postgres-port <port>', 'port of Postgres (default: 7432 or the next free one, remembered)', parsePort)
+    .option('--temporal-port <port>', 'port of Temporal (default: 7233 or the next free one, remembered)', parsePort)
+    .option('--ui-port <port>', "port of Temporal's UI (default: 8233 or the next free one, remembered)", parsePort)
+    .option(
+      '--simulator-port <port>',
+      'port of the simulator (default: 8787 or the next free one, remembered)',
+      parsePort,
+    )
+    .option(
+      '--server-port <port>',
+      'port of the HTTP server (default: 7070 or the next free one, remembered)',
+      parsePort,
+    )
+    .option('--simulator', 'run the simulator although a model key is set')
+    .option('--no-simulator', 'do not run the simulator')
+    .option('--no-worker', 'do not run a worker')
+    .option('--no-server', 'do not run the HTTP server')
+    .option('--directory <folder>', 'where data and addresses are kept (default: .holdfast here or above)')
+    .addOption(new Option('--worker-command <arguments>', 'arguments of Node instead of the worker').hideHelp())
+    .action(dev);
+}

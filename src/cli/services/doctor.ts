@@ -1,0 +1,111 @@
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import type { ResolvedProviders } from '../../config/providers.ts';
+import { ConfigurationError, describeProblem } from '../../config/errors.ts';
+import { broken, CHECK_NAMES } from '../../local/doctor/finding.ts';
+import type { CheckName, Finding } from '../../local/doctor/finding.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import { newCommand } from '../holdfast-command.ts';
+import { openOutput } from '../output.ts';
+import type { JsonOption } from '../holdfast-command.ts';
+
+const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok     ', warning: 'warning', broken: 'broken ' };
+
+/** One line for a finding, its fix at the end. */
+export function formatFinding(finding: Finding): string {
+  const fix = finding.fix === null ? '' : ` → ${finding.fix}`;
+  return `${MARKS[finding.status]}  ${finding.check.padEnd(13)} ${finding.detail}${fix}`;
+}
+
+interface Examined {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Absent when the file cannot be read. */
+  readonly providers?: ResolvedProviders;
+  readonly findings: readonly Finding[];
+}
+
+/** What `holdfast.yaml` names; a mistake in that file is a finding like any other, also one that only a worker refuses. */
+async function readConfiguration(): Promise<Examined> {
+  const [{ loadConfiguration }, { namedServers }, { namedToolCounts }, approvals, builtIn, registry] =
+    await Promise.all([
+      import('../../config/load-configuration.ts'),
+      import('../../local/find-servers.ts'),
+      import('../../config/check/check-tool-count.ts'),
+      import('../../config/check/check-approvals.ts'),
+      import('../../tools/builtin/built-in-tools.ts'),
+      import('../../tools/runtime/registry.ts'),
+    ]);
+  try {
+    const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+    const tools = builtIn.createBuiltInTools({ environment: process.env, secrets: [] });
+    const wrongRules = approvals.approvalRuleProblems(configuration, registry.createToolRegistry(tools));
+    return {
+      environment: namedServers(process.env, process.cwd()).environment,
+      providers: { available: configuration.providers, unavailable: configuration.unavailableProviders },
+      findings: [...namedToolCounts(configuration), ...wrongRules].map((problem) => mistake(describeProblem(problem))),
+    };
+  } catch (error) {
+    return { environment: process.env, findings: mistakesOf(error) };
+  }
+}
+
+function mistake(detail: string): Finding {
+  return broken('configuration', detail, 'correct what is named there');
+}
+
+/** A finding for each problem of the file, as for everything else that is examined. */
+function mistakesOf(error: unknown): Finding[] {
+  const details =
+    error instanceof ConfigurationError && error.problems.length > 0
+      ? error.problems.map(describeProblem)
+      : [(error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ')];
+  return details.map(mistake);
+}
+
+async function doctor(options: DoctorOptions): Promise<void> {
+  // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
+  const [{ examine }, { stateDirectory }] = await Promise.all([
+    import('../../local/doctor/examine.ts'),
+    import('../../local/stack-file.ts'),
+  ]);
+  const { findings: mistakes, ...read } = await readConfiguration();
+  const { only } = options;
+  const directory = options.directory ?? stateDirectory();
+  const examined = await examine({ ...read, directory, ...(only !== undefined && { only }) });
+  const findings = [...examined, ...mistakes];
+  const isHealthy = findings.every(({ status }) => status !== 'broken');
+  const output = openOutput();
+  if (options.json === true) output.json({ healthy: isHealthy, findings });
+  else output.lines(findings.map(formatFinding));
+  if (!isHealthy) process.exitCode = EXIT_CODES.findings.code;
+}
+
+interface DoctorOptions extends JsonOption {
+  readonly directory?: string;
+  readonly only?: readonly CheckName[];
+}
+
+const CHECK_LIST = CHECK_NAMES.join(', ');
+
+/** Reads `temporal,postgres`. @throws InvalidArgumentError naming what is accepted */
+function checkNames(text: string): readonly CheckName[] {
+  return text.split(',').map((part) => {
+    const name = CHECK_NAMES.find((known) => known === part.trim());
+    if (name === undefined) throw new InvalidArgumentError(`"${part}" is no check. Accepted: ${CHECK_LIST}.`);
+    return name;
+  });
+}
+
+/** `holdfast doctor`: what works on this machine, and how to mend what does not. */
+export function doctorCommand(): Command {
+  return newCommand('doctor')
+    .description('Check this machine: versions, ports, disk, Postgres, Temporal, model key, clock')
+    .option('--directory <folder>', 'state folder of the local stack; default: .holdfast')
+    .option('--only <checks>', `these checks alone, separated by commas: ${CHECK_LIST}`, checkNames)
+    .option('--json', 'one JSON object: healthy, findings (check, status, detail, fix)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  npx holdfast doctor\n  npx holdfast doctor --only temporal,postgres\n\nExit codes: 0 everything works, 5 something is broken (its line ends with the fix)',
+    )
+    .action(doctor);
+}

@@ -1,0 +1,123 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { holdfastCommand, withJson } from '../holdfast-command.ts';
+import type { JsonOption } from '../holdfast-command.ts';
+import { openOutput } from '../output.ts';
+
+const CONFIGURATION = `# Agents, models and limits of this project. All options: docs/configuration.md of Holdfast.
+# Check it with: npx holdfast config check
+
+# Model of agents that name none: provider/model. Without a key the offline simulator answers.
+# defaultModel: anthropic/claude-sonnet-5-5
+
+agents:
+  default:
+    instructions: You help with the files of this project.
+    # Folder that file tools work in, relative to this file.
+    workspace: .
+    # A person decides on these calls: npx holdfast approve
+    # approvals: { rules: [{ tool: run_command }] }
+    # limits: { steps: 200, cost: 5 }
+`;
+
+const TOOL = `// An agent with a tool of its own. Beside a running \`npx holdfast dev\`:  npx tsx own-tool.ts
+import { connect, createWorker, defineAgent, defineTool } from 'holdfast';
+import { z } from 'zod';
+
+export const convert = defineTool({
+  name: 'convert_temperature',
+  description: 'Converts degrees Celsius to degrees Fahrenheit.',
+  input: z.object({ celsius: z.number().describe('degrees Celsius') }),
+  // Reads nothing and changes nothing, so it may run again after a crash.
+  effect: 'none',
+  run: async ({ celsius }) => ({ content: \`\${celsius} °C are \${(celsius * 9) / 5 + 32} °F\` }),
+});
+
+export const agent = defineAgent({
+  name: 'thermometer',
+  instructions: 'You answer questions about temperatures.',
+  tools: [convert],
+});
+
+if (process.argv[1]?.endsWith('own-tool.ts')) {
+  // A queue of its own: the worker of \`holdfast dev\` does not know this agent.
+  const taskQueue = 'thermometer';
+  const worker = await createWorker({ agents: [agent], tools: [convert], taskQueue });
+  const holdfast = await connect({ taskQueue });
+  const task = await holdfast.start('Call convert_temperature with {"celsius": 21}', { agent: 'thermometer' });
+  const { outcome, text } = await task.result();
+  console.log(\`\${outcome}: \${text}\`);
+  await holdfast.close();
+  worker.shutdown();
+  await worker.ended;
+}
+`;
+
+const TEST = `// Runs the tool through a whole turn, with a scripted model:  npx tsx --test own-tool.test.ts
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startTestHoldfast } from 'holdfast/testing';
+import { agent, convert } from '../own-tool.ts';
+
+const running = await startTestHoldfast({ agents: [agent], tools: [convert] });
+after(() => running.stop());
+
+test('the agent converts a temperature', async () => {
+  const task = await running.holdfast.start('Call convert_temperature with {"celsius": 21}', { agent: 'thermometer' });
+  const { outcome, text } = await task.result();
+  assert.equal(outcome, 'completed');
+  assert.match(text, /69\\.8 °F/);
+});
+`;
+
+const FILES = { 'holdfast.yaml': CONFIGURATION, 'own-tool.ts': TOOL, 'own-tool.test.ts': TEST } as const;
+
+/** `holdfast init`: first files of a project. */
+export function initCommand(): Command {
+  return withJson(
+    holdfastCommand('init', {
+      description:
+        'Writes a commented holdfast.yaml, an agent with a tool of its own, a test of it, and a line in .gitignore. A file that is there stays as it is.',
+      examples: ['npx holdfast init', 'npx holdfast init ../other-project'],
+    }),
+  )
+    .argument('[folder]', 'where to', '.')
+    .action(init);
+}
+
+async function init(folder: string, flags: JsonOption): Promise<void> {
+  const output = openOutput();
+  const directory = resolve(folder);
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const [name, text] of Object.entries(FILES)) {
+    const path = join(directory, name);
+    if (existsSync(path)) kept.push(name);
+    else {
+      await writeFile(path, text);
+      written.push(name);
+    }
+  }
+  if (await ignoreState(join(directory, '.gitignore'))) written.push('.gitignore');
+  if (flags.json === true) return output.json({ directory, written, kept });
+  output.lines([
+    ...written.map((name) => `wrote ${name}`),
+    ...kept.map((name) => `kept  ${name}`),
+    '',
+    'Next:',
+    '  $ npm pkg set type=module && npm install holdfast zod tsx    what the two files need',
+    '  $ npx holdfast dev                                           leave it running; then, in another terminal:',
+    '  $ npx tsx own-tool.ts                                        the agent calls the tool',
+    '  $ npx tsx --test own-tool.test.ts                            its test, which needs no stack',
+  ]);
+}
+
+/** Keeps the local stack's data out of git. @returns whether it was not kept out before */
+async function ignoreState(path: string): Promise<boolean> {
+  const text = existsSync(path) ? await readFile(path, 'utf8') : '';
+  if (/^\/?\.holdfast\/?$/mu.test(text)) return false;
+  await appendFile(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}.holdfast/\n`);
+  return true;
+}

@@ -1,0 +1,122 @@
+/** What is wrong with compaction policies: reducers that do not exist, options that need others, numbers that contradict each other. */
+import { changePolicy, changeProblems } from '../../context/policy/change-policy.ts';
+import type { PolicyChanges } from '../../context/policy/change-policy.ts';
+import { policyForModel } from '../../context/policy/policy-for-model.ts';
+import { policyProblems } from '../../context/policy/policy-problems.ts';
+import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import { BUILT_IN_REGISTRY } from '../../context/plan/reducers/built-in.ts';
+import type { Reducers } from '../../context/plan/reducers/reducer.ts';
+import { modelFacts } from '../../models/catalogue/catalogue.ts';
+import { nearestName } from '../../tools/runtime/nearest-name.ts';
+import { modelOverrides } from '../configuration.ts';
+import type { Configuration } from '../configuration.ts';
+import { DEFAULT_AGENT } from '../default-agent.ts';
+import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
+import type { FoundProblem } from './describe-option-problem.ts';
+import { invalidConfiguration } from '../errors.ts';
+import type { AgentOptions, ModelOptions } from '../options/options.ts';
+import { PRESETS } from '../presets.ts';
+import type { Presets } from '../presets.ts';
+
+type Models = Readonly<Record<string, ModelOptions>>;
+
+interface KnownPolicies {
+  readonly presets: Presets;
+  /** All reducers of the worker; `undefined` when only a worker with reducers of its own knows them. */
+  readonly reducers: Reducers | undefined;
+}
+
+/** Of an agent of the file, with each of its models. Pure. */
+export function agentPolicyProblems(
+  name: string,
+  agent: AgentOptions,
+  of: KnownPolicies & { readonly models: Models; readonly defaultModel: string },
+): FoundProblem[] {
+  const preset = of.presets[agent.preset ?? DEFAULT_AGENT.preset];
+  if (preset === undefined) return [];
+  const path = ['agents', name, 'policy'];
+  const named = [agent.model ?? of.defaultModel, ...(agent.fallbacks ?? [])].filter((model) => model.includes('/'));
+  return named.flatMap((model) => {
+    const ofModel = changed(preset, of.models[model]?.policy, ['models', model, 'policy']);
+    const ofAgent = changed(ofModel.policy, agent.policy, path);
+    if (ofAgent.policy === PRESETS[preset.name]) return [];
+    const { policy } = ofAgent;
+    const found = ofModel.problems.concat(ofAgent.problems, reducerProblems(policy, of.reducers, path));
+    return found.length > 0 ? found : numberProblems(policy, model, { models: of.models, path });
+  });
+}
+
+/** @throws ConfigurationError naming what is wrong with policies that were given in code, for each agent that has one */
+export function requirePolicies(configuration: Pick<Configuration, 'agents' | 'models'>, reducers: Reducers): void {
+  const problems = configuration.agents.flatMap((agent) => {
+    const policies = [agent, ...(agent.fallbacks ?? [])].filter(({ policy }) => policy !== PRESETS[policy.name]);
+    const found = policies.flatMap(({ model, policy }) =>
+      reducerProblems(policy, reducers, []).concat(
+        numberProblems(policy, model, { models: configuration.models, path: [] }),
+      ),
+    );
+    return found.map((problem) => inAgent(agent.name, problem));
+  });
+  if (problems.length > 0) throw invalidConfiguration(problems);
+}
+
+function below(path: readonly string[], problems: readonly FoundProblem[]): FoundProblem[] {
+  return problems.map(({ code, message, path: inside }) => ({ code, message, path: [...path, ...inside] }));
+}
+
+function inAgent(name: string, { code, path, message }: FoundProblem) {
+  return { code, option: `agent ${name}: policy.${optionPath(path)}`, message };
+}
+
+/** The policy with changes, or without them where they are wrong. */
+function changed(
+  policy: CompactionPolicy,
+  changes: PolicyChanges = {},
+  path: readonly string[],
+): { readonly policy: CompactionPolicy; readonly problems: readonly FoundProblem[] } {
+  const issues = changeProblems(policy, changes);
+  if (issues.length === 0) return { policy: changePolicy(policy, changes), problems: [] };
+  const problems = describeOptionProblems(issues, { value: changes, below: path });
+  return { policy, problems: below(path, problems) };
+}
+
+function reducerProblems(
+  policy: CompactionPolicy,
+  reducers: Reducers | undefined,
+  path: readonly string[],
+): FoundProblem[] {
+  const known = reducers ?? BUILT_IN_REGISTRY;
+  return policy.reduce.flatMap(({ use, options }): FoundProblem[] => {
+    const at = [...path, 'reduce', use];
+    const reducer = known.get(use);
+    if (reducer !== undefined) {
+      const { error } = reducer.options.safeParse(options);
+      const found = describeOptionProblems(error?.issues ?? [], { value: options, below: at });
+      return below(at, found);
+    }
+    const names = [...known.keys()];
+    const near = nearestName(use, names);
+    // Without the worker's own list, only what looks like a slip is refused: the name may be a reducer of the user's.
+    if (reducers === undefined && near === null) return [];
+    const hint = near === null ? '' : `; did you mean ${near}?`;
+    const message = `is no reducer${hint} (there are: ${names.join(', ')}; your own are passed to createWorker)`;
+    return [{ code: 'unknown_option', path: at, message }];
+  });
+}
+
+function numberProblems(
+  policy: CompactionPolicy,
+  model: string,
+  { models, path }: { readonly models: Models; readonly path: readonly string[] },
+): FoundProblem[] {
+  const { limits } = modelFacts(model, modelOverrides(models));
+  return policyProblems(policyForModel(policy, model), limits).map(({ options, message }) => {
+    const [option = ''] = options;
+    const isWindow = option === 'window' && path.length > 0;
+    return {
+      code: 'contradiction',
+      path: isWindow ? ['models', model, 'window'] : [...path, ...option.split('.')],
+      message: `contradicts another number with the model ${model} (window ${limits.window} tokens): ${message}`,
+    };
+  });
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { definedOf } from '../../../../src/context/policy/defined-of.ts';
+import type { FoundPassage } from '../../../../src/client/memory-types.ts';
+import { passageLines } from '../../../../src/cli/render/lists/passages.ts';
+import { PLAIN_STYLE } from '../../../../src/cli/render/text/style.ts';
+
+const style = { ...PLAIN_STYLE, yellow: (text: string) => `<${text}>` };
+
+const PASSAGE: FoundPassage = {
+  conversationId: '01890a5d-ac96-774b-bcce-000000000000',
+  entryId: '01890a5d-ac96-774b-bcce-000000000001',
+  kind: 'user',
+  sequence: 1,
+  createdAt: '2026-11-22T10:00:00Z',
+  toolName: null,
+  path: null,
+  offset: 0,
+  text: 'found',
+  match: 'words',
+  matched: [],
+  forms: [],
+  branch: 0,
+  onActiveBranch: true,
+  score: 1,
+};
+
+function rowsOf(
+  text: string,
+  forms: readonly string[],
+  match: FoundPassage['match'] = 'words',
+  rest: Partial<FoundPassage> = {},
+): string[] {
+  const passage = { ...PASSAGE, text, match, forms, ...rest };
+  return passageLines([passage], { columns: null, style, now: 0 }).slice(1);
+}
+
+const shown = (...given: Parameters<typeof rowsOf>): string =>
+  rowsOf(...given)
+    .join(' ')
+    .trim();
+
+test('sets off the forms that were found, as whole words, and parts of identifiers', () => {
+  expect(shown('Adopted two Puppies, and the puppiesville', ['adopted', 'puppies'])).toBe(
+    '<Adopted> two <Puppies>, and the puppiesville',
+  );
+  expect(shown('readFitCheck in fit-check.ts, unchecked', ['check'])).toBe(
+    'readFit<Check> in fit-<check>.ts, unchecked',
+  );
+  expect(shown('order QX-1003 (a+b)', ['qx-1003', '(a+b)'])).toBe('order <QX-1003> <(a+b)>');
+  expect(shown('数据库连接池', ['连接'])).toBe('数据库<连接>池');
+  expect(shown('nothing to set off', [])).toBe('nothing to set off');
+});
+
+test('names the tool that returned it, and the end of a path', () => {
+  const heading = (more: Partial<FoundPassage>): string | undefined =>
+    passageLines([{ ...PASSAGE, ...more }], { columns: null, style, now: Date.parse(PASSAGE.createdAt) })[0];
+  const result = { kind: 'tool_result', toolName: 'read_file' } as const;
+  expect(heading({})).toMatch(/^1\. user {2}\S/u);
+  expect(heading(result)).toMatch(/^1\. tool result {2}read_file {2}\S/u);
+  expect(heading({ ...result, path: 'logs/pump-3.txt' })).toMatch(
+    /^1\. tool result {2}read_file logs\/pump-3\.txt {2}\S/u,
+  );
+  expect(heading({ ...result, path: `${'a/'.repeat(100)}\n\u001b[31mb.txt` })).toMatch(/ read_file …[a/]+ b\.txt {2}/u);
+});
+
+test('sets off a phrase as one', () => {
+  expect(shown('So The Port is 5433', ['the port is', 'port', '5433'], 'phrase')).toBe('So <The Port is> <5433>');
+});
+
+const numbered = (from: number, through: number): string[] =>
+  Array.from({ length: through - from + 1 }, (_, index) => `line ${from + index}`);
+
+test('of a long passage shows the rows around what was found, with … where something is left out', () => {
+  const rows = (found: number) =>
+    rowsOf(
+      numbered(1, 40)
+        .with(found - 1, `line ${found} heron`)
+        .join('\n'),
+      ['heron'],
+    );
+  const trimmed = (found: number) => rows(found).map((row) => row.trim());
+  expect(trimmed(20)).toEqual(['…', ...numbered(17, 19), 'line 20 <heron>', ...numbered(21, 24), '…']);
+  expect(trimmed(2)).toEqual(['line 1', 'line 2 <heron>', ...numbered(3, 8), '…']);
+  expect(trimmed(40)).toEqual(['…', ...numbered(33, 39), 'line 40 <heron>']);
+  expect(rowsOf(numbered(1, 8).join('\n'), ['heron'])).toHaveLength(8);
+  expect(rowsOf(numbered(1, 9).join('\n'), ['heron']).map((row) => row.trim())).toEqual([...numbered(1, 8), '…']);
+});
+
+test.each([
+  ['decomposed accents', 'Mu\u0308ller_Re\u0301sume\u0301.pdf', ['müller', 'résumé']],
+  ['half-width kana', 'ﾈｺ', ['ネコ']],
+  ['full-width letters', 'ＡＰＩ', ['api']],
+])('shows the last rows of a long passage where these have the words in %s, and sets them off', (_, name, forms) => {
+  const rows = rowsOf([...numbered(1, 10), name].join('\n'), forms);
+  expect(rows).toHaveLength(9);
+  expect(rows[0]?.trim()).toBe('…');
+  expect(rows.at(-1)).toMatch(/<.+>/u);
+  expect(rows.at(-1)?.replaceAll(/[<>]/gu, '').trim()).toBe(name);
+});
+
+test('cuts the path of a file between its characters', () => {
+  const path = `${'ordner/'.repeat(20)}u${'\u0308'.repeat(2)}${'x'.repeat(58)}`;
+  const [heading] = passageLines([{ ...PASSAGE, kind: 'tool_result', toolName: 'read_file', path }], {
+    columns: null,
+    style,
+    now: 0,
+  });
+  expect(heading).toContain(`read_file …${'x'.repeat(58)} `);
+});
+
+test('of several places shows the first that has most of the words', () => {
+  const text = numbered(1, 60)
+    .with(4, 'the heron alone')
+    .with(29, 'the nest')
+    .with(31, 'of the heron')
+    .with(50, 'heron, nest')
+    .join('\n');
+  const rows = rowsOf(text, ['heron', 'nest']).map((row) => row.trim());
+  expect(rows).toEqual(expect.arrayContaining(['the <nest>', 'of the <heron>', '…']));
+  expect(rows).not.toContain('the <heron> alone');
+});
+
+test('shows what was said beside a passage, and on which branch when that was left', () => {
+  const neighbour = { says: 'answer', entryId: '01890a5d-ac96-774b-bcce-000000000002', text: '5433' } as const;
+  const rows = (given: FoundPassage['neighbour']) =>
+    rowsOf('Which port?', [], 'words', definedOf({ neighbour: given }));
+  expect(rows(neighbour).at(-1)).toBe('   after it: 5433');
+  expect(rows({ ...neighbour, branch: 2 }).at(-1)).toBe('   after it, branch 2: 5433');
+  expect(rows(undefined)).toEqual(['   Which port?']);
+});
+
+test('names the conversation where several were searched, and the others that have the same text', () => {
+  const [one, other] = ['01890a5d-ac96-774b-bcce-00000000000a', '01890a5d-ac96-774b-bcce-00000000000b'];
+  const head = (alsoIn?: readonly string[], namesConversations = true): string => {
+    const passage = { ...PASSAGE, conversationId: one, ...definedOf({ alsoIn }) };
+    return passageLines([passage], { columns: null, style: PLAIN_STYLE, now: 0, namesConversations })[0] ?? '';
+  };
+  expect(head()).toContain(', conversation 0000000a  ');
+  expect(head([other])).toContain(', conversation 0000000a, also 0000000b  ');
+  expect(head([other], false)).not.toContain('conversation');
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { PLAIN_STYLE as style } from '../../../../src/cli/render/text/style.ts';
+import { viewLines } from '../../../../src/cli/render/lists/view-lines.ts';
+import { summaryMessages } from '../../../../src/context/summary/summary-message.ts';
+import type { ViewMessage } from '../../../../src/context/view/view.ts';
+
+const answer: ViewMessage = {
+  role: 'assistant',
+  content: [{ type: 'text', text: 'Done.' }],
+  callNumber: 1,
+  turnId: 'turn',
+};
+
+test.each([
+  ['one message', undefined, ['── user (summary)', '── assistant']],
+  [
+    'a question and its answer',
+    { question: 'What did we do so far?', clearedResult: null },
+    ['── user (summary)', '── assistant (summary)', '── assistant'],
+  ],
+])('R33 a summary that is shown as %s is named as one', (_, presentation, titles) => {
+  const messages = [...summaryMessages('Read all.', presentation), answer];
+  const lines = viewLines(
+    {
+      call: {
+        turn: 1,
+        callNumber: 1,
+        attempt: 1,
+        turnId: 'turn',
+        state: 'answered',
+        model: 'sim/sim-32k',
+        headEntryId: 'head',
+        reportedTokens: null,
+        estimatedTokens: 100,
+        startedAt: '2026-07-01T00:00:00Z',
+      },
+      view: { system: '', tools: [], messages },
+      fingerprint: 'f',
+      sentFingerprint: 'f',
+      rendererVersion: 1,
+      sentRendererVersion: 1,
+    },
+    { style },
+  );
+  expect(lines.filter((line) => line.startsWith('── ') && !line.startsWith('── tools'))).toEqual(titles);
+});

@@ -1,0 +1,89 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  breakRows,
+  displayWidth,
+  padEnd,
+  padStart,
+  takeColumns,
+  truncate,
+  wrapWords,
+} from '../../../../src/cli/render/text/text-width.ts';
+import { countSteps } from '../../../support/count-steps.ts';
+
+describe('displayWidth', () => {
+  test.each([
+    ['hello', 5],
+    ['', 0],
+    ['Grüße', 5],
+    ['e\u0301', 1],
+    ['日本語', 6],
+    ['한국어', 6],
+    ['ｆｕｌｌ', 8],
+    ['🚀', 2],
+    ['👩‍👩‍👧', 2],
+    ['❤️', 2],
+    ['✓ ok', 4],
+    ['a\u200bb', 2],
+  ])('%j takes %i columns', (text, columns) => {
+    expect(displayWidth(text)).toBe(columns);
+  });
+});
+
+const anyText = fc.string({
+  unit: fc.constantFrom('a', ' ', 'é', '日', '🚀', '한', '\u0301', '…', '\n'),
+  maxLength: 60,
+});
+const oneLine = anyText.map((text) => text.replaceAll('\n', ''));
+
+describe('cutting', () => {
+  test('never passes the columns and never cuts inside a character', () => {
+    fc.assert(
+      fc.property(oneLine, fc.integer({ min: 1, max: 30 }), (text, columns) => {
+        expect(displayWidth(truncate(text, columns))).toBeLessThanOrEqual(columns);
+        expect(displayWidth(takeColumns(text, columns))).toBeLessThanOrEqual(columns);
+        expect(text.startsWith(takeColumns(text, columns))).toBe(true);
+      }),
+    );
+  });
+
+  test('leaves what fits and marks what was cut', () => {
+    expect(truncate('日本語', 6)).toBe('日本語');
+    expect(truncate('日本語', 5)).toBe('日本…');
+    expect(truncate('abcdef', 4)).toBe('abc…');
+    expect(truncate('x'.repeat(1_000_000), 3)).toBe('xx…');
+    expect(truncate('abc', 0)).toBe('');
+  });
+
+  test('rows hold the whole text, each within the columns', () => {
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 2, max: 30 }), (text, columns) => {
+        const rows = breakRows(text, columns);
+        expect(rows.every((row) => displayWidth(row) <= columns)).toBe(true);
+        expect(rows.join('')).toBe(text.replaceAll('\n', ''));
+      }),
+    );
+  });
+
+  test('a wide character in one column still ends', () => {
+    expect(breakRows('日本', 1)).toEqual(['日', '本']);
+  });
+
+  test('words stay whole where they can', () => {
+    expect(wrapWords('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']);
+    expect(wrapWords('a verylongword b', 6)).toEqual(['a', 'verylo', 'ngword', 'b']);
+    expect(wrapWords('one\n\ntwo', 10)).toEqual(['one', '', 'two']);
+    expect(wrapWords('one   two three', 8)).toEqual(['one', 'two', 'three']);
+  });
+
+  test.each(['a', 'a ', 'é', '日', 'word and '])('the work grows with the text: %j over and over', (unit) => {
+    const steps = (count: number): number => countSteps(() => wrapWords(`${unit.repeat(count)}é`, 80)).steps;
+    expect(steps(8_000)).toBeLessThan(10 * steps(1_000));
+  });
+
+  test('padding counts columns, not characters', () => {
+    expect(padEnd('日', 4)).toBe('日  ');
+    expect(padStart('日', 4)).toBe('  日');
+    expect(padEnd('long', 2)).toBe('long');
+  });
+});

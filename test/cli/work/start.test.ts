@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { TurnSummary } from '../../../src/client/types.ts';
+import { startTurnHarness } from '../../support/turn-harness.ts';
+import type { TurnHarness } from '../../support/turn-harness.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { parseOutput } from '../cli-result.ts';
+import { runCli, startCli } from '../run-cli.ts';
+import type { CliOptions, CliResult } from '../cli-result.ts';
+import type { RunningCli } from '../run-cli.ts';
+import { runInProcess } from '../run-in-process.ts';
+
+let harness: TurnHarness;
+
+const options = (): CliOptions => ({ environment: harness.environment, directory: harness.workspace });
+const cli = async (...args: readonly string[]): Promise<CliResult> => runInProcess(args, options());
+const begin = (...args: readonly string[]): RunningCli => startCli(args, options());
+
+/** A conversation whose model never answers. */
+async function startHanging(): Promise<string> {
+  await harness.fault({ kind: 'hang', times: null });
+  const { conversationId } = await harness.client.start('Say never.');
+  await waitUntil('the model is called', async () => {
+    const { turn } = await harness.client.conversation.get({ conversationId });
+    return turn !== null && (await harness.asked()).total > 0;
+  });
+  return conversationId;
+}
+
+async function outcomeOf(conversationId: string): Promise<TurnSummary['outcome']> {
+  return (await harness.client.conversation.get({ conversationId })).turn?.outcome ?? null;
+}
+
+const WATCHED = z.object({ event: z.object({ kind: z.string() }).optional() });
+
+/** Without what a slow machine may add: that Temporal or a worker has not answered yet. */
+const errorsIn = (stderr: string): string[] =>
+  stderr.split('\n').filter((line) => line !== '' && !/^(?:warning|!)/u.test(line));
+
+const idIn = (text: string): string => /conversation ([0-9a-f-]{36})/u.exec(text)?.[1] ?? '';
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+});
+
+afterAll(async () => {
+  await harness.stop();
+});
+
+describe('start', () => {
+  test('in a pipe prints plain lines: message, tool calls, answer, outcome', async () => {
+    const { code, stdout, stderr } = await runCli(
+      ['start', 'Call list_files with {"path":"."}\nSay All is listed.'],
+      options(),
+    );
+    expect([code, errorsIn(stderr)]).toEqual([0, []]);
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toMatch(/^conversation [0-9a-f-]{36}\n/u);
+    expect(stdout).toContain('> Call list_files');
+    expect(stdout).toMatch(/^ {2}✓ list_files \. {2}[\d.]+ K?B {2}[\d.]+ s$/mu);
+    expect(stdout).toContain('\nAll is listed.\n');
+    expect(stdout).toMatch(/✓ completed\n {2}2 steps · .* tokens in/u);
+  });
+
+  test('reads the task from standard input', async () => {
+    const { stdout, code } = await runInProcess(['start', '-'], { ...options(), input: 'Say From the pipe.\n' });
+    expect(code).toBe(0);
+    expect(stdout).toContain('\nFrom the pipe.\n');
+  });
+
+  test('with --json prints one object when the turn has ended', async () => {
+    const result = await cli('start', 'Say Forty-two.', '--json');
+    expect([result.code, errorsIn(result.stderr)]).toEqual([0, []]);
+    expect(JSON.parse(result.stdout)).toMatchObject({
+      outcome: 'completed',
+      answer: 'Forty-two.',
+      turn: { steps: 1, outcome: 'completed' },
+      conversationId: expect.stringMatching(/^[0-9a-f-]{36}$/u),
+    });
+  });
+
+  test('with --detach returns at once, and watch shows the turn from its beginning', async () => {
+    const started = await cli('start', 'Say Later.', '--detach', '--json');
+    const { conversationId, messageId } = parseOutput(
+      started,
+      z.object({ conversationId: z.string(), messageId: z.string() }),
+    );
+    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    const watched = await cli('watch', conversationId);
+    expect(watched.code).toBe(0);
+    expect(watched.stdout).toContain('> Say Later.');
+    expect(watched.stdout).toContain('\nLater.\n');
+    const lines = (await cli('watch', conversationId, '--json')).stdout.trim().split('\n');
+    const kinds = lines.map((line) => WATCHED.parse(JSON.parse(line)).event?.kind);
+    expect(kinds[0]).toBe('turn_begun');
+    expect(kinds.at(-1)).toBe('turn_ended');
+  });
+
+  test('a turn that does not complete is exit code 1 with what to do', async () => {
+    await harness.fault({ kind: 'status', status: 401 });
+    const { code, stdout } = await cli('start', 'Say nothing.');
+    await harness.clearFaults();
+    expect(code).toBe(1);
+    expect(stdout).toContain('✗ model failed');
+    expect(stdout).toMatch(/next: npx holdfast show [0-9a-f]{8}/u);
+  });
+});
+
+describe('leaving and stopping', () => {
+  test('Ctrl-C leaves, says how to watch again, and the turn goes on', async () => {
+    await harness.fault({ kind: 'hang', times: null });
+    const running = begin('start', 'Say Still here.');
+    await waitUntil('the turn is shown', () => running.stdout().includes('> Say Still here.'));
+    running.process.kill('SIGINT');
+    const { code, stdout } = await running.ended;
+    await harness.clearFaults();
+    expect(code).toBe(130);
+    const conversationId = idIn(stdout);
+    expect(stdout).toContain(`npx holdfast watch ${conversationId.slice(-8)}`);
+    expect(await outcomeOf(conversationId)).toBeNull();
+    await harness.client.conversation.stop({ conversationId });
+    await waitUntil('it ends', async () => (await outcomeOf(conversationId)) !== null);
+  });
+
+  test('stop ends a running turn, and who watches it learns that', async () => {
+    const conversationId = await startHanging();
+    const watching = begin('watch', conversationId);
+    await waitUntil('the turn is shown', () => watching.stdout().includes('> Say never.'));
+    const stopped = await cli('stop', conversationId);
+    await harness.clearFaults();
+    expect([stopped.code, errorsIn(stopped.stderr)]).toEqual([0, []]);
+    expect(stopped.stdout).toContain('Stopped.');
+    const { code, stdout } = await watching.ended;
+    expect(code).toBe(1);
+    expect(stdout).toContain('✗ stopped');
+    expect((await cli('stop', conversationId)).stdout).toContain('No turn is running');
+  });
+
+  test('send steers a running turn, starts one in an idle conversation, and counts the same id once', async () => {
+    const { conversationId, messageId } = await harness.client.start('Say One.');
+    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    const id = `second-of-${conversationId}`;
+    const sent = await cli('send', conversationId.slice(-8), 'Say Two.', '--message-id', id);
+    expect([errorsIn(sent.stderr), sent.stdout]).toEqual([[], expect.stringContaining('a turn begins with it')]);
+    const again = parseOutput(
+      await cli('send', conversationId, 'Say Two.', '--message-id', id, '--json'),
+      z.object({ duplicate: z.boolean() }),
+    );
+    expect(again.duplicate).toBe(true);
+    const turn = await harness.client.conversation.outcome({
+      conversationId,
+      messageId: id,
+      timeoutMilliseconds: 120_000,
+    });
+    expect(turn.outcome).toBe('completed');
+    const other = await cli('send', conversationId, 'Say Three.', '--message-id', id);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('message_id_reused')]);
+  });
+});
+
+test('compact of a conversation that is small already says that nothing is left to do', async () => {
+  await harness.runTask('Say Short.');
+  const { code, stdout, stderr } = await cli('compact', 'last');
+  expect([code, errorsIn(stderr)]).toEqual([0, []]);
+  expect(stdout).toMatch(
+    /^· Nothing was compacted: no summary that says as much would make the view of [\d,]+ tokens smaller\.\n$/u,
+  );
+});
