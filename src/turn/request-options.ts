@@ -27,6 +27,19 @@ export interface RequestOptions {
 }
 
 /**
+ * What a summary behind the last request asks for: the same, since other thinking is another prefix to a vendor, but no
+ * stop sequences and no form, which were chosen for the agent's own answers. Thinking counts as output: it gets room of its own.
+ */
+export function sharedRequestOptions(
+  { stopSequences: _ofAnswers, output: _formOfAnswers, ...options }: RequestOptions = {},
+  maximumOutput: number,
+): { readonly options: RequestOptions; readonly thinkingRoom: number } {
+  const { thinkingBudget, reasoningEffort } = options;
+  const thinks = reasoningEffort !== undefined && reasoningEffort !== 'none';
+  return { options, thinkingRoom: thinkingBudget ?? (thinks ? maximumOutput : 0) };
+}
+
+/**
  * What a summary asks for: how it is served and cached, but no thinking, temperature or stop
  * sequences, which were chosen for the agent's own answers.
  */

@@ -29,6 +29,9 @@ useStoreAndSimulator((opened) => {
   ({ sql } = store);
 });
 
+/** Asks with a transcript, from which secrets are left out. */
+const TRANSCRIPT_POLICY = { ...DEFAULT_POLICY, summary: { ...DEFAULT_POLICY.summary, sharesPrefix: null } };
+
 /** A pass inside a turn: what the turn was asked is read again once the summary came. */
 async function plannedPart(said = 'hello', policy: CompactionPolicy = DEFAULT_POLICY): Promise<PartReference> {
   const turn = await startTurn(sql, said, { snapshot: { policy } });
@@ -91,30 +94,36 @@ test('a failure of the model that Postgres cannot take yet still counts toward t
   expect(await rowOf(part)).toMatchObject({ attempt: 1, failures: 1, unreported: 0 });
 });
 
-test('R28 secrets that were left out of the input are told once, however many tries the summary took', async () => {
-  const part = await plannedPart('Deploy with ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8', DEFAULT_POLICY);
-  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  const reachCrashPoint = (point: string): void => {
-    if (point === 'summarize:answered') throw new Error('the worker died');
-  };
-  await expect(summarize({ ...dependencies, reachCrashPoint }, part, execution())).rejects.toThrow('died');
-  const full = await diskFull(sql, 'update of text on compaction_parts');
-  const summarizing = summarize(dependencies, part, execution({ attempt: 2 }));
-  await Promise.race([summarizing, waitUntil('the text is refused', async () => (await full.refusals()) >= 2)]);
-  await full.end();
-  await summarizing;
-  const events = await listEvents(sql, { conversationId: part.turn.conversationId });
-  const { compactionId } = part;
-  expect(events.filter(({ kind }) => kind === 'secrets_redacted').map(({ data }) => data)).toEqual([
-    { compactionId, part: 1, where: 'input', count: 1 },
-  ]);
-  expect((await listParts(sql, compactionId))[0]?.text).not.toContain('ghp_');
-});
+test.each([
+  ['input', TRANSCRIPT_POLICY],
+  ['output', DEFAULT_POLICY],
+] as const)(
+  'R28 secrets that were left out of the %s are told once, however many tries the summary took',
+  async (where, policy) => {
+    const part = await plannedPart('Deploy with ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8', policy);
+    const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+    const reachCrashPoint = (point: string): void => {
+      if (point === 'summarize:answered') throw new Error('the worker died');
+    };
+    await expect(summarize({ ...dependencies, reachCrashPoint }, part, execution())).rejects.toThrow('died');
+    const full = await diskFull(sql, 'update of text on compaction_parts');
+    const summarizing = summarize(dependencies, part, execution({ attempt: 2 }));
+    await Promise.race([summarizing, waitUntil('the text is refused', async () => (await full.refusals()) >= 2)]);
+    await full.end();
+    await summarizing;
+    const events = await listEvents(sql, { conversationId: part.turn.conversationId });
+    const { compactionId } = part;
+    expect(events.filter(({ kind }) => kind === 'secrets_redacted').map(({ data }) => data)).toEqual([
+      { compactionId, part: 1, where, count: 1 },
+    ]);
+    expect((await listParts(sql, compactionId))[0]?.text).not.toContain('ghp_');
+  },
+);
 
 test('R28 what is kept from the originals does not tell the password of a connection string', async () => {
   // Who summarizes a transcript never saw it, and cannot name it himself.
   const said = 'Look at postgres://admin:hunter2pw@db.example.com:5432/orders for TICKET-4711';
-  const part = await plannedPart(said, DEFAULT_POLICY);
+  const part = await plannedPart(said, TRANSCRIPT_POLICY);
   await summarize(activityDependencies(sql, { simulatorUrl: simulator.url }), part, execution());
   const written = (await listParts(sql, part.compactionId))[0]?.text;
   expect(written).toContain('TICKET-4711');

@@ -21,9 +21,9 @@ describe('budgetFor', () => {
       window: 200_000,
       outputReserve: 16_384,
       inputBudget: 183_616,
-      trigger: 156_073,
+      trigger: 168_926,
       target: 91_808,
-      tail: 20_000,
+      tail: 18_361,
       turnPrefixOutput: 16_000,
       userMessages: 20_000,
       summaryOutput: 16_000,
@@ -34,7 +34,7 @@ describe('budgetFor', () => {
     const limits = { window: 400_000, maximumInput: 272_000, maximumOutput: 128_000 };
     expect(budgetFor(DEFAULT_POLICY, limits).inputBudget).toBe(263_840);
     const capped = (options: object) => budgetFor(changePolicy(DEFAULT_POLICY, policyChanges.parse(options)), limits);
-    expect(capped({ window: 120_000 })).toMatchObject({ window: 120_000, inputBudget: 103_616, trigger: 88_073 });
+    expect(capped({ window: 120_000 })).toMatchObject({ window: 120_000, inputBudget: 103_616, trigger: 95_326 });
     expect(capped({ trigger: { tokens: 100_000 } })).toMatchObject({ inputBudget: 263_840, trigger: 100_000 });
   });
 
@@ -74,11 +74,11 @@ describe('policyProblems', () => {
   });
 
   test('names both numbers of each contradiction', () => {
-    const target = policy({ target: { fraction: 0.9, of: 'input_budget' } });
+    const target = policy({ target: { fraction: 0.95, of: 'input_budget' } });
     expect(policyProblems(target, limits)).toMatchObject([
       { code: 'target_above_trigger', options: ['target', 'trigger'] },
     ]);
-    expect(policyProblems(target, limits)[0]?.message).toMatch(/82800 .*78200/);
+    expect(policyProblems(target, limits)[0]?.message).toMatch(/87400 .*84640/);
     const tail = policy({ keep: { ...DEFAULT_POLICY.keep, tail: { tokens: 60_000, exact: true } } });
     expect(policyProblems(tail, limits)).toMatchObject([
       { code: 'kept_exceeds_target', options: ['keep.tail', 'target'] },

@@ -37,7 +37,7 @@ test.each([
   ['words around a summary', { summary: { framing: { opening: '<summary>', closing: '</summary>' } } }],
   ['words in the place of what is clipped', { placeholders: { clip: '[{{omitted}} characters]' } }],
   ['something that the preset does not have', { requestStubs: { newestImagesOnly: true } }],
-  ['something that the preset has, taken away', { summary: { hiddenMaximum: null } }],
+  ['something that the preset has, taken away', { summary: { sharesPrefix: null } }],
 ] as const satisfies readonly (readonly [string, PolicyChanges])[])('%s', (_, changes) => {
   expect(policyChanges.parse(changes)).toEqual(changes);
   expect(DEFAULT_POLICY).not.toMatchObject(changes);

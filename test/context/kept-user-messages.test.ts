@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { keptUserMessages } from '../../src/context/plan/kept-user-messages.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { Conversation, prose } from './builders.ts';
-import { NO_REDUCERS, planOf } from './planning.ts';
+import { NO_REDUCERS, planOf, withPolicy } from './planning.ts';
 
 test('R17 what the running turn was asked stays before newer messages that steer it, unless it is long', () => {
   for (const [asked, stays] of [
     [2_500, true],
-    [14_000, false],
+    [18_000, false],
   ] as const) {
     const conversation = new Conversation({ policy: NO_REDUCERS });
     const opening = conversation.log.user(`Read the letters. ${prose(asked)}`);
     const remarks = [1, 2, 3, 4, 5, 6].map((seed) => {
       conversation.log.step([prose(6_000, seed)]);
-      return conversation.log.steer(`Remark ${seed}. ${prose(4_000, seed)}`).sequence;
+      return conversation.log.steer(`Remark ${seed}. ${prose(6_000, seed)}`).sequence;
     });
     for (let step = 0; step < 8; step += 1) conversation.log.step([prose(6_000, step)]);
     const { keptSequences } = planOf(conversation);
@@ -71,7 +72,9 @@ test('R17 a forced pass takes the words of what the running turn was asked last,
 test.each([0, 8_000, 16_000])(
   'R17 what the user said keeps its whole budget as long as summary and tail keep half of theirs, beside a plan of %i characters',
   (characters) => {
-    const conversation = new Conversation({ policy: NO_REDUCERS });
+    const userMessages = { tokens: 20_000, fraction: 0.15 };
+    const policy = withPolicy({ reduce: [], keep: { ...DEFAULT_POLICY.keep, userMessages } });
+    const conversation = new Conversation({ policy });
     const sizes = new Map<number, number>();
     if (characters > 0) conversation.log.note('plan', prose(characters));
     for (let request = 0; request < 60; request += 1) {

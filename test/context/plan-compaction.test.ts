@@ -5,7 +5,8 @@ import { planCompaction, weakerForm } from '../../src/context/plan/plan-compacti
 import { Conversation, image, prose } from './builders.ts';
 import { NO_REDUCERS, planOf, reading, withPolicy } from './planning.ts';
 
-const HIDES_FREELY = { ...DEFAULT_POLICY.summary, hiddenMaximum: { fraction: 1, of: 'window' } } as const;
+const IF_NEEDED = { ...DEFAULT_POLICY.summary, when: 'if_needed' } as const;
+const HIDES_FREELY = { ...IF_NEEDED, hiddenMaximum: { fraction: 1, of: 'window' } } as const;
 
 describe('trigger', () => {
   test('below the trigger nothing is planned, above it something is', () => {
@@ -29,19 +30,19 @@ describe('trigger', () => {
 
 describe('free reductions', () => {
   test('come first, and when they reach the target no model is called', () => {
-    const plan = planOf(reading(14, 8_000));
+    const plan = planOf(reading(14, 8_000, withPolicy({ summary: IF_NEEDED })));
     expect(plan).toMatchObject({ form: 'reduction', parts: [], firstKeptSequence: null, summaryLimit: 0 });
     expect(plan.tokensAfter).toBeLessThanOrEqual(plan.acceptedTokens);
   });
 
   test('W12 clip the largest results first and leave errors and the newest three', () => {
     const clips = DEFAULT_POLICY.reduce.filter(({ use }) => use === 'clip');
-    const conversation = new Conversation({ policy: withPolicy({ reduce: clips }) });
+    const conversation = new Conversation({ policy: withPolicy({ reduce: clips, summary: IF_NEEDED }) });
     conversation.log.user('go');
     const [, failed] = conversation.log.step([prose(15_000)], { isError: true });
     const [, small] = conversation.log.step([prose(3_000)]);
-    const [, large] = conversation.log.step([prose(60_000)]);
-    const newest = [1, 2, 3].map(() => conversation.log.step([prose(9_000)])[1]);
+    const [, large] = conversation.log.step([prose(66_000)]);
+    const newest = [1, 2, 3].map(() => conversation.log.step([prose(9_500)])[1]);
     const clipped = planOf(conversation).operations.map((operation) => operation.entryId);
     expect(clipped).toContain(large?.id);
     for (const entry of [failed, small, ...newest]) expect(clipped).not.toContain(entry?.id);
@@ -78,7 +79,7 @@ describe('free reductions', () => {
 
   test('R24 an image that no request has carried yet stays, older ones become markers', () => {
     const conversation = new Conversation({
-      policy: withPolicy({ reduce: [{ use: 'strip_images', options: { keepNewest: 0 } }] }),
+      policy: withPolicy({ reduce: [{ use: 'strip_images', options: { keepNewest: 0 } }], summary: IF_NEEDED }),
     });
     conversation.log.user('look');
     const old = Array.from({ length: 8 }, () => conversation.log.step([[image(1_500, 1_400)]])[1]);
@@ -115,14 +116,14 @@ describe('reducing again and again', () => {
   }
 
   test('R18 what reducing hides is summarized before it is more than the policy allows', () => {
-    expect(formsOf(DEFAULT_POLICY)).toEqual(['reduction', 'summary', 'reduction']);
+    expect(formsOf(withPolicy({ summary: IF_NEEDED }))).toEqual(['reduction', 'summary', 'reduction']);
   });
 
   test('D10 a policy that allows more reduces more often', () => {
     const hiddenMaximum = { fraction: 1, of: 'window' } as const;
-    const patient = withPolicy({ summary: { ...DEFAULT_POLICY.summary, hiddenMaximum } });
+    const patient = withPolicy({ summary: { ...IF_NEEDED, hiddenMaximum } });
     expect(formsOf(patient).slice(0, 2)).toEqual(['reduction', 'reduction']);
-    const never = withPolicy({ summary: { ...DEFAULT_POLICY.summary, hiddenMaximum: { tokens: 0 } } });
+    const never = withPolicy({ summary: { ...IF_NEEDED, hiddenMaximum: { tokens: 0 } } });
     expect(formsOf(never)).toEqual(['summary', 'summary', 'summary']);
   });
 });
@@ -143,7 +144,7 @@ describe('summary', () => {
     const conversation = reading(12, 8_000, NO_REDUCERS);
     conversation.log.answer(prose(6_000));
     conversation.log.user('Now the next thing.');
-    conversation.log.step([prose(12_000)]);
+    conversation.log.step([prose(8_000)]);
     expect(planOf(conversation).splitTurn).toBe(false);
   });
 
@@ -160,7 +161,7 @@ describe('summary', () => {
     const conversation = new Conversation({ policy: NO_REDUCERS });
     const old = conversation.log.user(`Old request. ${prose(9_000)}`);
     conversation.log.answer('ok');
-    const pasted = conversation.log.user(`A pasted log: ${prose(30_000)}`);
+    const pasted = conversation.log.user(`A pasted log: ${prose(40_000)}`);
     conversation.log.answer('ok');
     const short = conversation.log.user('Short request.');
     const newest = conversation.log.user('Newest request.');
@@ -183,7 +184,7 @@ describe('summary', () => {
     const conversation = reading(14, 8_000, NO_REDUCERS);
     const first = planOf(conversation);
     conversation.commit(first, prose(3_000));
-    for (let step = 0; step < 12; step += 1) conversation.log.step([prose(8_000, step)]);
+    for (let step = 0; step < 14; step += 1) conversation.log.step([prose(8_000, step)]);
     const second = planOf(conversation);
     const from = Math.min(...second.parts.map((part) => part.fromSequence ?? Infinity));
     expect(from).toBe(first.firstKeptSequence);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { Conversation, image, prose, text, viewText } from './builders.ts';
-import { NO_REDUCERS, planOf, reading } from './planning.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { NO_REDUCERS, planOf, reading, withPolicy } from './planning.ts';
 
 describe('what users of such systems ran into', () => {
   test('D1 W10 a forced pass shrinks something even if the estimate says that all is well', () => {
@@ -12,7 +13,8 @@ describe('what users of such systems ran into', () => {
   });
 
   test('R2 a forced pass aims lower than one at the threshold', () => {
-    const conversation = reading(14, 8_000, NO_REDUCERS);
+    const keep = { ...DEFAULT_POLICY.keep, tail: { fraction: 0.3 } };
+    const conversation = reading(14, 8_000, withPolicy({ reduce: [], keep }));
     const atThreshold = planOf(conversation);
     const forced = planOf(conversation, { reason: 'overflow' });
     expect(forced.tokensAfter).toBeLessThan(atThreshold.tokensAfter);

@@ -17,11 +17,14 @@ function callingFirst(tool: string, preset: string): Conversation {
 }
 
 describe.each([RECALL_SEARCH, RECALL_OPEN, 'read_file'])('an old result of %s', (tool) => {
-  test.each(['default', 'wolffish'])('is clipped or cleared by %s, and stays one call away', (preset) => {
+  test.each([
+    ['default', { form: 'clip_only' }],
+    ['wolffish', {}],
+  ] as const)('is clipped or cleared by %s without a summary, and stays one call away', (preset, form) => {
     const conversation = callingFirst(tool, preset);
     const { id } = conversation.log.entries[2] ?? expect.fail('no result');
     expect(viewText(conversation.view())).toContain(OLD);
-    const plan = planOf(conversation);
+    const plan = planOf(conversation, form);
     expect(plan.operations.find(({ entryId }) => entryId === id)?.kind).toMatch(/^cl(?:ip|ear)$/u);
     conversation.commit({ ...plan, firstKeptSequence: null, coveredThroughSequence: null }, '');
     const shown = viewText(conversation.view());

@@ -15,7 +15,7 @@ const { tool: hold, held } = createHeldCalls();
 beforeAll(async () => {
   const summary = { when: 'always' } as const;
   const tools = ['read_file', 'hold'];
-  const agent = { model: 'simulator/sim-8k', policy: { summary }, tools };
+  const agent = { model: 'simulator/sim-8k', policy: { summary, trigger: { fraction: 0.7 } }, tools };
   harness = await startTurnHarness({ agent, tools: [hold] });
   for (let file = 1; file <= 5; file += 1) {
     const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);

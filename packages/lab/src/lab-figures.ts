@@ -38,7 +38,7 @@ export interface PresetFigures {
   /** Dollars with prompt-cache prices; `null` when a price is unknown. */
   readonly cost: number | null;
   readonly costWithoutCache: number | null;
-  /** Facts of dropped originals that were asked for at the end. */
+  /** Facts that were asked for at the end. */
   readonly facts: number;
   readonly factsInView: number;
   readonly factsWhere: Readonly<Record<FactPlace, number>>;

@@ -1,5 +1,6 @@
 import { checkSummary } from '../../context/summary/check-summary.ts';
 import { partPolicy } from '../../context/policy/part-policy.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
 import { ModelCallError } from '../../models/model-client.ts';
@@ -176,8 +177,7 @@ async function askForSummary(
   const { input, attempt, snapshot, policy, execution } = task;
   const { part } = task.source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
-  const { view, options } = asked;
-  const { maximumOutput } = part;
+  const { view, maximumOutput, options, media } = asked;
   const size = { estimatedTokens: part.inputTokens, window: snapshot.summarizer.limits.window };
   const started = performance.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
@@ -186,7 +186,7 @@ async function askForSummary(
     answer = await dependencies
       .modelClient(provider)
       .answer(
-        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, size },
+        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, size, ...definedOf({ media }) },
         { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
       );
   } catch (error) {

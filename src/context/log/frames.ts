@@ -11,7 +11,6 @@ const TAGS = {
   toolCall: 'tool_call',
   toolResult: 'tool_result',
   otherSummary: 'summary',
-  firstKept: 'first_kept_message',
   agentInstructions: 'agent_instructions',
   focus: 'focus',
   // A summary in the view, and the lists below it.

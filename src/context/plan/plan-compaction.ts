@@ -27,6 +27,9 @@ const MANUAL_SHARE = 0.5;
 /** A pass that drops messages for their number only has to be smaller; what stays is not to be clipped for it. */
 const CAPPED_SHARE = 0.9;
 
+/** About one pass of reducing between two summaries: their inputs then stay within one or two requests. */
+const DEFAULT_HIDDEN = { fraction: 0.5 };
+
 const FORMS: readonly CompactionForm[] = ['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only'];
 
 /** The form to plan after one that failed; `null` after the weakest. */
@@ -152,7 +155,7 @@ function planReduction(state: PlanningState, goal: number): DraftedPlan | null {
 /** Tokens that reducing may still take away from kept messages and results. */
 function hidingRoom(state: PlanningState): number {
   const { policy, budget } = state.input;
-  let room = resolveAmount(policy.summary.hiddenMaximum ?? { tokens: 0 }, budget);
+  let room = resolveAmount(policy.summary.hiddenMaximum ?? DEFAULT_HIDDEN, budget);
   if (state.inForce.size === 0) return room;
   for (const position of state.arrangement.kept) room -= hiddenTokens(state, position, state.inForce.get(position));
   return room;

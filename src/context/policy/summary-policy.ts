@@ -42,7 +42,9 @@ export const summary = object({
     description:
       'When a model is asked for a summary; `if_needed`: only if reducing does not reach the target, or would hide more than `hiddenMaximum`.',
   }),
-  hiddenMaximum: amount('How much of the originals reducing may hide before a summary covers them.')
+  hiddenMaximum: amount(
+    'How much of the originals reducing may hide before a summary covers them; `null`: half of the input budget.',
+  )
     .nullable()
     .default(null),
   prompts: summaryPrompts.meta({ description: 'What the summarizing model is asked.' }),
@@ -83,6 +85,11 @@ export const summary = object({
       "Stands before the summary, which is then the assistant's answer to it; `null`: the summary is a message of its own.",
   }),
   transcript: transcript.prefault({}).meta({ description: 'How much of each original the summarizing model reads.' }),
+  sharesPrefix: promptOf(
+    "Asked behind the beginning of the last request, which the provider has cached, when the agent's own model summarizes, the last call was made within the cache's lifetime, and all of it fits; otherwise, and with `null`, a transcript is sent.",
+  )
+    .nullable()
+    .default(null),
   minimumOutput: tokens
     .default(0)
     .meta({ description: 'Least room for a summary, however small the window.', unit: 'tokens' }),

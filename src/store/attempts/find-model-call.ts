@@ -59,3 +59,28 @@ export async function findModelCalls(
       ${attempt === undefined ? sql`` : sql`and m.attempt = ${attempt}`}
     order by t.number desc, m.call_number desc, m.attempt desc limit ${limit}`;
 }
+
+/** The newest call of a conversation that was answered; `null` before the first. */
+export async function readLastCall(
+  sql: Database,
+  conversationId: string,
+): Promise<{
+  /** `provider/model`. */
+  readonly model: string;
+  /** Since its answer was stored. */
+  readonly ageMilliseconds: number;
+  /** No compaction was committed after it. */
+  readonly showsNewestCompaction: boolean;
+} | null> {
+  const [row] = await sql<{ model: string; age: number; newest: boolean }[]>`
+    select m.model, (extract(epoch from holdfast_now() - m.ended_at) * 1000)::float8 as age,
+      m.compactions = c.compactions as newest
+    from conversations c
+    join turns t on t.conversation_id = c.id
+    join lateral (
+      select * from model_attempts a
+      where a.turn_id = t.id and a.entry_id is not null order by a.call_number desc limit 1) m on true
+    where c.id = ${conversationId}
+    order by t.epoch desc limit 1`;
+  return row === undefined ? null : { model: row.model, ageMilliseconds: row.age, showsNewestCompaction: row.newest };
+}

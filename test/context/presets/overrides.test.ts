@@ -109,7 +109,7 @@ function crowded(policy: CompactionPolicy): unknown[] {
     }
   }
   for (const window of [12_000, 60_000]) {
-    for (const log of [SHORT, SMALL]) {
+    for (const log of [SHORT, SMALL, ...MIXED.slice(1, 2)]) {
       const conversation = conversationOf(policy, log, { window, maximumOutput: 12_000 });
       seen.push(planCompaction(conversation.planInput('manual')));
     }

@@ -57,7 +57,7 @@ test('emptied summaries say less, and without recall nothing comes back', async 
   const { presets } = await replay(coding);
   const [figures] = presets;
   expect(figures?.withoutSummaries.factsInView).toBeLessThan(figures?.factsInView ?? 0);
-  expect(figures?.factsByRecall).toBeGreaterThan((figures?.facts ?? 0) / 2);
+  expect(figures?.factsByRecall).toBeGreaterThan((figures?.facts ?? 0) / 3);
   expect(figures?.withoutRecall).toEqual({ factsInView: figures?.factsInView, factsByRecall: 0 });
 });
 
@@ -174,7 +174,7 @@ describe('facts that are asked for', () => {
     expect(followed.survival?.facts).toBe(alone.survival?.facts);
   });
 
-  test('are none of the first message where it stays word for word', async () => {
+  test('of the first message are in view where it stays word for word', async () => {
     const named = { role: 'user', content: 'Read all of the letters. FIRST_KEY_ONE and FIRST_KEY_TWO are 4471 pages.' };
     const plain = { role: 'user', content: 'Read all of the letters. First key one and first key two are some pages.' };
     const [withFacts, without] = [
@@ -183,7 +183,8 @@ describe('facts that are asked for', () => {
     ];
     expect(withFacts.passes.length).toBeGreaterThan(0);
     expect(without.passes.length).toBe(withFacts.passes.length);
-    expect(withFacts.survival?.facts).toBe(without.survival?.facts);
+    expect((withFacts.survival?.facts ?? 0) - (without.survival?.facts ?? 0)).toBe(3);
+    expect((withFacts.survival?.inView ?? 0) - (without.survival?.inView ?? 0)).toBe(3);
   });
 });
 

@@ -143,6 +143,29 @@ test('a page that is read again breaks the cached beginning at the earlier read,
   expect(stubs[4]).toBeGreaterThan(stubs[3] ?? 0);
 });
 
+test('a summary is asked behind the last request where a turn asks so, and has that from the cache', async () => {
+  const talk = Array.from({ length: 90 }, (_, index) => [
+    { role: 'user', content: `What stands in clause ${index}?` },
+    { role: 'assistant', content: `Clause ${index} says this. ${`Party ${index} pays on day ${index}. `.repeat(45)}` },
+  ]);
+  const file = await writeSession(directory, 'shared.jsonl', talk.flat());
+  const apart = { ...preset('default'), name: 'apart', summary: { ...preset('default').summary, sharesPrefix: null } };
+  const policies = [preset('default'), apart];
+  const { replays, presets } = await replay(file, { policies, prices: 'anthropic/claude-sonnet-5-5' });
+  const [behind = [], transcripts = []] = replays.map(({ summaryCalls }) => summaryCalls);
+  const shared = behind.filter(({ request }) => request === 'shared_prefix');
+  expect(shared.length).toBeGreaterThan(0);
+  for (const { usage } of shared) {
+    expect(usage?.cacheRead).toBeGreaterThan((usage?.input ?? 0) * 0.5);
+    expect(usage?.cacheWrite).toBe((usage?.input ?? 0) - (usage?.cacheRead ?? 0));
+  }
+  expect(transcripts.length).toBeGreaterThan(0);
+  for (const call of transcripts) expect(call).toMatchObject({ request: 'transcript', usage: { cacheRead: 0 } });
+  const [ofBehind, ofTranscripts] = presets;
+  expect(ofBehind?.summaryInputTokens).toBeGreaterThan(ofTranscripts?.summaryInputTokens ?? 0);
+  expect(ofBehind?.cost).toBeLessThan(ofTranscripts?.cost ?? 0);
+});
+
 test('a request under a preset with named blocks holds the blocks that a worker adds', async () => {
   const file = await writeSession(directory, 'blocks.jsonl', [
     { role: 'user', content: 'Hello.' },

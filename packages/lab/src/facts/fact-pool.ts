@@ -23,8 +23,7 @@ const CUE_CHARACTERS = 80;
 
 /**
  * A pool of the session's facts, drawn by rank: rank comes from seed and text alone, so that every
- * replay of the session is asked for the same facts as far as it dropped them. Its size does not
- * grow with the session.
+ * replay of the session is asked for the same facts. Its size does not grow with the session.
  */
 export function poolFacts(session: LabSession, seed: number): readonly PooledFact[] {
   const kinds = new Map<FactKind, KindPool>(FACT_KINDS.map((kind) => [kind, new KindPool()]));
@@ -76,14 +75,14 @@ function rankOf(seed: number, kind: FactKind, text: string): number {
   return createHash('sha256').update(`${seed}\n${kind}\n${text}`).digest().readUIntBE(0, 6);
 }
 
-/** Facts that at least one dropped original says, the lowest ranks of each kind; kinds with few facts leave their room to none. */
+/** Facts that at least one of the entries says, the lowest ranks of each kind; kinds with few facts leave their room to none. */
 export function sampleFacts(
   pool: readonly PooledFact[],
-  isDropped: (position: number) => boolean,
+  isAsked: (position: number) => boolean,
   size: number,
 ): readonly PooledFact[] {
   const perKind = Math.max(1, Math.floor(size / FACT_KINDS.length));
   return FACT_KINDS.flatMap((kind) =>
-    pool.filter((fact) => fact.kind === kind && fact.sources.some(isDropped)).slice(0, perKind),
+    pool.filter((fact) => fact.kind === kind && fact.sources.some(isAsked)).slice(0, perKind),
   );
 }

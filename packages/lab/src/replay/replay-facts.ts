@@ -1,3 +1,4 @@
+import { estimateTokens, NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
 import { groupEntries } from 'holdfast/internal/context/log/groups.js';
 import { projectView } from 'holdfast/internal/context/view/project-view.js';
 import type { View } from 'holdfast/internal/context/view/view.js';
@@ -49,7 +50,7 @@ export function survivalNow(
   { pool, search, size }: SessionFacts,
 ): SurvivalFigures {
   const dropped = isDropped(conversation);
-  const facts = sampleFacts(pool, dropped, size);
+  const facts = sampleFacts(pool, isOld(agent, conversation), size);
   const view = projectView(conversation.projectionInput(agent));
   const found = new Map<PooledFact, boolean>();
   const isFound = (fact: PooledFact): boolean => {
@@ -71,15 +72,27 @@ export function survivalNow(
   };
 }
 
-/** Share of the facts of dropped originals that the view still says, right after a pass. */
+/** Share of the facts that the view says, right after a pass. */
 export function shareInView(
   agent: LabAgent,
   conversation: LabConversation,
   { pool, size }: SessionFacts,
 ): { readonly facts: number; readonly inView: number } {
-  const facts = sampleFacts(pool, isDropped(conversation), size);
+  const facts = sampleFacts(pool, isOld(agent, conversation), size);
   const { inView } = countSurvivors(facts, projectView(conversation.projectionInput(agent)), null);
   return { facts: facts.length, inView };
+}
+
+/** Whether an entry of the session is older than the newest ones that take half a window: the same under every preset. */
+function isOld({ limits }: LabAgent, conversation: LabConversation): (position: number) => boolean {
+  let left = limits.window / 2;
+  let border = 0;
+  for (const entry of conversation.entries.toReversed()) {
+    left -= estimateTokens(entry.measurements, NO_CALIBRATION);
+    border = conversation.positionOf(entry) ?? border;
+    if (left < 0) break;
+  }
+  return (position) => position < border;
 }
 
 /** Whether an entry of the session that came before now is not in the view, or not as it was. */

@@ -33,7 +33,7 @@ export interface ReplayedStep {
 export interface ReplayedPass extends LabPass {
   /** The step before whose call it ran, from 0. */
   readonly step: number;
-  /** Facts of what had been dropped by then, and how many the view said right after the pass. */
+  /** Facts that were asked for right after the pass, and how many the view said. */
   readonly facts: number;
   readonly factsInView: number;
 }
@@ -158,7 +158,7 @@ class Replayer {
     // Views between two passes only grow, so the last one before a pass holds every orphan of those before it.
     const whole = breakdownRequest(agent, conversation, new Map()).total;
     const before = whole > agent.budget.trigger ? countOrphans(agent, conversation) : 0;
-    const fitted = await fitContext(agent, conversation, wish);
+    const fitted = await fitContext(agent, conversation, wish, () => this.cache.peek(agent, conversation));
     this.summaryCalls.push(...fitted.calls);
     this.orphans += before;
     if (fitted.kind === 'exhausted' || fitted.pass === null) return fitted;

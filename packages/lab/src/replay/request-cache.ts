@@ -40,6 +40,11 @@ export class RequestCache {
     return cached;
   }
 
+  /** Tokens that the cache has of a request that is not made, but which another begins with. */
+  peek(agent: LabAgent, conversation: LabConversation): number {
+    return this.shared(requestPieces(agent, conversation));
+  }
+
   private shared(pieces: readonly RequestPiece[]): number {
     let cached = 0;
     for (const [index, piece] of pieces.entries()) {

@@ -53,8 +53,15 @@ export type FitResult =
  * What `fitContext` of the workflow does before a model call and, for some presets, after the last
  * one, with the decisions of the activities `compactContext`, `summarize` and `commitCompaction`:
  * fits, or a pass in ever weaker forms.
+ *
+ * @param cached tokens that a prompt cache has of the request as it is now
  */
-export async function fitContext(agent: LabAgent, conversation: LabConversation, wish: FitWish): Promise<FitResult> {
+export async function fitContext(
+  agent: LabAgent,
+  conversation: LabConversation,
+  wish: FitWish,
+  cached: () => number,
+): Promise<FitResult> {
   const { budget, policy, fixed } = agent;
   const { turnId, forced, turnIsOver } = wish;
   const calibration = conversation.calibration(fixed);
@@ -80,7 +87,7 @@ export async function fitContext(agent: LabAgent, conversation: LabConversation,
   const planned = plan();
   if (planned.kind === 'planned') {
     const first = conversation.open(planned.plan, turnId);
-    return runForms(agent, conversation, { turnId, reason, calibration, first, plan });
+    return runForms(agent, conversation, { turnId, reason, calibration, first, plan, cached });
   }
   if (planned.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budget)) {
     return { kind: 'fits', tokens, pass: null, calls: [] };
@@ -108,6 +115,7 @@ interface FormsToRun {
   readonly calibration: Calibration;
   readonly first: CompactionPlan;
   readonly plan: (form: CompactionForm) => PlanResult;
+  readonly cached: () => number;
 }
 
 async function runForms(agent: LabAgent, conversation: LabConversation, run: FormsToRun): Promise<FitResult> {
@@ -115,7 +123,7 @@ async function runForms(agent: LabAgent, conversation: LabConversation, run: For
   const failedForms: { form: CompactionForm; failure: string }[] = [];
   const tokensBefore = run.first.tokensBefore;
   for (let plan: CompactionPlan | null = run.first; plan !== null; plan = nextPlan(run, plan.form)) {
-    const written = await writeParts(agent, conversation, plan);
+    const written = await writeParts(agent, conversation, { run, plan });
     calls.push(...written.flatMap((part) => part.calls));
     // A flush to memory comes beside the summary: without it the pass goes on.
     const readable = written.filter((part) => part.kind !== 'flush');
@@ -145,13 +153,18 @@ function nextPlan(run: FormsToRun, failed: CompactionForm): CompactionPlan | nul
 }
 
 /** Wave by wave; after a part that failed for good the rest is not worth its price. */
-async function writeParts(agent: LabAgent, conversation: LabConversation, plan: CompactionPlan): Promise<PartText[]> {
+async function writeParts(
+  agent: LabAgent,
+  conversation: LabConversation,
+  { run: { reason, cached }, plan }: { readonly run: FormsToRun; readonly plan: CompactionPlan },
+): Promise<PartText[]> {
   const written: PartText[] = [];
   const waves = [...new Set(plan.parts.map((part) => part.wave))].sort((left, right) => left - right);
   for (const wave of waves) {
     const before = [...written];
     const ofWave = plan.parts.filter((part: PlanPart) => part.wave === wave);
-    const texts = await Promise.all(ofWave.map((part) => summarizePart(agent, conversation, { plan, before, part })));
+    const of = { plan, before, reason, cached };
+    const texts = await Promise.all(ofWave.map((part) => summarizePart(agent, conversation, { ...of, part })));
     written.push(...texts);
     if (texts.some(({ text, kind }) => text === null && kind !== 'flush')) return written;
   }

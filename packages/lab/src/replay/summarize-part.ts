@@ -6,9 +6,8 @@ import { extractiveSummary } from 'holdfast/internal/context/summary/extractive-
 import { withoutFileLists } from 'holdfast/internal/context/summary/file-lists.js';
 import { appendMissing, missingFromSummary } from 'holdfast/internal/context/summary/must-keep.js';
 import { isLastPart, partPolicy } from 'holdfast/internal/context/policy/part-policy.js';
-import type { CompactionPlan, PlanPart } from 'holdfast/internal/context/plan/plan.js';
+import type { CompactionPlan, CompactionReason, PlanPart } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
-import type { SummaryRequest } from 'holdfast/internal/context/summary/summary-request.js';
 import { insertQuotes, quoteUserMessages, quotingSection } from 'holdfast/internal/context/summary/summary-quotes.js';
 import { readableEntries } from 'holdfast/internal/context/plan/summary-reading.js';
 import { ModelCallError } from 'holdfast/internal/models/model-client.js';
@@ -16,6 +15,7 @@ import type { ModelAnswer, ReportedUsage } from 'holdfast/internal/models/model-
 import { parseModelName } from 'holdfast/internal/models/catalogue/model-name.js';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from 'holdfast/internal/turn/limits.js';
 import { askedRequest } from './asked-request.ts';
+import type { AskedRequest } from './asked-request.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation } from './lab-conversation.ts';
 
@@ -25,6 +25,8 @@ export interface SummaryCall {
   readonly usage: ReportedUsage | null;
   /** Code of what was wrong with it; `null` for a text that passed its checks. */
   readonly failure: string | null;
+  /** Behind the agent's last request, or a request of its own. */
+  readonly request: AskedRequest['kind'];
 }
 
 export interface PartText {
@@ -43,6 +45,9 @@ export interface PartToWrite {
   readonly part: PlanPart;
   /** Of earlier waves. */
   readonly before: readonly PartText[];
+  readonly reason: CompactionReason;
+  /** Tokens that a prompt cache has of the agent's request as it is now. */
+  readonly cached: () => number;
 }
 
 /** Writes one part of a plan as the activity `summarize` does: from the originals, checked, with what must not be lost appended. */
@@ -68,7 +73,7 @@ export async function summarizePart(
   const calls: SummaryCall[] = [];
   let promptVersion = '';
   for (let failures = 0; failures <= SUMMARY_RETRIES; failures += 1) {
-    const request = askedRequest(agent, { ...of, entries, previous });
+    const request = askedRequest(agent, conversation, { ...of, entries, previous, failures });
     ({ promptVersion } = request);
     const tried = await tryOnce(agent, { request, part, policy });
     calls.push(tried.call);
@@ -117,16 +122,19 @@ function withQuotes(
 
 async function tryOnce(
   { summarizer }: LabAgent,
-  of: { readonly request: SummaryRequest; readonly part: PlanPart; readonly policy: CompactionPolicy },
+  of: { readonly request: AskedRequest; readonly part: PlanPart; readonly policy: CompactionPolicy },
 ): Promise<{ readonly text: string | null; readonly call: SummaryCall; readonly final: boolean }> {
   const { request: asked, part, policy } = of;
+  const request = asked.kind;
   let answer: ModelAnswer;
   try {
     answer = await answerAfterOutages(summarizer, asked.view, part);
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error;
     const failure = `${error.verdict.kind}${error.status === undefined ? '' : `_${error.status}`}`;
-    return { text: null, call: { usage: null, failure }, final: error.verdict.kind !== 'retryable' };
+    // What is refused behind the last request may be accepted with a transcript.
+    const final = request === 'transcript' && error.verdict.kind !== 'retryable';
+    return { text: null, call: { usage: null, failure, request }, final };
   }
   const checked = checkSummary({
     policy,
@@ -136,14 +144,26 @@ async function tryOnce(
     calledTool: answer.content.some((piece) => piece.type === 'tool_call'),
     maximumOutputTokens: part.maximumOutput,
   });
-  const usage = answer.usage ?? null;
-  if (!checked.ok) return { text: null, call: { usage, failure: checked.problem }, final: false };
-  return { text: checked.text, call: { usage, failure: null }, final: false };
+  const usage = usageOf(answer, asked, summarizer);
+  if (!checked.ok) return { text: null, call: { usage, failure: checked.problem, request }, final: false };
+  return { text: checked.text, call: { usage, failure: null, request }, final: false };
+}
+
+/** Nobody made the agent's last request, so what the cache would have of it is reckoned; a transcript is in no cache. */
+function usageOf(
+  { usage }: ModelAnswer,
+  { kind, cached }: AskedRequest,
+  { prices }: LabAgent['summarizer'],
+): ReportedUsage | null {
+  if (usage === undefined) return null;
+  if (kind === 'transcript') return { ...usage, cacheRead: 0, cacheWrite: 0 };
+  const cacheRead = prices.cacheRead === null ? 0 : Math.min(cached, usage.input);
+  return { ...usage, cacheRead, cacheWrite: usage.input - cacheRead };
 }
 
 async function answerAfterOutages(
   { client, model }: LabAgent['summarizer'],
-  view: SummaryRequest['view'],
+  view: AskedRequest['view'],
   part: PlanPart,
 ): Promise<ModelAnswer> {
   for (let tries = 1; ; tries += 1) {

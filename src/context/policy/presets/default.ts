@@ -1,6 +1,6 @@
 import { definePolicy } from '../policy.ts';
 import type { SummarySection } from '../policy.ts';
-import { WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
+import { SHARED_PREFIX_PROMPT, WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
 
 /**
  * What a long task needs after a compaction, learned from how such systems fail: handled requests
@@ -50,19 +50,19 @@ const sections: readonly SummarySection[] = [
 ];
 
 /**
- * Free reductions first; a model is called only when they do not reach the target. What leaves the
- * view can be opened again by id.
+ * Few and deep compactions: each breaks the provider's cache, so it takes away all but the newest messages at once. The
+ * summarizing model reads the conversation from the cache. What leaves the view can be opened again by id.
  */
 export const DEFAULT_POLICY = definePolicy({
   name: 'default',
-  // Late enough to use the window, early enough that one large tool result does not jump over the rest.
-  trigger: { fraction: 0.85, of: 'input_budget' },
-  // Half the budget: each pass breaks the provider's cache once, so it should last (providers' advice is 20 to 50 %).
+  // Leaves room for the error of an estimate above it, beside the output reserve.
+  trigger: { fraction: 0.92, of: 'input_budget' },
   target: { fraction: 0.5, of: 'input_budget' },
   keep: {
-    tail: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
-    userMessages: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
+    tail: { tokens: 20_000, fraction: 0.1, of: 'input_budget' },
+    userMessages: { tokens: 20_000, fraction: 0.25, of: 'input_budget' },
   },
+  // Where no summary can be written.
   reduce: [
     { use: 'strip_images', options: { keepNewest: 2 } },
     {
@@ -90,16 +90,14 @@ export const DEFAULT_POLICY = definePolicy({
     },
   ],
   summary: {
-    when: 'if_needed',
-    // About one pass of reducing between two summaries: their inputs then stay within one or two requests.
-    hiddenMaximum: { fraction: 0.5, of: 'input_budget' },
     prompts: WORKING_SUMMARY_PROMPTS,
     sections,
-    // Room for a ledger of some hundred lines; a third of what a pass leaves in small windows.
-    maximumOutput: { tokens: 16_000, fraction: 0.15, of: 'input_budget' },
+    // Room for a ledger of some hundred lines.
+    maximumOutput: { tokens: 16_000, fraction: 0.13, of: 'input_budget' },
     appendedShare: 0.15,
     // Limited by the summarizing model's window only; the head share is that of seeds/cowork.md.
     transcript: { headShare: 0.7 },
+    sharesPrefix: SHARED_PREFIX_PROMPT,
   },
   continuation: 'inside_turn',
 });
