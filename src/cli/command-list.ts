@@ -214,6 +214,9 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
       command('server', 'serve conversations over HTTP', async () =>
         (await import('./services/server.ts')).serverCommand(),
       ),
+      command('mcp', 'serve conversations to an assistant over MCP', async () =>
+        (await import('./services/mcp.ts')).mcpCommand(),
+      ),
       command('simulator', 'run the offline model server alone', async () =>
         (await import('./services/simulator.ts')).simulatorCommand(),
       ),

@@ -1,0 +1,41 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { HoldfastClientError } from '../client/errors.ts';
+import type { Holdfast } from '../client/holdfast.ts';
+import { MCP_TOOLS } from './mcp-tools.ts';
+import type { McpTool } from './mcp-tools.ts';
+
+/** Serves the client's methods as tools of the Model Context Protocol, over whatever transport it is connected to. */
+export function createMcpServer(client: Holdfast, version: string): McpServer {
+  const server = new McpServer(
+    { name: 'holdfast', title: 'Holdfast', version },
+    { instructions: 'Agents that work for hours and survive crashes: start a task, wait for it, read what it found.' },
+  );
+  for (const [name, tool] of Object.entries<McpTool>(MCP_TOOLS)) {
+    const { title, description, input, output, effect } = tool;
+    const isRead = effect === 'read';
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        inputSchema: z.strictObject(input),
+        outputSchema: z.object(output),
+        annotations: { readOnlyHint: isRead, idempotentHint: isRead, destructiveHint: false, openWorldHint: !isRead },
+      },
+      (given, { signal }) => answer(() => tool.run(client, given, signal)),
+    );
+  }
+  return server;
+}
+
+async function answer(run: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
+  try {
+    const result = await run();
+    return { structuredContent: result, content: [{ type: 'text', text: JSON.stringify(result) }] };
+  } catch (error) {
+    if (!(error instanceof HoldfastClientError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
+  }
+}

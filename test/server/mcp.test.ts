@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createMcpServer } from '../../src/server/mcp-server.ts';
+import { EXECUTABLE } from '../cli/run-cli.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    agent: { tools: ['write_file', 'ask_user'], approvals: { rules: ['write_file'] } },
+  });
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+/** The official SDK's client, which checks each result against the output schema that it was told. */
+async function connectAssistant(): Promise<Client> {
+  const assistant = new Client({ name: 'assistant', version: '1' });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await createMcpServer(harness.client, '0.0.0').connect(ours);
+  onTestFinished(() => assistant.close());
+  await assistant.connect(theirs);
+  return assistant;
+}
+
+test('an assistant starts a task, decides on its calls, waits for it and finds what was said', async () => {
+  const assistant = await connectAssistant();
+  const { tools } = await assistant.listTools();
+  expect(tools.map(({ name }) => name).sort()).toEqual([
+    'decide',
+    'get_answer',
+    'list_summaries',
+    'list_waiting',
+    'recall_open',
+    'recall_search',
+    'send_message',
+    'start_task',
+    'wait_for_turn',
+  ]);
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const { structuredContent, isError, content } = await assistant.callTool({ name, arguments: given });
+    expect(isError, JSON.stringify(content)).not.toBe(true);
+    return structuredContent as Record<string, unknown>;
+  };
+  const task =
+    'Call write_file with {"path": "a.txt", "content": "heron"}\nCall ask_user with {"question": "Which?"}\nSay all done';
+  const started = await call('start_task', { task, start_key: 'once' });
+  expect(await call('start_task', { task, start_key: 'once' })).toEqual({ ...started, duplicate: true });
+  const { conversation_id, message_id } = started;
+  const turn = { conversation_id, message_id };
+  const waiting = await call('wait_for_turn', turn);
+  expect(waiting).toMatchObject({ state: 'waiting_for_approval', waiting_calls: [{ tool: 'write_file' }] });
+  expect(await call('list_waiting', {})).toEqual({ waiting_calls: waiting['waiting_calls'] });
+  await call('decide', { conversation_id, decision: 'approve' });
+  await expect
+    .poll(async () => call('list_waiting', {}), { timeout: 20_000 })
+    .toMatchObject({
+      waiting_calls: [{ kind: 'question', tool: 'ask_user' }],
+    });
+  await call('decide', { conversation_id, decision: 'answer', text: 'the second kingfisher' });
+  const ended = { state: 'ended', outcome: 'completed', answer: 'all done', waiting_calls: [] };
+  expect(await call('wait_for_turn', turn)).toMatchObject(ended);
+  expect(await call('get_answer', { conversation_id })).toMatchObject(ended);
+  const { passages } = await call('recall_search', { conversation_id, query: 'kingfisher' });
+  const [{ entry_id }] = passages as [{ entry_id: string }];
+  expect(await call('recall_open', { entry_id })).toMatchObject({ text: 'the second kingfisher', next_offset: null });
+  expect(await call('list_summaries', { conversation_id })).toEqual({ summaries: [] });
+  const sent = await call('send_message', { conversation_id, text: 'Say more', mode: 'queue' });
+  expect(await call('wait_for_turn', { conversation_id, message_id: sent['message_id'] })).toMatchObject({
+    answer: 'more',
+  });
+});
+
+test('an assistant is told by a code what it did wrong', async () => {
+  const assistant = await connectAssistant();
+  const told = async (name: string, given: Record<string, unknown>) => {
+    const { isError, content } = await assistant.callTool({ name, arguments: given });
+    expect(isError).toBe(true);
+    return JSON.stringify(content);
+  };
+  const conversation_id = '01890a5d-ac96-774b-bcce-b302099a8057';
+  expect(await told('get_answer', { conversation_id })).toContain('conversation_not_found: ');
+  expect(await told('decide', { conversation_id, decision: 'answer', text: '' })).toContain('invalid_argument: ');
+  expect(await told('start_task', { tusk: 'x' })).toContain('Invalid arguments for tool start_task');
+  expect(await told('rule_the_world', {})).toContain('-32602');
+});
+
+test('holdfast mcp answers on after half lines and bytes that are no message, and ends with its input', async () => {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, ...harness.environment };
+  const child = spawn(process.execPath, [EXECUTABLE, 'mcp'], { env, cwd: harness.workspace });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  child.stdin.write('not JSON\n{"jsonrpc":"2.0","id":1\n');
+  child.stdin.write(Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]));
+  child.stdin.write('{"jsonrpc":"2.0","id":7,"method":"no/such"}\n');
+  expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ id: 7, error: { code: -32601 } });
+  child.stdin.end();
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
