@@ -26,7 +26,7 @@ const OTHER_NAMESPACE =
   'Let TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name that one. After a restore or a copy, `npx holdfast db adopt --namespace <name>` changes it.';
 const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and TEMPORAL_ADDRESS.';
 
-const POOLED = 'docs/database.md says how to connect through a pooler.';
+const POOLED = 'docs/connections.md says how to connect through a pooler.';
 
 const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
@@ -101,6 +101,7 @@ const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   namespace_differs: OTHER_NAMESPACE,
   database_unsupported: 'Name an empty database, for example with DATABASE_URL.',
   database_pooled: POOLED,
+  database_url_invalid: 'docs/connections.md says how an address is read.',
   pgvector_missing: 'Install pgvector on the server of Postgres.',
   database_differs: 'Use the version of Holdfast that made this database, or a newer one, or an empty database.',
 };

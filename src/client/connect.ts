@@ -1,11 +1,12 @@
 import type { PayloadCodec } from '@temporalio/common';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { DEFAULT_TENANT } from '../store/conversations/conversations.ts';
-import { connectDatabase } from '../store/database/database.ts';
+import { SILENCE_LIMIT_MILLISECONDS } from '../store/database/database.ts';
 import type { Database } from '../store/database/database.ts';
 import { createListeners } from '../store/database/listen.ts';
-import { refuseUndeclaredPooler } from '../store/database/pooler.ts';
+import { openDatabase } from '../store/database/pooler.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
+import { StoreError } from '../store/database/errors.ts';
 import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
 import { temporalAt } from '../temporal/profile.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
@@ -50,7 +51,7 @@ export interface ConnectOptions {
 
 /** The value is never shown: it may hold a password. */
 const databaseAddress = formed(
-  /^postgres(?:ql)?:\/\/\S+$/u,
+  /^postgres(?:ql)?:\/\/\S*$/u,
   'must be an address that begins with postgres://',
 ).optional();
 
@@ -71,14 +72,7 @@ const CONNECT = z.object({
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   checkArguments('connect', CONNECT, options);
   const servers = await serversOf(options);
-  const database = openDatabase(servers);
-  try {
-    await refuseUndeclaredPooler(database);
-    await requireCurrentSchema(database);
-  } catch (error) {
-    await database.end({ timeout: 1 });
-    throw clientError(error);
-  }
+  const database = await openCurrentDatabase(servers);
   const temporal = lazyTemporal(database, servers.temporal, options.payloadCodecs);
   const { tenant = DEFAULT_TENANT, onDoorbellFailure = () => undefined } = options;
   const taskQueue = options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE;
@@ -127,13 +121,23 @@ async function serversOf({ databaseUrl, temporal, ...options }: ConnectOptions):
   };
 }
 
-/** @throws HoldfastClientError `invalid_argument` for an address that cannot be read */
-function openDatabase({ databaseUrl: url, listenUrl }: Servers): Database {
+/** @throws HoldfastClientError as `connect`; `invalid_argument` for an address that cannot be read */
+async function openCurrentDatabase({ databaseUrl: url, listenUrl }: Servers): Promise<Database> {
+  const options = {
+    url,
+    listenUrl,
+    applicationName: 'holdfast-client',
+    silenceLimitMilliseconds: SILENCE_LIMIT_MILLISECONDS,
+  };
+  let database: Database | undefined;
   try {
-    return connectDatabase({ url, listenUrl, applicationName: 'holdfast-client' });
+    database = await openDatabase(options);
+    await requireCurrentSchema(database);
+    return database;
   } catch (error) {
-    const { message } = error instanceof Error ? error : new Error(String(error));
-    throw new HoldfastClientError('invalid_argument', `connect: databaseUrl is refused: ${message}`);
+    await database?.end({ timeout: 1 });
+    if (!(error instanceof StoreError) || error.code !== 'database_url_invalid') throw clientError(error);
+    throw new HoldfastClientError('invalid_argument', `connect: databaseUrl is refused: ${error.message}`);
   }
 }
 

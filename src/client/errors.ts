@@ -75,13 +75,13 @@ export function clientError(error: unknown): unknown {
   const { code } = error;
   if (CLOSED.test(code)) return clientClosed({ cause: error });
   if (REFUSED.test(code)) {
-    return new HoldfastClientError('database_refused', `Postgres refuses the login (${code})`, {
+    return new HoldfastClientError('database_refused', `Postgres refuses the login (${code}: ${error.message})`, {
       cause: error,
       advice: 'check user, password and name of the database in its address',
     });
   }
   if (TLS.test(code)) {
-    return new HoldfastClientError('database_refused', `TLS with Postgres failed (${code})`, {
+    return new HoldfastClientError('database_refused', `TLS with Postgres failed (${code}: ${error.message})`, {
       cause: error,
       advice: 'check sslmode, sslrootcert, sslcert and sslkey in its address',
     });

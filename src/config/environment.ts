@@ -44,17 +44,17 @@ export const ENVIRONMENT_VARIABLES: readonly EnvironmentVariable[] = [
     'Address of Postgres; may hold a password.',
     "`database.url`, else the local stack's",
     {
-      pattern: /^postgres(ql)?:\/\/\S+$/,
+      pattern: /^postgres(ql)?:\/\/\S*$/,
       words: 'an address that begins with postgres://',
     },
     true,
   ),
   variable(
     'DATABASE_LISTEN_URL',
-    'The same database without a pooler in between, for notifications; see docs/database.md. Counts beside `DATABASE_URL`.',
+    'The same database without a pooler in between, for notifications; see docs/connections.md. Counts beside `DATABASE_URL`.',
     '`DATABASE_URL`',
     {
-      pattern: /^postgres(ql)?:\/\/\S+$/,
+      pattern: /^postgres(ql)?:\/\/\S*$/,
       words: 'an address that begins with postgres://',
     },
     true,

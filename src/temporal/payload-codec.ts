@@ -16,32 +16,44 @@ const MESSAGE_LIMIT = 200;
  * The codecs of a worker as one. Where they fail, the payload says so instead: an exception would fail the workflow's task, which Temporal
  * repeats for ever.
  * @param codecs applied from the last to the first, as by Temporal
+ * @param onFailure told what failed and why
  */
-export function failingReadably(codecs: readonly PayloadCodec[]): PayloadCodec {
+export function failingReadably(
+  codecs: readonly PayloadCodec[],
+  onFailure: (reason: string) => void = () => undefined,
+): PayloadCodec {
+  const readably = async (
+    what: 'encode' | 'decode',
+    payloads: readonly Payload[],
+    work: () => Promise<Payload[]>,
+  ): Promise<Payload[]> => {
+    try {
+      return await repeated(work);
+    } catch (error) {
+      const reason = `cannot ${what}: ${messageOf(error)}`;
+      onFailure(reason);
+      return payloads.map(() => failurePayload(reason));
+    }
+  };
   return {
     encode: (payloads, context) =>
-      attempt('encode', payloads, () =>
+      readably('encode', payloads, () =>
         codecs.reduceRight(async (done, codec) => codec.encode(await done, context), Promise.resolve(payloads)),
       ),
     decode: (payloads, context) =>
-      attempt('decode', payloads, () =>
+      readably('decode', payloads, () =>
         codecs.reduce(async (done, codec) => codec.decode(await done, context), Promise.resolve(payloads)),
       ),
   };
 }
 
-async function attempt(
-  what: 'encode' | 'decode',
-  payloads: readonly Payload[],
-  work: () => Promise<Payload[]>,
-): Promise<Payload[]> {
+async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
   const began = performance.now();
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const isOver = performance.now() - began >= RETRIED_MILLISECONDS;
-      if (isOver) return payloads.map(() => failurePayload(`cannot ${what}: ${messageOf(error)}`));
+      if (performance.now() - began >= RETRIED_MILLISECONDS) throw error;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
     }
   }

@@ -45,7 +45,8 @@ export function readTemporalProfile(environment: Environment): Partial<TemporalA
     const profile = toml.tomlLoadClientConfigProfile({
       overrideEnvVars: variables,
       disableFile: !('TEMPORAL_PROFILE' in variables || 'TEMPORAL_CONFIG_FILE' in variables),
-      configFileStrict: true,
+      // Other profiles may have keys that only Temporal's other tools know.
+      configFileStrict: false,
     });
     const { connectionOptions, namespace } = toClientOptions(fromTomlProfile(profile));
     const { endpoint, auth: authorization } = profile.codec ?? {};

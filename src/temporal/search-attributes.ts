@@ -8,10 +8,11 @@ const KEYWORD = 2;
 
 /** Codes of gRPC: the role may not do it, or the service is not served there, as in Temporal Cloud. */
 const REFUSED: ReadonlySet<number> = new Set([7, 12]);
-/** The same, and ALREADY_EXISTS: another worker created it meanwhile, or there is one of another type. */
-const NOT_CREATED: ReadonlySet<number> = new Set([6, 7, 12]);
+/** CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE: it may work another time. Any other answer to a creation is a refusal. */
+const PASSING: ReadonlySet<number> = new Set([1, 4, 14]);
+const INVALID_ARGUMENT: ReadonlySet<number> = new Set([3]);
 
-type OperatorConnection = Pick<Connection, 'operatorService'>;
+type OperatorConnection = Pick<Connection, 'operatorService' | 'workflowService'>;
 
 /** What a person runs who may create them. */
 export function commandsFor(namespace: string, missing: readonly string[]): readonly string[] {
@@ -23,16 +24,26 @@ export function commandsFor(namespace: string, missing: readonly string[]): read
   ];
 }
 
-/** Names of the search attributes that a namespace lacks; `null`: its server does not tell. */
-export async function missingSearchAttributes(
-  connection: OperatorConnection,
-  namespace: string,
-): Promise<string[] | null> {
+/** Names of the search attributes that a namespace lacks, or has with another type. */
+export async function missingSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
+  const names = Object.values(SEARCH_ATTRIBUTE_NAMES);
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    return Object.values(SEARCH_ATTRIBUTE_NAMES).filter((name) => Number(customAttributes?.[name]) !== KEYWORD);
+    return names.filter((name) => Number(customAttributes?.[name]) !== KEYWORD);
   } catch (error) {
-    if (hasCode(error, REFUSED)) return null;
+    if (!hasCode(error, REFUSED)) throw error;
+    const known = await Promise.all(names.map((name) => isKnown(connection, namespace, name)));
+    return names.filter((_, index) => known[index] === false);
+  }
+}
+
+/** Where the list is not served, a query that names the attribute tells. */
+async function isKnown(connection: OperatorConnection, namespace: string, name: string): Promise<boolean> {
+  try {
+    await connection.workflowService.countWorkflowExecutions({ namespace, query: `${name} = 'none'` });
+    return true;
+  } catch (error) {
+    if (hasCode(error, INVALID_ARGUMENT)) return false;
     throw error;
   }
 }
@@ -46,19 +57,20 @@ export async function createSearchAttributes(
   connection: OperatorConnection,
   namespace: string,
 ): Promise<readonly string[]> {
-  const missing = (await missingSearchAttributes(connection, namespace)) ?? [];
+  const missing = await missingSearchAttributes(connection, namespace);
   if (missing.length === 0) return [];
   try {
     const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
-    if (!hasCode(error, NOT_CREATED)) throw error;
-    const left = (await missingSearchAttributes(connection, namespace)) ?? [];
+    if (!isGrpcServiceError(error) || PASSING.has(error.code)) throw error;
+    // Another worker may have created it meanwhile.
+    const left = await missingSearchAttributes(connection, namespace);
     if (left.length === 0) return [];
     const commands = commandsFor(namespace, left).map((command) => `  ${command}`);
     throw new TemporalError(
       'search_attributes_missing',
-      `The namespace "${namespace}" lacks the search attributes ${left.join(', ')} of type Keyword, and this worker cannot create them:\n${commands.join('\n')}`,
+      `The namespace "${namespace}" lacks the search attributes ${left.join(', ')} of type Keyword, and this worker cannot create them (${error.details}):\n${commands.join('\n')}`,
       'Have one of these commands run, then start the worker again.',
       { cause: error },
     );

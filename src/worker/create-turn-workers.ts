@@ -21,6 +21,8 @@ export interface TurnWorkerOptions {
   readonly namespace: string;
   /** Of Temporal's payloads, applied from the last to the first. Default: none. */
   readonly codecs?: readonly PayloadCodec[];
+  /** Told what a codec could not do and why. Default: nothing. */
+  readonly onCodecFailure?: (reason: string) => void;
   readonly workflowBundle: WorkflowBundleOption;
   readonly activities: Activities;
   /** Queue of workflows and database activities; default `agent-turn`. The queue of model calls and tools follows from it. */
@@ -120,14 +122,14 @@ function sinksFor(cancelled: NonNullable<TurnWorkerOptions['cancelled']>): Injec
 }
 
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
-  const { codecs = [] } = options;
+  const { codecs = [], onCodecFailure } = options;
   const { askHooks, summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
   const workActivities: Pick<Activities, WorkActivity> = { askHooks, summarize, changeBranch, callModel, runTool };
   const common = {
     connection: options.connection,
     namespace: options.namespace,
     identity: options.identity,
-    dataConverter: dataConverterWith(codecs.length === 0 ? [] : [failingReadably(codecs)]),
+    dataConverter: dataConverterWith(codecs.length === 0 ? [] : [failingReadably(codecs, onCodecFailure)]),
     interceptors: { activity: [refuseCodecFailures] },
     shutdownGraceTime: options.shutdownGraceMilliseconds,
     // An activity that waits for a database which is gone too would hold the process for ever.

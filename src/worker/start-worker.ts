@@ -116,7 +116,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   requireFallbacks(setup.configuration);
   // A container starts its worker again as the same process of the same host: it must not be taken for the dead one.
   const identity = `${process.pid}@${hostname()}/${randomUUID().slice(0, 8)}`;
-  const { database, liveDatabase, sessionDatabase } = openPools(setup);
+  const { database, liveDatabase, sessionDatabase } = await openPools(setup);
   const closers: (() => Promise<unknown>)[] = [
     () => database.end({ timeout: 5 }),
     () => liveDatabase.end({ timeout: 1 }),
@@ -204,6 +204,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   return createTurnWorkers({
     connection,
     codecs: connections.codecs,
+    onCodecFailure: (reason) => setup.logger.error({ reason }, 'the payload codec fails: the run of the workflow ends'),
     namespace: setup.temporal.namespace,
     workflowBundle: await loadWorkflowBundle(),
     activities,

@@ -1,10 +1,7 @@
-import { connectDatabase, isPooled } from '../store/database/database.ts';
+import { connectDatabase, isPooled, SILENCE_LIMIT_MILLISECONDS } from '../store/database/database.ts';
 import type { Database } from '../store/database/database.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
-import { refuseUndeclaredPooler, requireNotifications } from '../store/database/pooler.ts';
-
-/** Milliseconds until a connection to Postgres that does not answer is given up: as long as a database activity may take. */
-const DATABASE_SILENCE_MILLISECONDS = 30_000;
+import { openDatabase, requireNotifications } from '../store/database/pooler.ts';
 
 export interface DatabaseAddress {
   readonly databaseUrl: string;
@@ -12,10 +9,13 @@ export interface DatabaseAddress {
   readonly databaseListenUrl?: string | null;
 }
 
-/** One pool for all, a connection of its own for live text, and one whose session says that the worker lives. */
-export function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
-  const silenceLimitMilliseconds = DATABASE_SILENCE_MILLISECONDS;
-  const database = connectDatabase({
+/**
+ * One pool for all, a connection of its own for live text, and one whose session says that the worker lives.
+ * @throws StoreError `database_pooled`
+ */
+export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
+  const silenceLimitMilliseconds = SILENCE_LIMIT_MILLISECONDS;
+  const database = await openDatabase({
     url,
     listenUrl,
     applicationName: 'holdfast-worker',
@@ -46,7 +46,6 @@ export function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = nul
 
 /** @throws StoreError `database_pooled`, `database_behind`, `database_differs` */
 export async function checkDatabase(database: Database): Promise<void> {
-  await refuseUndeclaredPooler(database);
   await requireNotifications(database);
   await requireCurrentSchema(database);
 }

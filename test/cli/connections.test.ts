@@ -40,7 +40,7 @@ test('a login that Postgres refuses is not called an outage', async () => {
   const result = await runInProcess(['list', '--database-url', url.href]);
   expect(result.code).toBe(3);
   expect(result.stderr).toMatch(
-    /^error \(database_refused\): Postgres refuses the login \(3D000\)\nnext: Correct --database-url, .*\n$/u,
+    /^error \(database_refused\): Postgres refuses the login \(3D000: database "no_such_database" does not exist\)\nnext: Correct --database-url, .*\n$/u,
   );
   expect(result.stderr).not.toContain('holdfast dev');
 });

@@ -33,6 +33,10 @@ function abortSoon(): AbortSignal {
   return abort.signal;
 }
 
+test('a call is told of a Postgres that has fallen silent', async () => {
+  await expect(client.conversation.list()).rejects.toMatchObject({ code: 'database_unreachable' });
+}, 20_000);
+
 test('an abort ends a watch of a Postgres that has fallen silent', async () => {
   const updates: unknown[] = [];
   for await (const update of client.conversation.watch({ conversationId: newId(), signal: abortSoon() }))

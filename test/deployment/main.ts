@@ -108,11 +108,16 @@ async function works(variables: Variables, directory: string): Promise<readonly 
   ];
 }
 
-/** What the doctor refuses, and says how to do. */
+/** What the doctor refuses, and says how to do. Other clients of the pooler find its connections as they were. */
 async function refuses(tried: string, variables: Variables, advice: string, directory: string): Promise<Check> {
   const { status, output } = await run([...HOLDFAST, 'doctor', '--only', 'postgres'], variables, directory);
   process.stdout.write(output);
-  return { tried, works: status !== 0 && output.includes(advice) };
+  const sql = connectDatabase({ url: variables['DATABASE_URL'] ?? '', pooled: true, maximumConnections: 1 });
+  const other = await sql.reserve();
+  const [found] = await other.unsafe(`select current_setting('search_path') as path`);
+  other.release();
+  await sql.end();
+  return { tried, works: status !== 0 && output.includes(advice) && !String(found?.['path']).includes('holdfast') };
 }
 
 const ENVIRONMENTS: readonly Environment[] = [

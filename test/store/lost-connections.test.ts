@@ -70,6 +70,15 @@ async function halfTransactions(): Promise<readonly unknown[]> {
 /** The server said that it ends the connection, or could not say it any more. */
 const isLost = (error: unknown): boolean => ['restarting', 'unreachable'].includes(outageOf(error) ?? '');
 
+test('verify-full compares an address of numbers with the certificate too', async () => {
+  const url = new URL(server.url('postgres'));
+  url.hostname = '127.0.0.1';
+  url.search = `sslmode=verify-full&sslrootcert=${encodeURIComponent(TEST_AUTHORITY)}`;
+  const sql = connectDatabase({ url: url.href, maximumConnections: 1 });
+  onTestFinished(async () => sql.end({ timeout: 1 }));
+  await expect(sql`select 1`).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+});
+
 describe.each(['disable', 'verify-full'])('connections with sslmode=%s', (sslmode) => {
   const open = (options: Partial<DatabaseOptions> = {}): Database => {
     const url = new URL(options.url ?? server.url('postgres'));

@@ -1,7 +1,7 @@
 import { inject, expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { refuseUndeclaredPooler, requireNotifications } from '../../src/store/database/pooler.ts';
+import { openDatabase, requireNotifications } from '../../src/store/database/pooler.ts';
 
 function pooled(listenUrl?: string): Database {
   const url = new URL(inject('databaseUrl'));
@@ -48,8 +48,7 @@ test('notifications need a direct connection, which carries them', async () => {
 });
 
 test('a direct connection passes the probe', async () => {
-  const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 2 });
+  const sql = await openDatabase({ url: inject('databaseUrl'), maximumConnections: 2 });
   onTestFinished(async () => sql.end({ timeout: 1 }));
-  await refuseUndeclaredPooler(sql);
   await requireNotifications(sql);
 });

@@ -27,3 +27,16 @@ test.each([7, 6])('what a worker cannot create (%i) is named, with the commands 
     'tcld namespace search-attributes add --namespace mail --search-attribute "HoldfastModel=Keyword"',
   );
 });
+
+// UNIMPLEMENTED, as where the operator's service is not served.
+test('where the attributes are not listed, a query tells which are missing', async () => {
+  const failure = (code: number) => Object.assign(new Error('no'), { code, details: 'no', metadata: {} });
+  const connection = {
+    operatorService: { listSearchAttributes: () => Promise.reject(failure(12)) },
+    workflowService: {
+      countWorkflowExecutions: ({ query }: { query: string }) =>
+        query.startsWith('HoldfastModel ') ? Promise.reject(failure(3)) : Promise.resolve({ count: 0 }),
+    },
+  } as unknown as Connection;
+  expect(await missingSearchAttributes(connection, 'mail')).toEqual(['HoldfastModel']);
+});

@@ -156,11 +156,11 @@ function known(written: readonly StoredSummary[]): string {
 }
 
 async function audit(conversationId: string, flags: SummariesFlags, output: Output): Promise<void> {
-  const [{ auditSummaries }, { connectDatabase }] = await Promise.all([
+  const [{ auditSummaries }, { openDatabase }] = await Promise.all([
     import('../../verify/audit/audit-summaries.ts'),
-    import('../../store/database/database.ts'),
+    import('../../store/database/pooler.ts'),
   ]);
-  const database = connectDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-audit' });
+  const database = await openDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-audit' });
   try {
     const found = await auditSummaries(database, conversationId, { limit: flags.limit });
     if (flags.json === true) output.json(found);

@@ -45,14 +45,14 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
     return importExported(file, flags, definedOf({ agent, model, preset, workspace }));
   }
   const output = openOutput();
-  const [{ importSessions }, { loadConfiguration }, { connectDatabase }, { requireCurrentSchema }] = await Promise.all([
+  const [{ importSessions }, { loadConfiguration }, { openDatabase }, { requireCurrentSchema }] = await Promise.all([
     import('../../import/import-sessions.ts'),
     import('../../config/load-configuration.ts'),
-    import('../../store/database/database.ts'),
+    import('../../store/database/pooler.ts'),
     import('../../store/database/migrate.ts'),
   ]);
   const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
-  const database = connectDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-import' });
+  const database = await openDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-import' });
   try {
     await requireCurrentSchema(database);
     const { conversations, report } = await importSessions(database, {

@@ -25,15 +25,15 @@ export function adoptCommand(): Command {
 async function adopt(flags: DatabaseFlags): Promise<void> {
   const output = openOutput();
   const { databaseUrl, temporalAddress } = await findConnections(flags);
-  const [{ connectDatabase }, { requireCurrentSchema }, stored, { connectClient }, { describeNamespace }] =
+  const [{ openDatabase }, { requireCurrentSchema }, stored, { connectClient }, { describeNamespace }] =
     await Promise.all([
-      import('../../store/database/database.ts'),
+      import('../../store/database/pooler.ts'),
       import('../../store/database/migrate.ts'),
       import('../../store/database/temporal-namespace.ts'),
       import('../../temporal/connect.ts'),
       import('../../temporal/namespace.ts'),
     ]);
-  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-db', maximumConnections: 1 });
+  const database = await openDatabase({ url: databaseUrl, applicationName: 'holdfast-db', maximumConnections: 1 });
   try {
     await requireCurrentSchema(database);
     const client = await connectClient(

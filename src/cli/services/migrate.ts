@@ -60,11 +60,11 @@ function migrateLines(applied: readonly string[]): string[] {
 async function applyMigrations(flags: MigrateFlags): Promise<void> {
   const output = openOutput();
   const url = await findDatabaseUrl(flags);
-  const [{ connectDatabase }, { migrate, migrateEmbeddings }] = await Promise.all([
-    import('../../store/database/database.ts'),
+  const [{ openDatabase }, { migrate, migrateEmbeddings }] = await Promise.all([
+    import('../../store/database/pooler.ts'),
     import('../../store/database/migrate.ts'),
   ]);
-  const database = connectDatabase({ url, applicationName: 'holdfast-migrate', maximumConnections: 1 });
+  const database = await openDatabase({ url, applicationName: 'holdfast-migrate', maximumConnections: 1 });
   try {
     const result = await migrate(database, undefined, flags.partitions);
     if (flags.embeddings !== undefined) await migrateEmbeddings(database, flags.embeddings);

@@ -63,12 +63,12 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
   const conversationId =
     reference === undefined ? null : await withReader(flags, (client) => findConversation(client, reference));
   const connections = await findConnections(flags, { temporal: flags.histories === true });
-  const [{ connectDatabase }, { requireCurrentSchema }, { verify }] = await Promise.all([
-    import('../../store/database/database.ts'),
+  const [{ openDatabase }, { requireCurrentSchema }, { verify }] = await Promise.all([
+    import('../../store/database/pooler.ts'),
     import('../../store/database/migrate.ts'),
     import('../../verify/verify.ts'),
   ]);
-  const database = connectDatabase({ url: connections.databaseUrl, applicationName: 'holdfast-verify' });
+  const database = await openDatabase({ url: connections.databaseUrl, applicationName: 'holdfast-verify' });
   try {
     await requireCurrentSchema(database);
     const scope = { conversationId, limit: LISTED };

@@ -9,9 +9,8 @@ import { isStackRunning, rememberedPorts } from '../stack.ts';
 import type { Stack } from '../stack-file.ts';
 import { startTemporalServer } from '../temporal-server.ts';
 import { readConnectionOptions } from '../../store/database/connection-options.ts';
-import { connectDatabase } from '../../store/database/database.ts';
 import { StoreError } from '../../store/database/errors.ts';
-import { refuseUndeclaredPooler, requireNotifications } from '../../store/database/pooler.ts';
+import { openDatabase, requireNotifications } from '../../store/database/pooler.ts';
 import { connectClient } from '../../temporal/connect.ts';
 import { TemporalError } from '../../temporal/errors.ts';
 import { temporalAt } from '../../temporal/profile.ts';
@@ -56,14 +55,13 @@ async function askPostgres(
   url: string,
   listenUrl?: string | null,
 ): Promise<{ version: string; differenceMilliseconds: number }> {
-  const sql = connectDatabase({
+  const sql = await openDatabase({
     url,
     listenUrl: listenUrl ?? null,
     applicationName: 'holdfast-doctor',
     maximumConnections: 2,
   });
   try {
-    await refuseUndeclaredPooler(sql);
     if (listenUrl !== undefined) await requireNotifications(sql);
     const before = Date.now();
     const [row] = await sql<{ version: string; now: number }[]>`
@@ -119,7 +117,7 @@ export async function checkPostgres(options: ServerCheckOptions, databaseUrl: st
     const fix = own
       ? 'npx holdfast dev, and read .holdfast/logs/postgres.log'
       : 'correct DATABASE_URL, or unset it to use the embedded Postgres';
-    return [broken(check, messageOf(error), error instanceof StoreError ? 'see docs/database.md' : fix)];
+    return [broken(check, messageOf(error), error instanceof StoreError ? 'see docs/connections.md' : fix)];
   }
 }
 
@@ -127,8 +125,8 @@ const SECONDS_AN_HOUR = 3_600;
 
 interface TemporalFound {
   readonly retentionHours: number;
-  /** Search attributes that the namespace lacks; `null`: its server does not tell. */
-  readonly missing: readonly string[] | null;
+  /** Search attributes that the namespace lacks. */
+  readonly missing: readonly string[];
 }
 
 /** With the key, certificates and codec that a client and a worker use. */
@@ -153,7 +151,7 @@ function judgeTemporal(temporal: TemporalAddress, { retentionHours, missing }: T
   const { address, namespace, codec } = temporal;
   const isSecure = temporal.tls !== undefined && temporal.tls !== false;
   const how = `${isSecure ? ' with TLS' : ''}${temporal.apiKey === undefined ? '' : ' and an API key'}`;
-  if (missing !== null && missing.length > 0)
+  if (missing.length > 0)
     return warning(
       'Temporal',
       `${address} answers; namespace ${namespace} lacks the search attributes ${missing.join(', ')}`,

@@ -78,14 +78,14 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   keepalives_count: 'the kernel decides it',
   tcp_user_timeout: 'Holdfast has a limit of its own',
   load_balance_hosts: 'hosts are tried in their order',
-  gsslib: 'GSSAPI is not supported',
-  krbsrvname: 'GSSAPI is not supported',
-  sslcompression: 'TLS compression is off',
   sslsni: 'the name of the host is always sent',
 };
 
+/** Variables of libpq that say how to connect and are not read. */
+const UNREAD_VARIABLES = ['PGHOSTADDR', 'PGPASSFILE', 'PGREQUIREAUTH', 'PGSERVICE', 'PGSSLCERTMODE', 'PGSSLCRL'];
+
 const DEFAULT_PORT = 5432;
-const DEFAULT_CONNECT_TIMEOUT_SECONDS = 30;
+const DEFAULT_CONNECT_TIMEOUT_SECONDS = 9;
 const DEFAULT_KEEP_ALIVE_SECONDS = 60;
 
 /**
@@ -107,6 +107,8 @@ export function readConnectionOptions(url: string, environment: Environment = pr
   const socketFolder = hosts.find((host) => host.startsWith('/'));
   const user = read('user') ?? userInfo().username;
   warnings.push(...refuseUnsupported(read));
+  const unread = UNREAD_VARIABLES.filter((name) => environment[name]);
+  warnings.push(...unread.map((name) => `variable ${name} is not read: say it in the database's address`));
   const target = oneOf('target_session_attrs', read('target_session_attrs') ?? 'any', TARGET_SESSIONS);
   return {
     host: hosts,
@@ -155,7 +157,7 @@ function isParameter(name: string): name is Parameter {
 
 const ADDRESS =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)(?:\/(?<database>[^?]*))?(?:\?(?<query>.*))?$/u;
-const HOST = /^(?<host>\[[^\]]*\]|[^:]*)(?::(?<port>\d*))?$/u;
+const HOST = /^(?<host>\[[^\]]*\]|[^:@]*)(?::(?<port>\d*))?$/u;
 
 function readUrl(url: string): { given: Map<Parameter, string>; warnings: string[] } {
   const { user, password, hosts = '', database, query } = ADDRESS.exec(url)?.groups ?? malformed();
@@ -176,7 +178,7 @@ function readUrl(url: string): { given: Map<Parameter, string>; warnings: string
     else if (!isParameter(name))
       throw new StoreError(
         'database_url_invalid',
-        `the database's address has an unknown parameter ${name}: remove it`,
+        `the database's address has an unknown parameter${/^\w+$/u.test(name) ? ` ${name}` : ''}: remove it, and write %3F for ? in a password`,
       );
     else if (text !== '') given.set(name, text);
   }

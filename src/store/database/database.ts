@@ -26,9 +26,11 @@ export interface DatabaseOptions {
   readonly maximumConnections?: number;
   /**
    * Milliseconds of silence after which a connection that was asked something is given up. Longer than any statement takes
-   * to send its first row. Default: no limit but the kernel's.
+   * to send its first row, but one that is `.patient()`. Default: no limit but the kernel's.
    */
   readonly silenceLimitMilliseconds?: number;
+  /** Leads to a pooler in transaction mode, whatever the address says. Default: what it says. */
+  readonly pooled?: true;
   /** A connection is never replaced while it lives, so that what its session holds stays. Default: each lives for half an hour to an hour. */
   readonly keepsSession?: true;
 }
@@ -46,7 +48,10 @@ const SEARCH_PATH = `pg_catalog.concat_ws(', ', 'holdfast', (
  * Time limits that the server keeps for each connection. A worker that is frozen inside a transaction (SIGSTOP, a paused machine) holds
  * the lock on its conversation; the server ends the transaction after 5 s, below the 8 s that a takeover may last.
  */
-const TIME_LIMITS = { idle_in_transaction_session_timeout: '5000', lock_timeout: '15000' };
+const TIME_LIMITS = { idle_in_transaction_session_timeout: '5000', lock_timeout: '8000' };
+
+/** Of workers and clients: whoever waits for a server that has fallen silent is told within 10 s. Longer than `lock_timeout`. */
+export const SILENCE_LIMIT_MILLISECONDS = 9_500;
 
 /** One statement. @param span until the end of the transaction, or of the connection */
 export function setSearchPath(span: Span): string {
@@ -82,6 +87,9 @@ const LONGEST_PAUSE = 1;
 function pauseBeforeReconnect(losses: number): number {
   return Math.min(0.01 * 2 ** losses, LONGEST_PAUSE) * (0.5 + Math.random() / 2);
 }
+
+/** Seconds. Behind a pooler in session mode an idle connection would keep one of the server's from everybody else. */
+const IDLE_SECONDS = 30;
 
 const shownWarnings = new Set<string>();
 
@@ -124,10 +132,16 @@ function listenUrlMissing(): StoreError {
 }
 
 function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
-  const { warnings, pooled, applicationName, settings, startupOptions, ...address } = readConnectionOptions(
-    options.url,
-  );
+  const {
+    warnings,
+    pooled: isDeclared,
+    applicationName,
+    settings,
+    startupOptions,
+    ...address
+  } = readConnectionOptions(options.url);
   warnings.forEach(warnOnce);
+  const pooled = options.pooled ?? isDeclared;
   const sql = postgres({
     ...address,
     fetch_types: false,
@@ -136,7 +150,7 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,
     backoff: pauseBeforeReconnect,
-    ...(options.keepsSession === true && { max_lifetime: null }),
+    ...(options.keepsSession === true ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
     ...(options.silenceLimitMilliseconds !== undefined && {
       silence_timeout: options.silenceLimitMilliseconds / 1_000,
     }),

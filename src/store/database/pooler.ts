@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Queries } from './database.ts';
+import { connectDatabase, isPooled } from './database.ts';
+import type { Database, DatabaseOptions, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 
 /** Two connections of a pooler in session mode may be as many as it allows at once. */
@@ -9,13 +10,24 @@ const TRIES = 3;
 const NOTIFICATION_MILLISECONDS = 5_000;
 
 /**
- * Refuses a pooler in transaction mode that the address does not name: settings of one transaction would reach another client's.
- * A direct connection costs one query.
- * @throws StoreError `database_pooled`
+ * Opens a pool, unless its address leads to a pooler in transaction mode without saying so: what is set for a connection would stay for the
+ * pooler's other clients. A direct connection costs one query.
+ * @throws StoreError `database_pooled`, `database_url_invalid`
  */
-export async function refuseUndeclaredPooler(sql: Database): Promise<void> {
-  if (sql.options.transaction_settings !== undefined || !(await hasPooler(sql))) return;
-  if (!(await sharesConnections(sql))) return;
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const sql = connectDatabase(options);
+  if (!isPooled(sql)) await refuseUndeclaredPooler(options);
+  return sql;
+}
+
+async function refuseUndeclaredPooler(options: DatabaseOptions): Promise<void> {
+  // As behind a pooler, it sets nothing that stays.
+  const probe = connectDatabase({ ...options, listenUrl: null, pooled: true, maximumConnections: 2 });
+  try {
+    if (!(await hasPooler(probe)) || !(await sharesConnections(probe))) return;
+  } finally {
+    await probe.end({ timeout: 1 });
+  }
   throw new StoreError(
     'database_pooled',
     'the address of the database leads to a pooler in transaction mode: add the parameter pgbouncer=true to it, and name a direct connection to the same database in DATABASE_LISTEN_URL, `database.listenUrl` or `listenUrl`',

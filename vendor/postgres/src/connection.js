@@ -275,7 +275,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     clearWrites()
     if (socket === null)
       return false
-    silenceTimer.ensure()
+    query && query.options.patient || silenceTimer.ensure()
     return socket.write(x, fn)
   }
 
@@ -323,6 +323,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
 
     const options = {
       socket,
+      host: socket.host,
       servername: net.isIP(socket.host) ? undefined : socket.host
     }
 
@@ -355,7 +356,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   function data(x) {
     silenceTimer.cancel()
     readMessages(x)
-    query && !query.cursorFn && socket !== null && silenceTimer.start()
+    query && !query.cursorFn && !query.options.patient && socket !== null && silenceTimer.start()
   }
 
   function readMessages(x) {
@@ -877,8 +878,8 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
 
   function tryNext(x, xs) {
     return (
-      (x === 'read-write' && xs.default_transaction_read_only === 'on') ||
-      (x === 'read-only' && xs.default_transaction_read_only === 'off') ||
+      (x === 'read-write' && (xs.default_transaction_read_only === 'on' || xs.in_hot_standby === 'on')) ||
+      (x === 'read-only' && xs.default_transaction_read_only === 'off' && xs.in_hot_standby === 'off') ||
       (x === 'primary' && xs.in_hot_standby === 'on') ||
       (x === 'standby' && xs.in_hot_standby === 'off') ||
       (x === 'prefer-standby' && xs.in_hot_standby === 'off' && hostsTried + 1 < options.host.length)

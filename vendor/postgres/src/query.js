@@ -53,6 +53,11 @@ export class Query extends Promise {
     return this.canceller && (this.canceller(this), this.canceller = null)
   }
 
+  patient() {
+    this.options.patient = true
+    return this
+  }
+
   simple() {
     this.options.simple = true
     this.options.prepare = false

@@ -609,6 +609,8 @@ declare namespace postgres {
 
   interface PendingQueryModifiers<TRow extends readonly any[]> {
     simple(): this;
+    /** Waits for its rows as long as it takes, whatever `silence_timeout` says. */
+    patient(): this;
     readable(): Promise<Readable>;
     writable(): Promise<Writable>;
 
