@@ -126,7 +126,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     for (const closer of closers.reverse()) await closer();
   };
   try {
-    await checkDatabase(database);
+    await checkDatabase({ database, sessionDatabase }, logger);
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
     const codecs = setup.payloadCodecs ?? codecsOf(setup.temporal);

@@ -1,7 +1,7 @@
+import type { Logger } from 'pino';
 import { connectDatabase, isPooled, SILENCE_LIMIT_MILLISECONDS } from '../store/database/database.ts';
-import type { Database } from '../store/database/database.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
-import { openDatabase, requireNotifications } from '../store/database/pooler.ts';
+import { openDatabase, requireNotifications, WITHOUT_DIRECT_CONNECTION } from '../store/database/pooler.ts';
 
 export interface DatabaseAddress {
   readonly databaseUrl: string;
@@ -45,7 +45,11 @@ export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl
 }
 
 /** @throws StoreError `database_pooled`, `database_behind`, `database_differs` */
-export async function checkDatabase(database: Database): Promise<void> {
-  await requireNotifications(database);
+export async function checkDatabase(
+  { database, sessionDatabase }: Pick<Awaited<ReturnType<typeof openPools>>, 'database' | 'sessionDatabase'>,
+  logger: Logger,
+): Promise<void> {
+  if (sessionDatabase !== null) await requireNotifications(database);
+  else logger.warn(`${WITHOUT_DIRECT_CONNECTION}; name one in DATABASE_LISTEN_URL`);
   await requireCurrentSchema(database);
 }

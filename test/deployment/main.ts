@@ -108,8 +108,13 @@ async function works(variables: Variables, directory: string): Promise<readonly 
   ];
 }
 
-/** What the doctor refuses, and says how to do. Other clients of the pooler find its connections as they were. */
-async function refuses(tried: string, variables: Variables, advice: string, directory: string): Promise<Check> {
+/** What the doctor refuses, or warns of, and says how to do. Other clients of the pooler find its connections as they were. */
+async function advises(
+  tried: string,
+  variables: Variables,
+  { advice, refuses }: { readonly advice: string; readonly refuses: boolean },
+  directory: string,
+): Promise<Check> {
   const { status, output } = await run([...HOLDFAST, 'doctor', '--only', 'postgres'], variables, directory);
   process.stdout.write(output);
   const sql = connectDatabase({ url: variables['DATABASE_URL'] ?? '', pooled: true, maximumConnections: 1 });
@@ -117,7 +122,8 @@ async function refuses(tried: string, variables: Variables, advice: string, dire
   const [found] = await other.unsafe(`select current_setting('search_path') as path`);
   other.release();
   await sql.end();
-  return { tried, works: status !== 0 && output.includes(advice) && !String(found?.['path']).includes('holdfast') };
+  const isAdvised = (status !== 0) === refuses && output.includes(advice);
+  return { tried, works: isAdvised && !String(found?.['path']).includes('holdfast') };
 }
 
 const ENVIRONMENTS: readonly Environment[] = [
@@ -143,8 +149,18 @@ const ENVIRONMENTS: readonly Environment[] = [
       const undeclared = pooler.url.replace('&pgbouncer=true', '');
       try {
         return [
-          await refuses('without pgbouncer=true', { DATABASE_URL: undeclared }, 'pgbouncer=true', directory),
-          await refuses('without a listenUrl', { DATABASE_URL: pooler.url }, 'DATABASE_LISTEN_URL', directory),
+          await advises(
+            'without pgbouncer=true',
+            { DATABASE_URL: undeclared },
+            { advice: 'pgbouncer=true', refuses: true },
+            directory,
+          ),
+          await advises(
+            'without a listenUrl',
+            { DATABASE_URL: pooler.url },
+            { advice: 'DATABASE_LISTEN_URL', refuses: false },
+            directory,
+          ),
           ...(await works({ DATABASE_URL: pooler.url, DATABASE_LISTEN_URL: databaseUrl, ...temporal }, directory)),
         ];
       } finally {

@@ -33,6 +33,7 @@ let database: LocalPostgres;
 let temporal: LocalTemporal;
 let harness: TurnHarness;
 let worker: WorkerProcess;
+let survivor: WorkerProcess;
 let ports: { readonly postgres: number; readonly temporal: number };
 
 const dataDirectory = (): string => join(directory, 'data');
@@ -78,11 +79,15 @@ beforeAll(async () => {
   // For the worker's process only: the one in this process has its agent from the harness.
   await writeFile(join(harness.workspace, 'holdfast.yaml'), 'agents: { default: { allowCommands: true } }\n');
   worker = await startWorkerProcess(harness);
+  // It serves another queue, and would take over what it believes to be a dead worker's: no fault here is a death.
+  survivor = await startWorkerProcess(harness, { HOLDFAST_TASK_QUEUE: 'agent-turn-of-the-survivor' });
 }, 400_000);
 
 afterAll(async () => {
-  worker.kill('SIGTERM');
-  await worker.exited;
+  for (const each of [worker, survivor]) {
+    each.kill('SIGTERM');
+    expect((await each.exited).output).not.toContain('a worker died');
+  }
   await harness.stop();
   await Promise.all([database.stop(), temporal.stop()]);
   await rm(directory, { recursive: true, force: true });

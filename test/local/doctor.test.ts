@@ -69,6 +69,18 @@ describe('the doctor', () => {
     });
   });
 
+  test('says what a pooler without a direct connection beside it costs', async () => {
+    const DATABASE_URL = `${inject('databaseUrl')}?pgbouncer=true`;
+    const pooled = { DATABASE_URL, TEMPORAL_ADDRESS: inject('temporalAddress') };
+    expect((await examined(pooled)).get('Postgres')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('by its heartbeats alone'),
+      fix: expect.stringContaining('DATABASE_LISTEN_URL'),
+    });
+    const beside = await examined({ ...pooled, DATABASE_LISTEN_URL: inject('databaseUrl') });
+    expect(beside.get('Postgres')).toMatchObject({ status: 'ok' });
+  });
+
   test('names a server that does not answer, a wrong namespace, and the fix', async () => {
     const nobody = await freePort();
     const findings = await examined({

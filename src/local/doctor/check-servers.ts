@@ -10,7 +10,7 @@ import type { Stack } from '../stack-file.ts';
 import { startTemporalServer } from '../temporal-server.ts';
 import { readConnectionOptions } from '../../store/database/connection-options.ts';
 import { StoreError } from '../../store/database/errors.ts';
-import { openDatabase, requireNotifications } from '../../store/database/pooler.ts';
+import { openDatabase, requireNotifications, WITHOUT_DIRECT_CONNECTION } from '../../store/database/pooler.ts';
 import { connectClient } from '../../temporal/connect.ts';
 import { TemporalError } from '../../temporal/errors.ts';
 import { temporalAt } from '../../temporal/profile.ts';
@@ -90,13 +90,15 @@ export async function checkPostgres(options: ServerCheckOptions, databaseUrl: st
   try {
     if (databaseUrl !== null) {
       const listenUrl = options.environment['DATABASE_LISTEN_URL'] || null;
-      const { version, differenceMilliseconds } = await askPostgres(databaseUrl, listenUrl);
       const { host, port, pooled } = readConnectionOptions(databaseUrl);
+      const isDirect = !pooled || listenUrl !== null;
+      const { version, differenceMilliseconds } = await askPostgres(databaseUrl, isDirect ? listenUrl : undefined);
       const servers = host.map((name, index) => `${name}:${port[index] ?? port[0]}`).join(',');
-      return [
-        ok(check, `${version} answers on ${servers}${pooled ? ' through a pooler' : ''}, and notifications arrive`),
-        judgeClock(differenceMilliseconds),
-      ];
+      const answers = `${version} answers on ${servers}${pooled ? ' through a pooler' : ''}`;
+      const finding = isDirect
+        ? ok(check, `${answers}, and notifications arrive`)
+        : warning(check, `${answers}; ${WITHOUT_DIRECT_CONNECTION}`, 'name one in DATABASE_LISTEN_URL');
+      return [finding, judgeClock(differenceMilliseconds)];
     }
     return await withTemporaryDirectory(async (directory) => {
       const server = await startPostgres({

@@ -34,6 +34,10 @@ async function refuseUndeclaredPooler(options: DatabaseOptions): Promise<void> {
   );
 }
 
+/** What a pooler in transaction mode costs a worker that has no other way to the database. */
+export const WITHOUT_DIRECT_CONNECTION =
+  'there is no direct connection to the database: the death of a worker is noticed by its heartbeats alone, after 20 s, and a stop takes up to a second longer';
+
 /** A pooler tells its clients process numbers of its own. */
 async function hasPooler(sql: Queries): Promise<boolean> {
   const rows = await sql<{ pid: number }[]>`select pg_catalog.pg_backend_pid() as pid`;
