@@ -65,7 +65,8 @@ export async function insertOwners(
   { template, conversationId, turnId }: Pick<Filling, 'template' | 'conversationId' | 'turnId'>,
 ): Promise<void> {
   await sql`
-    insert into conversations (id, agent, epoch) select ${conversationId}, agent, 1 from conversations where id = ${template}`;
+    insert into conversations (id, tenant, task_queue, agent, epoch)
+    select ${conversationId}, tenant, task_queue, agent, 1 from conversations where id = ${template}`;
   await sql`
     insert into branches (conversation_id, branch, ancestor, through_sequence) values (${conversationId}, 0, 0, 2147483647)`;
   await sql`

@@ -23,7 +23,8 @@ export async function loadEntries(
   const conversationId = newId();
   const turnId = newId();
   const entryIds: string[] = [];
-  await sql`insert into conversations (id, agent) values (${conversationId}, 'bench')`;
+  await sql`
+    insert into conversations (id, tenant, task_queue, agent) values (${conversationId}, 'default', 'agent-turn', 'bench')`;
   for (let first = 0; first < count; first += ROWS) {
     const indexes = Array.from({ length: Math.min(ROWS, count - first) }, (_, row) => first + row);
     const ids = indexes.map(() => newId());

@@ -1,4 +1,4 @@
-const DEFINITION = /^create (?:table|type|view) (?<relation>\w+)\b[^]*?;$/gmu;
+const DEFINITION = /^create (?:unlogged )?(?:table|type|view) (?<relation>\w+)\b[^]*?;$/gmu;
 const COMMENT = /^(?:(?<code> {2}.*?)? )? *-- (?<meaning>.+)$/u;
 
 /**
