@@ -133,6 +133,8 @@ export type CommitCompactionResult =
   /** `limit`: one is reached by what the summaries cost, and the model is not asked. */
   | { readonly kind: 'committed'; readonly view: ViewReference; readonly tokensBefore: number; readonly limit?: string }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
+  /** Something was appended under the plan: it is worth nothing any more, and the next check makes another. */
+  | { readonly kind: 'moved' }
   | { readonly kind: 'exhausted'; readonly tokens: number };
 
 export interface CallModelInput {

@@ -1,8 +1,6 @@
 /** Forced compactions after a reported overflow, per turn and model, unless the policy says otherwise (seeds/pi.md: a second overflow ends the turn). */
 export const OVERFLOW_RECOVERIES_PER_TURN = 1;
 
-/** The most that a policy may allow: each costs a refused call and a pass, and the fourth would aim below a tenth of the window. */
-
 /** Tool calls of one answer that run at once. */
 export const CONCURRENT_TOOL_CALLS = 8;
 

@@ -51,6 +51,10 @@ export async function fitContext(
       { turn: progress.turn, compactionId },
     ]);
     if (commit.kind === 'exhausted') return commit;
+    if (commit.kind === 'moved') {
+      progress.callNumber += 1;
+      return fitContext(activities, progress, display, turnIsOver);
+    }
     if (commit.kind === 'committed') {
       progress.compactions += 1;
       if (planned.requested !== true) progress.loopGuard = noteCompaction(progress.loopGuard);

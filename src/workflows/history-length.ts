@@ -7,10 +7,7 @@ import { workflowInfo } from '@temporalio/workflow';
  */
 const LONG_HISTORY_EVENTS = 1_000;
 
-/**
- * Whether the turn goes on in a new run. Asked between steps, and inside a step while it waits: eight summaries that wait for hours
- * write more events than a history may hold.
- */
+/** Whether the turn goes on in a new run. Asked between steps, and while people are waited for. */
 export function isHistoryLong(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength >= LONG_HISTORY_EVENTS;

@@ -4,7 +4,14 @@ import { newId } from '../../src/store/database/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { beginsWith, scriptedActivities, startWorkerOfActivities, endedAs } from './support/worker-of-activities.ts';
+import type { CallModelResult, CommitCompactionResult } from '../../src/turn/activity-values.ts';
+import {
+  ANSWERED,
+  beginsWith,
+  scriptedActivities,
+  startWorkerOfActivities,
+  endedAs,
+} from './support/worker-of-activities.ts';
 
 const PLANNED = {
   compactionId: newId(),
@@ -20,7 +27,7 @@ async function runTurn(scripted: Partial<Activities>, commandOnly = false): Prom
   const worker = await startWorkerOfActivities(inject('temporalAddress'), {
     ...all,
     ...beginsWith({}, { commandOnly }),
-    compactContext: async () => ({ kind: 'planned', planned: PLANNED }),
+    compactContext: scripted.compactContext ?? (async () => ({ kind: 'planned', planned: PLANNED })),
     summarize: async (input) => {
       log.push(`summarize ${input.part}`);
       return all.summarize(input);
@@ -93,4 +100,25 @@ test('summaries that cost more than a turn may leave the model unasked, and a ra
   expect(await client.conversation.outcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
     outcome: 'completed',
   });
+});
+
+test('after an overflow, a plan under which something was appended is followed by a check that is forced too', async () => {
+  const forced: unknown[] = [];
+  const commits: CommitCompactionResult[] = [{ kind: 'moved' }, COMMITTED];
+  const answers: CallModelResult[] = [{ kind: 'overflow' }, ANSWERED];
+  await runTurn({
+    compactContext: async (input) => {
+      forced.push([input.callNumber, input.forced]);
+      return forced.length === 1
+        ? { kind: 'fits', view: COMMITTED.view }
+        : { kind: 'planned', planned: { ...PLANNED, waves: [] } };
+    },
+    commitCompaction: async () => commits.shift() ?? COMMITTED,
+    callModel: async () => answers.shift() ?? ANSWERED,
+  });
+  expect(forced).toEqual([
+    [1, null],
+    [2, 'overflow'],
+    [3, 'overflow'],
+  ]);
 });

@@ -48,30 +48,23 @@ export async function commitCompaction(
 ): Promise<CommitCompactionResult> {
   const compaction = await store.getCompaction(dependencies.database, input.compactionId);
   const finished = await commit(dependencies, input, compaction);
-  if (finished === null) return leaveToNextCheck(compaction);
   const boundary = compaction.plan.turnIsOver ? null : { callNumber: compaction.callNumber, runId };
   const result = await withMemories(dependencies, { ...input, boundary }, finished);
   return checkLimitsAfter(dependencies, { ...input, boundary }, result);
 }
 
-/** The call is not made for a head that has moved: the turn checks again, and that gives the plan up for a new one. */
-function leaveToNextCheck({ headEntryId, tokensBefore }: CompactionRow): CommitCompactionResult {
-  return { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore };
-}
-
-/** `null`: something was appended under the plan, and nothing that it led to may be committed any more. */
 async function commit(
   dependencies: ActivityDependencies,
   { turn, compactionId }: CommitCompactionInput,
   compaction: CompactionRow,
-): Promise<CommitCompactionResult | null> {
+): Promise<CommitCompactionResult> {
   const { database } = dependencies;
   const finished = await finishedBefore(dependencies, turn, compaction);
   if (finished?.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (finished !== null) return finished;
   const parts = await listParts(database, compactionId);
   const check = await readFit(database, turn);
-  if (check.headEntryId !== compaction.headEntryId) return null;
+  if (check.headEntryId !== compaction.headEntryId) return { kind: 'moved' };
   const source = await readPlanSource(database, turn);
   const state: CommitState = { turn, compaction, check, source };
   // A flush to memory comes beside the summary: without it the pass goes on.
