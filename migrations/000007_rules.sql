@@ -251,7 +251,13 @@ declare
   runs jsonb;
   snapshots bytea[];
 begin
-  select * into found_row from conversations c where c.id = conversation for update;
+  select * into found_row from conversations c
+  where c.id = conversation
+    -- A server that acts for a tenant deletes what is the tenant's.
+    and (c.tenant = current_setting('holdfast.tenant', true)
+      or (current_setting('role') <> 'holdfast_api' and pg_has_role(session_user, 'holdfast_app', 'member'))
+      or not exists (select from pg_roles where rolname = 'holdfast_api'))
+  for update;
   if not found then return; end if;
   if found_row.active_turn_id is not null then
     raise exception using errcode = 'HF007', message = format(
@@ -378,6 +384,9 @@ begin
   loop
     execute format('grant insert, update (%s) on %s to holdfast_app', changing.columns, changing.name);
   end loop;
+  if to_regclass('api_keys') is not null then
+    grant insert, update (revoked_at, last_used_at) on api_keys to holdfast_app;
+  end if;
   grant update on deployment to holdfast_app;
   grant insert, update on retention_looks to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.

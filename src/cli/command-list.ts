@@ -97,6 +97,18 @@ const db: ListedGroup = {
   ],
 };
 
+const keys: ListedGroup = {
+  name: 'keys',
+  summary: 'make, list and revoke keys of the HTTP API',
+  commands: [
+    command('create', 'make a key, which is shown once', async () =>
+      (await import('./services/keys.ts')).createKeyCommand(),
+    ),
+    command('list', 'list the keys of all tenants', async () => (await import('./services/keys.ts')).listKeysCommand()),
+    command('revoke', 'end a key', async () => (await import('./services/keys.ts')).revokeKeyCommand()),
+  ],
+};
+
 /** The commands, by what they are for, in the order of the help. */
 export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | ListedGroup)[]])[] = [
   [
@@ -214,6 +226,7 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
       command('server', 'serve conversations over HTTP', async () =>
         (await import('./services/server.ts')).serverCommand(),
       ),
+      keys,
       command('mcp', 'serve conversations to an assistant over MCP', async () =>
         (await import('./services/mcp.ts')).mcpCommand(),
       ),

@@ -1,5 +1,5 @@
+import type { ConnectOptions } from '../client/connect.ts';
 import type { Holdfast } from '../client/holdfast.ts';
-
 import type { Configuration } from '../config/configuration.ts';
 import type { Connections } from '../local/stack-file.ts';
 import { temporalAt } from '../temporal/profile.ts';
@@ -81,14 +81,27 @@ export async function withClient<Result>(
   work: Work<Result>,
 ): Promise<Result> {
   const surroundings = await findSurroundings(flags, needs);
-  const { databaseUrl, databaseListenUrl, temporalAddress, temporalNamespace } = surroundings.connections;
   // Loaded here: it brings Temporal's client, and `holdfast --help` should not wait for it.
   const { connect } = await import('../client/connect.ts');
-  const client = await connect({
+  const client = await connect(await connectOptions(flags, surroundings));
+  try {
+    return await work(client, surroundings);
+  } finally {
+    await client.close();
+  }
+}
+
+/** How a client reaches what a command found. */
+export async function connectOptions(
+  flags: ConnectionFlags,
+  { connections, configuration }: Surroundings,
+): Promise<ConnectOptions> {
+  const { databaseUrl, databaseListenUrl, temporalAddress, temporalNamespace } = connections;
+  return {
     databaseUrl,
     ...(databaseListenUrl !== null && { listenUrl: databaseListenUrl }),
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),
-    ...(await embedding(surroundings.configuration)),
+    ...(await embedding(configuration)),
     temporal: temporalAt({ temporalAddress, temporalNamespace }, process.env),
     onDoorbellFailure: (_conversationId, error) =>
       printRemark(
@@ -96,12 +109,7 @@ export async function withClient<Result>(
           ? `warning: ${error.message}`
           : `warning: Temporal at ${temporalAddress} has not answered yet. What you sent is stored; a worker's upkeep finds it within a minute.`,
       ),
-  });
-  try {
-    return await work(client, surroundings);
-  } finally {
-    await client.close();
-  }
+  };
 }
 
 /** The same for commands that need Postgres alone: Temporal may be unknown or away. */

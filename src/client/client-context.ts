@@ -16,6 +16,8 @@ import type { WaysToSend } from './ways-to-send.ts';
 /** What the methods of a client share. */
 export interface ClientContext {
   readonly database: Database;
+  /** Where passages are searched: an index of text serves only who may see all rows, so its queries name the tenant themselves. */
+  readonly searchDatabase: Database;
   readonly listeners: Listeners;
   readonly temporal: RungTemporal;
   readonly doorbell: Doorbell;

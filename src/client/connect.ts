@@ -14,6 +14,7 @@ import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import { z } from 'zod';
 import { checkArguments, formed, named, text, work } from './arguments.ts';
 import { createBoundary, lazyTemporal } from './client-context.ts';
+import type { ClientContext } from './client-context.ts';
 import { createDoorbell } from './doorbell.ts';
 import { clientError, HoldfastClientError } from './errors.ts';
 import { Holdfast } from './holdfast.ts';
@@ -64,12 +65,25 @@ const CONNECT = z.object({
   onDoorbellFailure: work.optional(),
 });
 
+/** What the clients of a process share. */
+export interface Connection {
+  readonly databaseUrl: string;
+  readonly context: ClientContext;
+  readonly disconnect: () => Promise<void>;
+}
+
 /**
  * Connects to Holdfast: to Postgres at once, to Temporal at the first doorbell, so reading works without it.
  * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_pooled`, `database_schema`
  * @throws StackError `stack_not_started` when a server is neither given nor found; ConfigurationError for one that is written wrongly
  */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
+  const { context, disconnect } = await openConnection(options);
+  return new Holdfast(context, disconnect);
+}
+
+/** @throws as `connect` */
+export async function openConnection(options: ConnectOptions): Promise<Connection> {
   checkArguments('connect', CONNECT, options);
   const servers = await serversOf(options);
   const database = await openCurrentDatabase(servers);
@@ -79,9 +93,11 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   const doorbell = createDoorbell({ temporal, taskQueue }, onDoorbellFailure);
   const listeners = createListeners(database);
   const sending = waysToSend(database, { temporal, doorbell, owner: { tenant, taskQueue } });
-  return new Holdfast(
-    {
+  return {
+    databaseUrl: servers.databaseUrl,
+    context: {
       database,
+      searchDatabase: database,
       listeners,
       temporal,
       doorbell,
@@ -91,13 +107,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
       taskQueue,
       boundary: createBoundary(),
     },
-    async () => {
+    async disconnect() {
       await doorbell.settle();
       await listeners.close();
       await database.end({ timeout: 1 });
       await temporal.close();
     },
-  );
+  };
 }
 
 interface Servers {

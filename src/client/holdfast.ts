@@ -4,6 +4,7 @@ import { BranchMethods } from './branch-methods.ts';
 import type { ClientContext } from './client-context.ts';
 import { ConversationMethods } from './conversation-methods.ts';
 import { DecisionMethods } from './decision-methods.ts';
+import { KeyMethods } from './keys.ts';
 import { LogMethods } from './log-methods.ts';
 import { MemoryMethods } from './memory-methods.ts';
 import { messageParts } from './message-parts.ts';
@@ -30,6 +31,7 @@ export class Holdfast {
   readonly memory: MemoryMethods;
   readonly decisions: DecisionMethods;
   readonly models: ModelMethods;
+  readonly keys: KeyMethods;
   readonly #context: ClientContext;
   readonly #disconnect: () => Promise<void>;
   #closing: Promise<void> | null = null;
@@ -43,6 +45,7 @@ export class Holdfast {
     this.memory = new MemoryMethods(context);
     this.decisions = new DecisionMethods(context);
     this.models = new ModelMethods(context);
+    this.keys = new KeyMethods(context);
   }
 
   /**

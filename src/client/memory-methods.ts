@@ -45,16 +45,14 @@ export class MemoryMethods {
    * originals, summaries, notes and tool results, also what compaction took out of the window.
    */
   search(options: MemorySearch): Promise<FoundPassage[]> {
-    const { boundary, database, tenant, meaning } = this.#context;
+    const { boundary, database, searchDatabase, tenant, meaning } = this.#context;
     return boundary.call('memory.search', options, search, async () => {
-      const passages = await searchMemory(database, { ...options, tenant }, meaning);
+      if (options.conversationId !== undefined) await requireConversation(database, options.conversationId);
+      const passages = await searchMemory(searchDatabase, { ...options, tenant }, meaning);
       const places = await readBranchPlaces(
         database,
         passages.map(({ entryId }) => entryId),
       );
-      if (passages.length === 0 && options.conversationId !== undefined) {
-        await requireConversation(database, options.conversationId);
-      }
       const first = { branch: 0, onActiveBranch: true };
       return passages.map((passage) => Object.assign({}, passage, places.get(passage.entryId) ?? first));
     });

@@ -1,9 +1,13 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { secureHeaders } from 'hono/secure-headers';
+import type { Endpoint } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
 import type { EndpointName } from '../client/api/endpoints.ts';
 import type { Holdfast } from '../client/holdfast.ts';
+import { requireScope } from './access.ts';
+import type { Access, Caller } from './access.ts';
+import type { Configured } from './configured.ts';
 import type { EventStreams } from './events.ts';
 import type { ServerLimits } from './limits.ts';
 import { openApiDocument } from './openapi.ts';
@@ -13,7 +17,11 @@ import { refuseOtherOrigins } from './same-origin.ts';
 import { serveEndpoint } from './serve-endpoint.ts';
 
 export interface ApplicationParts {
-  readonly client: Holdfast;
+  readonly access: Access;
+  /** It listens on its own machine only, and without keys. */
+  readonly isLocal: boolean;
+  readonly clientOf: (tenant: string) => Holdfast;
+  readonly configured: Configured;
   readonly streams: EventStreams;
   readonly limits: ServerLimits;
   readonly version: string;
@@ -22,6 +30,8 @@ export interface ApplicationParts {
   /** Throws when Postgres does not answer. */
   readonly checkReady: () => Promise<unknown>;
 }
+
+type Authenticated = { Variables: { caller: Caller } };
 
 /** The server's routes. */
 export function createApplication(parts: ApplicationParts): Hono {
@@ -47,7 +57,7 @@ export function createApplication(parts: ApplicationParts): Hono {
     await parts.checkReady();
     return context.text('ok');
   });
-  app.use(refuseOtherOrigins);
+  if (parts.isLocal) app.use(refuseOtherOrigins);
   addReference(app, parts.version);
   app.route('/v1', apiRoutes(parts));
   return app;
@@ -60,8 +70,12 @@ function addReference(app: Hono, version: string): void {
   app.get('/reference.css', (context) => context.body(REFERENCE_STYLE, 200, { 'content-type': 'text/css' }));
 }
 
-function apiRoutes({ client, streams, limits }: ApplicationParts): Hono {
-  const api = new Hono();
+function apiRoutes({ access, clientOf, configured, streams, limits }: ApplicationParts): Hono<Authenticated> {
+  const api = new Hono<Authenticated>();
+  api.use(async (context, next) => {
+    context.set('caller', await access.callerOf(context));
+    await next();
+  });
   api.use(
     bodyLimit({
       maxSize: limits.bodyBytes,
@@ -70,12 +84,25 @@ function apiRoutes({ client, streams, limits }: ApplicationParts): Hono {
       },
     }),
   );
-  api.get('/conversations/:conversationId/events', (context) => streams.serve(context, client));
+  api.get('/conversations/:conversationId/events', (context) => {
+    const caller = context.get('caller');
+    requireScope(caller, 'read');
+    return streams.serve(context, clientOf(caller.tenant), caller);
+  });
+  for (const [path, items] of Object.entries(configured)) {
+    api.get(`/${path}`, (context) => {
+      requireScope(context.get('caller'), 'read');
+      return context.json({ items });
+    });
+  }
   for (const name of endpointNames()) {
-    const { method, path } = ENDPOINTS[name];
-    api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/gu, ':$1'), (context) =>
-      serveEndpoint(context, name, client),
-    );
+    const { method, path, scope, begins }: Endpoint = ENDPOINTS[name];
+    api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/gu, ':$1'), async (context) => {
+      const caller = context.get('caller');
+      requireScope(caller, scope);
+      if (begins === true) await access.requireRoom(caller);
+      return serveEndpoint(context, name, clientOf(caller.tenant));
+    });
   }
   return api;
 }

@@ -6,6 +6,7 @@ import { flag, text, whole } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import type { WatchUpdate } from '../client/watch-types.ts';
 import type { ServerLimits } from './limits.ts';
+import type { Access, Caller } from './access.ts';
 import { problemOf, RequestError } from './problem.ts';
 import { argumentsOf } from './arguments.ts';
 
@@ -23,15 +24,24 @@ const last = z.strictObject({ lastEventId: whole(0).optional() });
 
 /** Open event streams of one server. */
 export interface EventStreams {
-  serve(context: Context, client: Holdfast): Promise<Response>;
+  serve(context: Context, client: Holdfast, caller: Caller): Promise<Response>;
   /** Ends all. */
   close(): void;
 }
 
-export function createEventStreams(limits: ServerLimits, log: (error: unknown) => void): EventStreams {
-  const open = new Set<AbortController>();
+export function createEventStreams(limits: ServerLimits, access: Access, log: (error: unknown) => void): EventStreams {
+  /** By its ending, the key of each. */
+  const open = new Map<AbortController, string | null>();
+  const endRevoked = async (): Promise<void> => {
+    const keys = [...new Set(open.values())].filter((key) => key !== null);
+    if (keys.length === 0) return;
+    const inForce = await access.inForce(keys);
+    for (const [ending, key] of open) if (key !== null && !inForce.has(key)) ending.abort(revoked());
+  };
+  const timer = setInterval(() => void endRevoked().catch(log), limits.keyCheckSeconds * 1_000);
+  timer.unref();
   return {
-    async serve(context, client) {
+    async serve(context, client, { key }) {
       const { conversationId, ...options } = await watchOptions(context);
       const { eventCount } = await client.conversation.get({ conversationId });
       if (options.afterSequence > eventCount) throw ofTheFuture(options.afterSequence, eventCount);
@@ -41,7 +51,7 @@ export function createEventStreams(limits: ServerLimits, log: (error: unknown) =
         });
       }
       const ending = new AbortController();
-      open.add(ending);
+      open.set(ending, key?.id ?? null);
       context.header('x-accel-buffering', 'no');
       return streamSSE(context, async (stream) => {
         stream.onAbort(() => ending.abort());
@@ -52,6 +62,7 @@ export function createEventStreams(limits: ServerLimits, log: (error: unknown) =
           beat();
           const updates = client.conversation.watch({ conversationId, ...options, signal: ending.signal });
           for await (const update of updates) await writeUpdate(stream, update);
+          if (ending.signal.reason instanceof RequestError) throw ending.signal.reason;
         } catch (error) {
           await stream.writeSSE({ event: 'error', data: JSON.stringify(problemOf(error, log)) });
         } finally {
@@ -61,7 +72,8 @@ export function createEventStreams(limits: ServerLimits, log: (error: unknown) =
       });
     },
     close() {
-      for (const ending of open) ending.abort();
+      clearInterval(timer);
+      for (const ending of open.keys()) ending.abort();
     },
   };
 }
@@ -93,6 +105,10 @@ async function watchOptions(context: Context) {
   }
   const { conversationId, liveText = true, afterSequence = 0 } = given;
   return { conversationId, liveText, afterSequence: data.lastEventId ?? afterSequence };
+}
+
+function revoked(): RequestError {
+  return new RequestError('key_refused', 'The API key was revoked, or has expired.');
 }
 
 function ofTheFuture(after: number, newest: number): RequestError {

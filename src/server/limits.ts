@@ -8,10 +8,14 @@ export const serverLimits = z.strictObject({
   bodyBytes: positive.default(32 * 1024 * 1024),
   /** Of an imported conversation. */
   importBytes: positive.default(1024 * 1024 * 1024),
+  /** Of a key that names no number of its own. */
+  requestsPerMinute: positive.default(600),
   /** Open event streams of the process. */
   watchers: positive.default(2_000),
   /** Seconds between comments that keep an event stream open. */
   heartbeatSeconds: z.number().min(0.05).default(15),
+  /** Seconds after which open event streams look whether their keys are still in force. */
+  keyCheckSeconds: z.number().min(0.05).default(3),
 });
 
 export type ServerLimits = z.output<typeof serverLimits>;

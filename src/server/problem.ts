@@ -10,6 +10,12 @@ export type ServerErrorCode =
   | 'body_not_json'
   /** The request came by a name or from a page that is not this server's. */
   | 'origin_refused'
+  /** No key, or one that is not in force. */
+  | 'key_missing'
+  | 'key_refused'
+  | 'scope_missing'
+  | 'too_many_turns'
+  | 'cost_limit_reached'
   | 'too_many_watchers'
   | 'too_many_requests'
   | 'internal';
@@ -66,6 +72,9 @@ const SHOWN = 'GET /v1/conversations/{conversationId} shows how things stand.';
 const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: string]>> = {
   invalid_argument: [400, 'Correct what is named; /reference lists what each route takes.'],
   body_not_json: [400, 'Send a JSON object with content-type application/json.'],
+  key_missing: [401, 'Send `Authorization: Bearer <key>`.'],
+  key_refused: [401, 'Ask the operator of this server for another key.'],
+  scope_missing: [403, 'Use a key with that scope.'],
   origin_refused: [403, 'Call the server by its own address, and from a page that it serves.'],
   route_not_found: [404, '/reference lists the routes.'],
   conversation_not_found: [404, UNKNOWN_ID],
@@ -88,6 +97,8 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   conversation_file_invalid: [422, 'Export the conversation again.'],
   too_many_waiting: [429, 'Wait until turns have taken some of the messages.'],
   too_many_requests: [429, 'Wait as long as Retry-After says.'],
+  too_many_turns: [429, 'Wait until turns have ended, or stop one.'],
+  cost_limit_reached: [429, 'Wait, or let the operator raise the limit of the key.'],
   too_many_watchers: [429, 'Close other streams, or wait as long as Retry-After says.'],
   internal: [500, OPERATOR],
   client_closed: [503, AGAIN],
@@ -141,6 +152,7 @@ export function problemResponse(thrown: unknown, log: (error: unknown) => void):
     headers: {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
+      ...(body.status === 401 && { 'www-authenticate': 'Bearer' }),
       ...(seconds !== null && { 'retry-after': String(seconds) }),
     },
   });

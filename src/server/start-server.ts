@@ -1,14 +1,24 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Holdfast } from '../client/holdfast.ts';
+import type { Access } from './access.ts';
 import { createApplication } from './application.ts';
+import type { Configured } from './configured.ts';
 import { createEventStreams } from './events.ts';
 import { serverLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 import { isLoopback } from './same-origin.ts';
 
 export interface ServerOptions {
-  readonly client: Holdfast;
+  /** What a tenant's requests are served with; without keys all are of one tenant. */
+  readonly clientOf: (tenant: string) => Holdfast;
+  readonly access: Access;
+  /** Whether a request needs a key. Default: false, and it listens on this machine only. */
+  readonly needsKeys?: boolean;
+  /** What the configuration offers. */
+  readonly configured: Configured;
+  /** Throws when Postgres does not answer. */
+  readonly checkReady: () => Promise<unknown>;
   readonly version: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;
@@ -38,14 +48,13 @@ export class ServerAddressError extends Error {
  * @throws ServerAddressError for an address beyond this machine; the system's error (`EADDRINUSE`, `EACCES`) for a port it cannot have
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { client, version, host = '127.0.0.1', log } = options;
-  if (!isLoopback(host)) {
+  const { host = '127.0.0.1', needsKeys = false, log } = options;
+  if (!needsKeys && !isLoopback(host)) {
     throw new ServerAddressError(`${host} is refused: without keys the server listens on this machine only.`);
   }
   const limits = serverLimits.parse(options.limits ?? {});
-  const streams = createEventStreams(limits, log);
-  const checkReady = async (): Promise<unknown> => client.models.listPauses();
-  const application = createApplication({ client, streams, limits, version, log, checkReady });
+  const streams = createEventStreams(limits, options.access, log);
+  const application = createApplication({ ...options, isLocal: !needsKeys, streams, limits });
   const server = createAdaptorServer({ fetch: application.fetch });
   if (!('closeAllConnections' in server)) throw new TypeError('the server needs HTTP/1.1');
   const port = await listen(server, options.port, host);

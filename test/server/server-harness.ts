@@ -1,3 +1,4 @@
+import { localAccess } from '../../src/server/access.ts';
 import { startServer } from '../../src/server/start-server.ts';
 import type { RunningServer, ServerOptions } from '../../src/server/start-server.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -27,7 +28,10 @@ export async function startServerHarness(
   const harness = await startTurnHarness(options);
   const faults: unknown[] = [];
   const server = await startServer({
-    client: harness.client,
+    clientOf: () => harness.client,
+    access: localAccess('default'),
+    checkReady: async () => harness.database`select 1`,
+    configured: { agents: [], presets: [] },
     version: '0.0.0',
     port: 0,
     log: (error) => faults.push(error),
@@ -45,7 +49,7 @@ export async function startServerHarness(
   };
 }
 
-async function callServer(
+export async function callServer(
   url: string,
   method: string,
   path: string,

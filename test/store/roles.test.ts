@@ -46,6 +46,7 @@ it('what was logged the application can neither change nor delete', async () => 
   ]);
   expect(namesOf(({ updates, deletes }) => updates && !deletes)).toEqual([
     'agent_snapshots',
+    'api_keys',
     'compaction_parts',
     'compactions',
     'contents',

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
-import { withClient } from '../connect.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
+import type { Access } from '../../server/access.ts';
+import type { ServerOptions } from '../../server/start-server.ts';
+import { connectOptions, withClient } from '../connect.ts';
+import type { Surroundings } from '../connect.ts';
 import { count } from '../count-option.ts';
-import { holdfastCommand, withConnections } from '../holdfast-command.ts';
+import { holdfastCommand, tenantOption, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
 import { listenError } from './listen-error.ts';
@@ -11,6 +15,7 @@ import { readVersion } from '../package-version.ts';
 interface ServerFlags extends ConnectionFlags {
   readonly host: string;
   readonly port: number;
+  readonly keys?: true;
 }
 
 /** `holdfast server`: the API over HTTP. */
@@ -18,35 +23,72 @@ export function serverCommand(): Command {
   return withConnections(
     holdfastCommand('server', {
       description:
-        'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. It listens on this machine only.',
-      examples: ['npx holdfast server', 'npx holdfast server --port 8080'],
+        'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. Without --keys it listens on this machine only and lets it do everything, for one tenant. With --keys each request names a key of `holdfast keys create`.',
+      examples: ['npx holdfast server', 'npx holdfast server --keys --host 0.0.0.0 --port 8080'],
     }),
   )
     .option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 7070)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--keys', 'require an API key')
+    .addOption(tenantOption())
     .action(serve);
 }
 
+type Served = Pick<ServerOptions, 'access' | 'clientOf' | 'checkReady' | 'needsKeys'>;
+
 async function serve(flags: ServerFlags): Promise<void> {
-  const [{ startServer }, { createServerLog }] = await Promise.all([
+  // Of the configuration the server needs the agents: what is wrong in it is told here.
+  await withClient(flags, { agents: true }, async (client, surroundings) => {
+    if (flags.keys === true) await serveWithKeys(flags, surroundings);
+    else await serveLocally(flags, surroundings, client);
+  });
+}
+
+async function serveLocally(flags: ServerFlags, surroundings: Surroundings, client: Holdfast): Promise<void> {
+  const { localAccess } = await import('../../server/access.ts');
+  const access: Access = localAccess(flags.tenant ?? 'default');
+  const checkReady = (): Promise<unknown> => client.conversation.list({ limit: 1 });
+  await listen(flags, surroundings, { access, clientOf: () => client, checkReady });
+}
+
+async function serveWithKeys(flags: ServerFlags, surroundings: Surroundings): Promise<void> {
+  const [{ keyAccess }, { connectTenants }, { serverLimits }] = await Promise.all([
+    import('../../server/access.ts'),
+    import('../../client/tenants.ts'),
+    import('../../server/limits.ts'),
+  ]);
+  const tenants = await connectTenants(await connectOptions(flags, surroundings));
+  try {
+    const access = keyAccess(tenants.database, serverLimits.parse({}).requestsPerMinute);
+    const checkReady = (): Promise<unknown> => tenants.database`select 1`;
+    await listen(flags, surroundings, { access, clientOf: tenants.of, checkReady, needsKeys: true });
+  } finally {
+    await tenants.close();
+  }
+}
+
+async function listen(flags: ServerFlags, { configuration }: Surroundings, served: Served): Promise<void> {
+  const [{ startServer }, { createServerLog }, { configuredOf }] = await Promise.all([
     import('../../server/start-server.ts'),
     import('../../server/server-log.ts'),
+    import('../../server/configured.ts'),
   ]);
-  const output = openOutput();
   const { host, port } = flags;
-  await withClient(flags, {}, async (client) => {
-    const log = createServerLog(process.env['HOLDFAST_LOG_LEVEL']);
-    const server = await startServer({ client, version: readVersion(), host, port, log }).catch((error: unknown) => {
+  const output = openOutput();
+  const log = createServerLog(process.env['HOLDFAST_LOG_LEVEL']);
+  const configured = configuration === null ? { agents: [], presets: [] } : configuredOf(configuration);
+  const server = await startServer({ ...served, configured, version: readVersion(), host, port, log }).catch(
+    (error: unknown) => {
       throw listenError(error, host, port);
-    });
-    if (flags.json === true) output.json({ url: server.url, port: server.port });
-    else
-      output.lines([
-        `Holdfast's server is at ${server.url}. Ctrl-C stops it.`,
-        `  reference:  ${server.url}/reference`,
-        `  example:    curl ${server.url}/v1/conversations`,
-      ]);
-    await untilSignalled(async (signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
-    await server.close();
-  });
+    },
+  );
+  if (flags.json === true) output.json({ url: server.url, port: server.port });
+  else
+    output.lines([
+      `Holdfast's server is at ${server.url}. Ctrl-C stops it.`,
+      `  reference:  ${server.url}/reference`,
+      `  example:    curl ${server.url}/v1/conversations`,
+    ]);
+  await untilSignalled(async (signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
+  await server.close();
 }

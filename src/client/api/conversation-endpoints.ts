@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import {
   content,
-  conversationChoices,
   flag,
+  named,
   numberOf,
   ofConversation,
   oneOf,
   text,
   time,
   toSend,
+  userName,
   uuid,
   whole,
 } from '../arguments.ts';
@@ -37,6 +38,7 @@ const sends = {
   idempotencyKey: 'messageId',
   status: 202,
 } as const;
+const begins = { ...sends, begins: true } as const;
 const reads = { method: 'get', scope: 'read' } as const;
 const decides = {
   method: 'post',
@@ -51,10 +53,11 @@ const toJudge = { ...toDecide, for: oneOf('call', 'turn', 'agent').optional(), r
 
 const CONVERSATIONS = {
   start: {
-    ...sends,
+    ...begins,
     path: '/conversations',
     summary: 'Give an agent a task in a new conversation',
-    arguments: { task: content, ...conversationChoices, startKey: text.optional() },
+    // Neither model nor workspace nor preset: an agent of the configuration says what may be done where.
+    arguments: { task: content, agent: named.optional(), user: userName.optional(), startKey: text.optional() },
     idempotencyKey: 'startKey',
     status: 201,
   },
@@ -87,7 +90,7 @@ const CONVERSATIONS = {
     result: listOf(workflowRun),
   },
   'conversation.send': {
-    ...sends,
+    ...begins,
     path: `${CONVERSATION}/messages`,
     summary: 'Send a message: it enters at the next step (steer) or starts the next turn (queue)',
     arguments: { ...toSend, content, mode: oneOf('steer', 'queue').optional() },
@@ -112,7 +115,7 @@ const CONVERSATIONS = {
     arguments: { ...toSend, focus: text.optional() },
   },
   'conversation.resume': {
-    ...sends,
+    ...begins,
     path: `${CONVERSATION}/resume`,
     summary: 'Go on with the task of a turn that ended before it was done, with raised limits',
     arguments: { ...toSend, raise: z.record(z.string(), z.number({ error: 'must be a number' })).optional() },
@@ -173,13 +176,13 @@ const BRANCHES = {
     arguments: { ...toChange, branch: whole(0) },
   },
   'branches.regenerate': {
-    ...sends,
+    ...begins,
     path: `${CONVERSATION}/regenerate`,
     summary: 'Answer a message of the user again, on a branch of its own',
     arguments: { ...toChange, entryId: text.optional() },
   },
   'branches.edit': {
-    ...sends,
+    ...begins,
     path: `${CONVERSATION}/edit`,
     summary: 'Say an earlier message in other words, on a branch of its own',
     arguments: { ...toChange, entryId: text, content },

@@ -1,7 +1,5 @@
 import type { z } from 'zod';
-
-/** What an API key may do: read; start, send and steer; decide for people; everything, deletion included. */
-export type Scope = 'read' | 'write' | 'decide' | 'admin';
+import type { Scope } from '../../store/conversations/api-keys.ts';
 
 /**
  * One method of the client over HTTP. Arguments that the path names stand in the path; the others in the query of GET and DELETE, else in
@@ -17,6 +15,8 @@ export interface Endpoint {
   readonly result: z.ZodType;
   /** Argument that the header `Idempotency-Key` gives. */
   readonly idempotencyKey?: 'messageId' | 'startKey' | 'decisionId';
+  /** It may begin a turn. */
+  readonly begins?: true;
   /** Default: 200. */
   readonly status?: 200 | 201 | 202;
 }

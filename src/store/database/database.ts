@@ -33,6 +33,10 @@ export interface DatabaseOptions {
   readonly pooled?: true;
   /** A connection is never replaced while it lives, so that what its session holds stays. Default: each lives for half an hour to an hour. */
   readonly keepsSession?: true;
+  /** Set for each connection, over what the address sets. Default: none. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Seconds after which a connection that nobody uses is closed. Default: none is. */
+  readonly idleSeconds?: number;
 }
 
 /**
@@ -136,10 +140,11 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
     warnings,
     pooled: isDeclared,
     applicationName,
-    settings,
+    settings: named,
     startupOptions,
     ...address
   } = readConnectionOptions(options.url);
+  const settings = { ...named, ...options.settings };
   warnings.forEach(warnOnce);
   const pooled = options.pooled ?? isDeclared;
   const sql = postgres({
@@ -154,6 +159,7 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
     ...(options.silenceLimitMilliseconds !== undefined && {
       silence_timeout: options.silenceLimitMilliseconds / 1_000,
     }),
+    ...(options.idleSeconds !== undefined && { idle_timeout: options.idleSeconds }),
     ...(pooled
       ? { transaction_settings: setAll(settings, 'transaction') }
       : { settings: setAll(settings, 'connection') }),

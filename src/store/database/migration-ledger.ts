@@ -7,7 +7,7 @@ const CLOSED_SCHEMAS = `
   select distinct n.nspname as schema, r.rolname as role
   from pg_extension e
   join pg_namespace n on n.oid = e.extnamespace and n.nspname <> 'holdfast'
-  join pg_roles r on r.rolname in ('holdfast_owner', 'holdfast_app') and not has_schema_privilege(r.oid, n.oid, 'usage')
+  join pg_roles r on r.rolname in ('holdfast_owner', 'holdfast_app', 'holdfast_api') and not has_schema_privilege(r.oid, n.oid, 'usage')
   where e.extname in ('pg_trgm', 'vector')`;
 
 /** Any number, the same in all versions: two migrators wait for each other. */
@@ -40,7 +40,7 @@ export async function grantRights(sql: Database): Promise<void> {
     await takeLock(transaction);
     await becomeOwner(transaction);
     await transaction`
-      select grant_rights() from pg_class where oid = 'holdfast.migrations'::regclass and pg_has_role(relowner, 'usage')`;
+      select grant_rights(), isolate_tenants() from pg_class where oid = 'holdfast.migrations'::regclass and pg_has_role(relowner, 'usage')`;
   });
 }
 
@@ -58,7 +58,7 @@ export async function createBookkeeping(sql: Database): Promise<void> {
       declare
         wanted text;
       begin
-        foreach wanted in array array['holdfast_owner', 'holdfast_app'] loop
+        foreach wanted in array array['holdfast_owner', 'holdfast_app', 'holdfast_api'] loop
           begin
             if not exists (select from pg_roles where rolname = wanted) then execute format('create role %I', wanted); end if;
           exception when insufficient_privilege or duplicate_object or unique_violation then

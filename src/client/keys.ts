@@ -1,0 +1,70 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { insertApiKey, listApiKeys, revokeApiKey, SCOPES } from '../store/conversations/api-keys.ts';
+import type { ApiKey, KeyLimits, Scope } from '../store/conversations/api-keys.ts';
+import { named, oneOf, text, time } from './arguments.ts';
+import type { ClientContext } from './client-context.ts';
+
+/** Random bytes of a key: nobody guesses it, so a plain hash keeps it. */
+const KEY_BYTES = 32;
+const PREFIX = 'hf_';
+
+export function hashKey(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest();
+}
+
+const limit = z.number({ error: 'must be a number' }).positive({ error: 'must be more than 0' }).optional();
+const toCreate = {
+  name: named,
+  tenant: named.optional(),
+  scopes: z
+    .array(oneOf(...SCOPES), { error: 'must be a list' })
+    .min(1, { error: 'must name a scope' })
+    .optional(),
+  expiresAt: time.optional(),
+  limits: z.object({ requestsPerMinute: limit, openTurns: limit, costPerDay: limit }).optional(),
+};
+
+/** Keys of the HTTP API, of all tenants. */
+export class KeyMethods {
+  readonly #context: ClientContext;
+
+  constructor(context: ClientContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Makes a key. It is returned here and nowhere else: the database holds its hash.
+   * @param options.tenant default: the client's
+   * @param options.scopes default: read, write and decide
+   * @param options.expiresAt ISO time. Default: never
+   */
+  create(options: {
+    readonly name: string;
+    readonly tenant?: string;
+    readonly scopes?: readonly Scope[];
+    readonly expiresAt?: string;
+    readonly limits?: Partial<KeyLimits>;
+  }): Promise<ApiKey & { readonly key: string }> {
+    const { boundary, database, tenant: own } = this.#context;
+    return boundary.call('keys.create', options, toCreate, async () => {
+      const { name, tenant = own, scopes = ['read', 'write', 'decide'], expiresAt = null } = options;
+      const limits = { requestsPerMinute: null, openTurns: null, costPerDay: null, ...options.limits };
+      const key = `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}`;
+      const made = await insertApiKey(database, hashKey(key), { tenant, name, scopes, expiresAt, limits });
+      return { ...made, key };
+    });
+  }
+
+  /** All, revoked and expired ones too, the newest first. */
+  list(): Promise<ApiKey[]> {
+    return this.#context.boundary.call('keys.list', {}, {}, () => listApiKeys(this.#context.database));
+  }
+
+  /** Requests with it are refused from then on, and its event streams end within seconds. @returns whether there is one with this id */
+  revoke(options: { readonly keyId: string }): Promise<boolean> {
+    return this.#context.boundary.call('keys.revoke', options, { keyId: text }, () =>
+      revokeApiKey(this.#context.database, options.keyId),
+    );
+  }
+}

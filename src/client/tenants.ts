@@ -1,0 +1,70 @@
+import { connectDatabase } from '../store/database/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { createBoundary } from './client-context.ts';
+import { openConnection } from './connect.ts';
+import type { ConnectOptions } from './connect.ts';
+import { HoldfastClientError } from './errors.ts';
+import { Holdfast } from './holdfast.ts';
+import { waysToSend } from './ways-to-send.ts';
+
+/** Connections of one tenant, which are closed when it is silent. */
+const CONNECTIONS_OF_TENANT = 4;
+const IDLE_SECONDS = 20;
+
+/** Clients that each see one tenant's rows, because Postgres shows their connections no others. */
+export interface TenantClients {
+  readonly of: (tenant: string) => Holdfast;
+  /** As the application, for keys. */
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects for many tenants. The login must be a member of `holdfast_app` and `holdfast_api`.
+ * @throws as `connect`; HoldfastClientError `database_refused` where the login may not act as `holdfast_api`, or Postgres is older than 15
+ */
+export async function connectTenants(options: Omit<ConnectOptions, 'tenant'>): Promise<TenantClients> {
+  const { context, databaseUrl, disconnect } = await openConnection(options);
+  const clients = new Map<string, Holdfast>();
+  const open = (tenant: string): Holdfast => {
+    const database = connectDatabase({
+      url: databaseUrl,
+      applicationName: 'holdfast-server',
+      maximumConnections: CONNECTIONS_OF_TENANT,
+      idleSeconds: IDLE_SECONDS,
+      ...(context.database.options.transaction_settings !== undefined && { pooled: true }),
+      settings: { role: 'holdfast_api', 'holdfast.tenant': tenant },
+    });
+    const { taskQueue, temporal, doorbell } = context;
+    const sending = waysToSend(database, { temporal, doorbell, owner: { tenant, taskQueue } });
+    return new Holdfast({ ...context, database, sending, tenant, boundary: createBoundary() }, () =>
+      database.end({ timeout: 1 }),
+    );
+  };
+  const of = (tenant: string): Holdfast => {
+    const client = clients.get(tenant) ?? open(tenant);
+    clients.set(tenant, client);
+    return client;
+  };
+  const close = async (): Promise<void> => {
+    await context.doorbell.settle();
+    await Promise.all([...clients.values()].map((client) => client.close()));
+    await disconnect();
+  };
+  try {
+    await of(context.tenant).conversation.list({ limit: 1 });
+  } catch (error) {
+    await close();
+    throw roleMissing(error);
+  }
+  return { of, database: context.database, close };
+}
+
+function roleMissing(error: unknown): unknown {
+  const isRefused = error instanceof Error && 'code' in error && /^(?:42501|22023|42704)$/u.test(String(error.code));
+  if (!isRefused) return error;
+  return new HoldfastClientError('database_refused', 'this login may not act as holdfast_api', {
+    cause: error,
+    advice: 'grant holdfast_api to it, on Postgres 15 or newer, and run `holdfast db migrate` again',
+  });
+}

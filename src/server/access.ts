@@ -1,0 +1,73 @@
+import type { Context } from 'hono';
+import { hashKey } from '../client/keys.ts';
+import { findApiKey, listKeysInForce, readTenantUse } from '../store/conversations/api-keys.ts';
+import type { ApiKey, Scope } from '../store/conversations/api-keys.ts';
+import type { Database } from '../store/database/database.ts';
+import { RequestError } from './problem.ts';
+import { createRequestRate } from './request-rate.ts';
+
+/** Who makes a request. */
+export interface Caller {
+  readonly tenant: string;
+  /** `null`: a server without keys lets its own machine do everything. */
+  readonly key: ApiKey | null;
+}
+
+/** Decides who may do what. */
+export interface Access {
+  /** @throws RequestError `key_missing`, `key_refused`, `too_many_requests` */
+  callerOf(context: Context): Promise<Caller>;
+  /** Before a turn is begun. @throws RequestError `too_many_turns`, `cost_limit_reached` */
+  requireRoom(caller: Caller): Promise<void>;
+  /** Which of the keys are still in force. */
+  inForce(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** For a server without keys, which listens on its own machine only. */
+export function localAccess(tenant: string): Access {
+  return {
+    callerOf: async () => ({ tenant, key: null }),
+    requireRoom: async () => undefined,
+    inForce: async () => new Set(),
+  };
+}
+
+/** @param requestsPerMinute of a key that names no number of its own */
+export function keyAccess(database: Database, requestsPerMinute: number): Access {
+  const rate = createRequestRate();
+  return {
+    async callerOf(context) {
+      const written = /^Bearer (?<key>\S{1,200})$/u.exec(context.req.header('authorization') ?? '')?.groups?.['key'];
+      if (written === undefined) throw new RequestError('key_missing', 'The request names no API key.');
+      const key = await findApiKey(database, hashKey(written));
+      if (key === null) throw new RequestError('key_refused', 'The API key is unknown, expired or revoked.');
+      const wait = rate.take(key.id, key.limits.requestsPerMinute ?? requestsPerMinute);
+      if (wait > 0)
+        throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });
+      return { tenant: key.tenant, key };
+    },
+    requireRoom: (caller) => requireRoom(database, caller),
+    inForce: (keyIds) => listKeysInForce(database, keyIds),
+  };
+}
+
+/** @throws RequestError `scope_missing` */
+export function requireScope({ key }: Caller, scope: Scope): void {
+  if (key === null || key.scopes.includes(scope) || key.scopes.includes('admin')) return;
+  throw new RequestError('scope_missing', `The API key lacks the scope "${scope}": it has ${key.scopes.join(', ')}.`);
+}
+
+async function requireRoom(database: Database, { key }: Caller): Promise<void> {
+  if (key === null || (key.limits.openTurns === null && key.limits.costPerDay === null)) return;
+  const { openTurns, costPerDay } = key.limits;
+  const used = await readTenantUse(database, key.tenant);
+  if (openTurns !== null && used.openTurns >= openTurns) {
+    throw new RequestError('too_many_turns', `${used.openTurns} turns are open, and the key may have ${openTurns}.`);
+  }
+  if (costPerDay !== null && used.costOfDay >= costPerDay) {
+    throw new RequestError(
+      'cost_limit_reached',
+      `The last 24 hours cost ${used.costOfDay.toFixed(2)} of ${costPerDay} dollars.`,
+    );
+  }
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { Configuration } from '../config/configuration.ts';
+import { PRESETS } from '../config/presets.ts';
+
+export const configuredAgent = z
+  .object({
+    name: z.string(),
+    /** `provider/model`. */
+    model: z.string(),
+    /** Compaction preset. */
+    preset: z.string(),
+    tools: z.array(z.string()).readonly(),
+  })
+  .meta({ id: 'Agent' });
+
+export const configuredPreset = z.object({ name: z.string() }).meta({ id: 'Preset' });
+
+/** What a conversation can be started with, by its path. Agents that a program defines are known to its own workers. */
+export interface Configured {
+  readonly agents: readonly z.output<typeof configuredAgent>[];
+  readonly presets: readonly z.output<typeof configuredPreset>[];
+}
+
+export function configuredOf({ agents }: Configuration): Configured {
+  return {
+    agents: agents.map(({ name, model, policy, tools }) => ({ name, model, preset: policy.name, tools })),
+    presets: Object.keys(PRESETS).map((name) => ({ name })),
+  };
+}

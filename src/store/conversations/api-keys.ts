@@ -1,0 +1,122 @@
+import type { Database, Queries } from '../database/database.ts';
+import { newId } from '../database/ids.ts';
+import { isoTime } from '../log/stored-text.ts';
+
+/** What a key may do: read; start, send and steer; decide for people; everything, deletion included. */
+export const SCOPES = ['read', 'write', 'decide', 'admin'] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** What the holder of a key may use; `null`: no limit of its own. */
+export interface KeyLimits {
+  readonly requestsPerMinute: number | null;
+  /** Turns of the tenant that may be open when it starts or sends. */
+  readonly openTurns: number | null;
+  /** Dollars of the tenant in 24 hours. */
+  readonly costPerDay: number | null;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly limits: KeyLimits;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  /** To the minute. */
+  readonly lastUsedAt: string | null;
+}
+
+interface KeyColumns {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly requests_per_minute: number | null;
+  readonly open_turns: number | null;
+  readonly cost_per_day: number | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
+function keyColumns(sql: Queries) {
+  return sql`id, tenant, name, scopes, requests_per_minute, open_turns, cost_per_day::float8 as cost_per_day, created_at, expires_at,
+    revoked_at, last_used_at`;
+}
+
+function toKey(row: KeyColumns): ApiKey {
+  const time = (date: Date | null): string | null => (date === null ? null : isoTime(date));
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    name: row.name,
+    scopes: row.scopes,
+    limits: { requestsPerMinute: row.requests_per_minute, openTurns: row.open_turns, costPerDay: row.cost_per_day },
+    createdAt: isoTime(row.created_at),
+    expiresAt: time(row.expires_at),
+    revokedAt: time(row.revoked_at),
+    lastUsedAt: time(row.last_used_at),
+  };
+}
+
+export type KeyToMake = Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'limits' | 'expiresAt'>;
+
+/** @param hash SHA-256 of the key */
+export async function insertApiKey(sql: Database, hash: Uint8Array, key: KeyToMake): Promise<ApiKey> {
+  const { requestsPerMinute, openTurns, costPerDay } = key.limits;
+  const [row] = await sql<KeyColumns[]>`
+    insert into api_keys (id, hash, tenant, name, scopes, requests_per_minute, open_turns, cost_per_day, expires_at)
+    values (${newId()}, ${hash}, ${key.tenant}, ${key.name}, ${[...key.scopes]}::text[], ${requestsPerMinute}, ${openTurns},
+      ${costPerDay}, ${key.expiresAt})
+    returning ${keyColumns(sql)}`;
+  if (row === undefined) throw new TypeError('an insert returns its row');
+  return toKey(row);
+}
+
+/** The key with this hash, if it is in force; its use is noted once a minute. */
+export async function findApiKey(sql: Database, hash: Uint8Array): Promise<ApiKey | null> {
+  const [row] = await sql<(KeyColumns & { readonly is_use_noted: boolean })[]>`
+    select ${keyColumns(sql)}, coalesce(last_used_at > holdfast_now() - interval '1 minute', false) as is_use_noted
+    from api_keys
+    where hash = ${hash} and revoked_at is null and (expires_at is null or expires_at > holdfast_now())`;
+  if (row === undefined) return null;
+  if (!row.is_use_noted) await sql`update api_keys set last_used_at = holdfast_now() where id = ${row.id}`;
+  return toKey(row);
+}
+
+/** Which of these keys are in force. */
+export async function listKeysInForce(sql: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from api_keys
+    where id = any(${[...ids]}::uuid[]) and revoked_at is null and (expires_at is null or expires_at > holdfast_now())`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Of all tenants, the newest first. */
+export async function listApiKeys(sql: Database): Promise<ApiKey[]> {
+  const rows = await sql<KeyColumns[]>`select ${keyColumns(sql)} from api_keys order by created_at desc, id desc`;
+  return rows.map(toKey);
+}
+
+/** Whether there was a key with this id; one that was revoked before stays so. */
+export async function revokeApiKey(sql: Database, id: string): Promise<boolean> {
+  const { count } = await sql`
+    update api_keys set revoked_at = coalesce(revoked_at, holdfast_now()) where id::text = ${id}`;
+  return count > 0;
+}
+
+/** Open turns of a tenant, and dollars that its model calls of the last 24 hours cost as far as is known. */
+export async function readTenantUse(
+  sql: Database,
+  tenant: string,
+): Promise<{ readonly openTurns: number; readonly costOfDay: number }> {
+  const [row] = await sql<{ open: number; cost: number }[]>`
+    select (select count(*)::int from conversations c where c.tenant = ${tenant} and c.active_turn_id is not null) as open,
+      (select coalesce(sum(m.cost), 0)::float8 from model_attempts m join conversations c on c.id = m.conversation_id
+       where c.tenant = ${tenant} and m.started_at > holdfast_now() - interval '1 day') as cost`;
+  return { openTurns: row?.open ?? 0, costOfDay: row?.cost ?? 0 };
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pathArguments } from '../../src/client/api/endpoint.ts';
+import type { Endpoint } from '../../src/client/api/endpoint.ts';
+import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
+import { connectTenants } from '../../src/client/tenants.ts';
+import type { TenantClients } from '../../src/client/tenants.ts';
+import { keyAccess } from '../../src/server/access.ts';
+import { startServer } from '../../src/server/start-server.ts';
+import type { RunningServer } from '../../src/server/start-server.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory } from '../../src/store/memory/memories.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { callServer, readEvents } from './server-harness.ts';
+import type { Answer } from './server-harness.ts';
+
+let harness: TurnHarness;
+let tenants: TenantClients;
+let server: RunningServer;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+  const { databaseUrl, temporalAddress, taskQueue } = harness;
+  tenants = await connectTenants({
+    databaseUrl,
+    taskQueue,
+    temporal: { address: temporalAddress, namespace: 'default' },
+  });
+  server = await startServer({
+    clientOf: tenants.of,
+    access: keyAccess(tenants.database, 100_000),
+    needsKeys: true,
+    configured: { agents: [], presets: [] },
+    checkReady: async () => undefined,
+    version: '0.0.0',
+    port: 0,
+    limits: { keyCheckSeconds: 0.1 },
+    log: (error) => expect.unreachable(String(error)),
+  });
+});
+afterAll(async () => {
+  await server.close();
+  await tenants.close();
+  await harness.stop();
+});
+
+type KeyOptions = Omit<Parameters<TurnHarness['client']['keys']['create']>[0], 'name'>;
+
+async function keyOf(tenant: string, options: KeyOptions = {}): Promise<{ key: string; id: string }> {
+  return harness.client.keys.create({ name: 'test', tenant, scopes: ['admin'], ...options });
+}
+
+function callAs(key: string | null, method: string, path: string, body?: unknown): Promise<Answer> {
+  return callServer(server.url, method, path, body, key === null ? {} : { authorization: `Bearer ${key}` });
+}
+
+/** A conversation with all that the routes show. */
+async function ownConversation(key: string): Promise<Readonly<Record<string, string>>> {
+  const { body } = await callAs(key, 'POST', '/v1/conversations', { task: 'Say heron' });
+  const path = `/v1/conversations/${body.conversationId}`;
+  await callAs(key, 'GET', `${path}/messages/${body.messageId}/outcome`);
+  const entries = await callAs(key, 'GET', `${path}/entries`);
+  const memory = { kind: 'fact', text: 'Heron.', origin: 'user', scope: 'agent', scopeName: 'default' } as const;
+  const memoryId = newId();
+  await insertMemory(harness.database, { ...memory, id: memoryId, tenant: 'ada' });
+  const { conversationId, messageId } = body;
+  return { conversationId, messageId, entryId: entries.body.items[0].entryId, memoryId };
+}
+
+/** What a request needs besides ids. */
+const OTHER_ARGUMENTS: Readonly<Record<string, unknown>> = {
+  content: 'Say more',
+  task: 'Say more',
+  text: 'yes',
+  rule: 'a rule',
+  query: 'heron',
+  agent: 'default',
+  by: 'conversation',
+  branch: 0,
+  pin: 1,
+  sequence: 1,
+  count: 1,
+  call: '1.1.0',
+  timeoutMilliseconds: 0,
+};
+
+function ask(key: string, endpoint: Endpoint, ids: Readonly<Record<string, string>>): Promise<Answer> {
+  const { method, path, idempotencyKey } = endpoint;
+  const all: Record<string, unknown> = { ...OTHER_ARGUMENTS, ...ids };
+  const inPath = pathArguments(path);
+  const rest = Object.keys(endpoint.arguments).filter(
+    (name) => name in all && !inPath.includes(name) && name !== idempotencyKey,
+  );
+  const given = Object.fromEntries(
+    rest
+      .filter((name) => !(name === 'agent' && 'conversationId' in endpoint.arguments))
+      .map((name) => [name, all[name]]),
+  );
+  const address = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(String(all[name])));
+  if (method === 'post') return callAs(key, 'POST', `/v1${address}`, given);
+  const query = new URLSearchParams(
+    Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return callAs(key, method.toUpperCase(), `/v1${address}?${query.toString()}`);
+}
+
+test('on every route the ids of another tenant are as unknown as ids that nobody has', async () => {
+  const [ada, bob] = [(await keyOf('ada')).key, (await keyOf('bob')).key];
+  const ids = await ownConversation(ada);
+  const unknown = Object.fromEntries(Object.keys(ids).map((name) => [name, newId()]));
+  const shown = ({ status, body }: Answer, of: Readonly<Record<string, string>>): unknown =>
+    Object.entries(of).reduce((text, [name, id]) => text.replaceAll(id, `<${name}>`), JSON.stringify({ status, body }));
+  let walked = 0;
+  for (const [name, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
+    if (name === 'start') continue;
+    const [theirs, nobodys] = [await ask(bob, endpoint, ids), await ask(bob, endpoint, unknown)];
+    expect([name, shown(theirs, ids)]).toEqual([name, shown(nobodys, unknown)]);
+    expect([name, theirs.status], JSON.stringify(theirs.body)).not.toEqual([name, 400]);
+    walked += 1;
+  }
+  expect(walked).toBe(Object.keys(ENDPOINTS).length - 1);
+  const watched = await callAs(bob, 'GET', `/v1/conversations/${ids['conversationId']}/events`);
+  expect([watched.status, watched.body.code]).toEqual([404, 'conversation_not_found']);
+  // All of it is still there for the one whose it is.
+  const own = await callAs(ada, 'GET', `/v1/conversations/${ids['conversationId']}`);
+  expect(own.body).toMatchObject({ waitingMessages: 0, entryCount: 2 });
+  expect((await callAs(ada, 'GET', '/v1/memories')).body.items).toHaveLength(1);
+  const found = await callAs(ada, 'POST', '/v1/search', { agent: 'default', query: 'heron' });
+  expect(found.body.items[0]).toMatchObject({ conversationId: ids['conversationId'] });
+});
+
+test('a key is needed, must be in force, and holds within its scopes', async () => {
+  const { key: reader } = await keyOf('eve', { scopes: ['read'] });
+  const { key: expired } = await keyOf('eve', { expiresAt: '2020-01-01T00:00:00Z' });
+  const codeOf = async (key: string | null, method = 'GET', path = '/v1/conversations', body?: unknown) => {
+    const answer = await callAs(key, method, path, body);
+    return [answer.status, answer.body.code];
+  };
+  expect(await codeOf(null)).toEqual([401, 'key_missing']);
+  expect(await codeOf('hf_guessed')).toEqual([401, 'key_refused']);
+  expect(await codeOf(expired)).toEqual([401, 'key_refused']);
+  expect(await codeOf(reader)).toEqual([200, undefined]);
+  expect(await codeOf(reader, 'POST', '/v1/conversations', { task: 'x' })).toEqual([403, 'scope_missing']);
+  const stored = await harness.database`select * from holdfast.api_keys`;
+  expect(JSON.stringify(stored)).not.toContain(reader.slice(3));
+  const listed = (await harness.client.keys.list()).find(({ tenant }) => tenant === 'eve');
+  expect(listed).toMatchObject({ scopes: ['admin'], lastUsedAt: null });
+});
+
+test('limits of a key: requests a minute, open turns and cost a day', async () => {
+  const { key: slow } = await keyOf('fay', { limits: { requestsPerMinute: 2 } });
+  const answers = [];
+  for (let request = 0; request < 3; request += 1) answers.push(await callAs(slow, 'GET', '/v1/conversations'));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
+  const { key } = await keyOf('fay', { limits: { openTurns: 1 } });
+  await harness.fault({ kind: 'hang', times: null });
+  const begin = () => callAs(key, 'POST', '/v1/conversations', { task: 'Say one' });
+  const { body } = await begin();
+  const path = `/v1/conversations/${body.conversationId}`;
+  const isBegun = ({ data }: { data: { kind?: string } }): boolean => data.kind === 'model_call_started';
+  await readEvents(`${server.url}${path}/events`, isBegun, { authorization: `Bearer ${key}` });
+  expect((await begin()).body).toMatchObject({ status: 429, code: 'too_many_turns' });
+  await harness.clearFaults();
+  await callAs(key, 'POST', `${path}/stop`);
+  await callAs(key, 'GET', `${path}/messages/${body.messageId}/outcome`);
+  const { key: poor } = await keyOf('fay', { limits: { costPerDay: 0.01 } });
+  await harness.database.begin(async (open) => {
+    // Past the fence of the epoch.
+    await open`set local session_replication_role = replica`;
+    await open`update holdfast.model_attempts set cost = 0.02 where conversation_id = ${body.conversationId}`;
+  });
+  const refused = await callAs(poor, 'POST', '/v1/conversations', { task: 'Say one' });
+  expect(refused.body).toMatchObject({ status: 429, code: 'cost_limit_reached' });
+});
+
+test('a key that is revoked ends its event streams', async () => {
+  const { key, id } = await keyOf('gil');
+  const { conversationId } = await ownConversation(key);
+  const url = `${server.url}/v1/conversations/${conversationId}/events`;
+  const stream = readEvents(url, ({ event }) => event === 'error', { authorization: `Bearer ${key}` });
+  expect(await harness.client.keys.revoke({ keyId: id })).toBe(true);
+  expect((await stream).at(-1)?.data).toMatchObject({ code: 'key_refused' });
+  expect((await callAs(key, 'GET', '/v1/conversations')).status).toBe(401);
+  expect(await harness.client.keys.revoke({ keyId: 'none' })).toBe(false);
+});
