@@ -13,6 +13,7 @@ Output the summary and nothing else: no preface, no closing remark.`,
 const rules = `Rules:
 - Use exactly the headings below, each on a line of its own as shown, in this order. Under a heading with nothing to record write "- none".
 - Copy names, identifiers, paths, numbers, versions, dates, URLs, error messages and quoted sentences exactly as they stand in the transcript. Never round, translate, abbreviate or invent them.
+- Of a value that was changed, write the one that holds, and name the earlier one as replaced: "limit: 30 (replaced 20)". Never leave both as if each held.
 - One line per item. Never merge items into a count ("30 files read"): each keeps its line with its values.
 - The assistant continues from this text alone. Record what was found, not that something was looked at.
 - When room gets short, shorten wording first; names and values last.
