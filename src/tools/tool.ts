@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ContentPart } from '../context/log/content.ts';
+import type { ContentPart, MediaPart } from '../context/log/content.ts';
 
 /**
  * What running a tool twice does: `none` reads only, `idempotent` may be repeated with the same
@@ -92,6 +92,8 @@ export interface RecalledPage {
   readonly text: string;
   readonly totalCharacters: number;
   readonly kind: string;
+  /** Images and files of the entry. */
+  readonly media?: readonly MediaPart[];
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;
   /** Another conversation, in which a memory of this agent, user or workspace was learned from the entry. */

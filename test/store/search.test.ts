@@ -167,7 +167,7 @@ describe('searchMemory', () => {
     ]);
     expect(await find(turn, 'walrus', { limit: 2 })).toHaveLength(2);
     const opened = await openEntry(sql, { conversationId: turn.conversationId, id: compactionId, offset: 7, limit: 3 });
-    expect(opened).toEqual({ kind: 'summary', totalCharacters: 14, text: 'sum' });
+    expect(opened).toEqual({ kind: 'summary', totalCharacters: 14, text: 'sum', media: [] });
   });
 
   it('leaves out results of the tools that search and open, and of no other', async () => {

@@ -66,3 +66,13 @@ test('halves that stand alone in a text hold no page up', () => {
     pages.push(wholePage(text, offset, 1).text);
   expect(pages).toEqual(['\udda9', 'a', '\ud83e', '\ud83e\udda9', '\ud83e']);
 });
+
+test('recall_open shows the images of an entry with its first page', async () => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'aGk=', width: 2, height: 1 } as const;
+  const open = () => Promise.resolve({ text: '[image 2 × 1]', totalCharacters: 13, kind: 'user', media: [image] });
+  const asked = { context: { memory: { ...emptyMemory, open } } };
+  const first = await call(recallOpen, { ...asked, input: { entry_id: ENTRY_ID } });
+  expect(first.content).toEqual([expect.objectContaining({ type: 'text' }), image]);
+  const rest = await call(recallOpen, { ...asked, input: { entry_id: ENTRY_ID, offset: 6 } });
+  expect(rest.content).toHaveLength(1);
+});

@@ -100,7 +100,8 @@ async function openWithoutSecrets(database: Database, request: OpenRequest): Pro
   const masked = secrets
     .toSorted((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, '*'.repeat(secret.length)), opened.text);
-  return { ...opened, text: masked.slice(offset - from, offset - from + limit) };
+  // No redaction looks into an image.
+  return { ...opened, text: masked.slice(offset - from, offset - from + limit), media: [] };
 }
 
 /** Not of another user's, also not in part. */

@@ -66,6 +66,9 @@ export interface ToolCallPart {
   readonly arguments: string;
 }
 
+/** What is shown instead of read. */
+export type MediaPart = ImagePart | FilePart;
+
 export type ContentPart = TextPart | ThinkingPart | ImagePart | FilePart | ToolCallPart;
 
 /** Fields that hold text in a part of each type. */
@@ -96,6 +99,11 @@ export function isReadAsText(mediaType: string): boolean {
 }
 
 /** The text parts joined by newlines; other parts leave no trace. */
+/** The images and files of a content. */
+export function mediaOf(content: readonly ContentPart[]): MediaPart[] {
+  return content.flatMap((part) => (part.type === 'image' || part.type === 'file' ? [part] : []));
+}
+
 export function textOf(content: readonly ContentPart[]): string {
   return textsOf(content).join('\n');
 }

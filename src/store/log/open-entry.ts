@@ -1,4 +1,5 @@
-import type { ContentPart } from '../../context/log/content.ts';
+import { mediaOf } from '../../context/log/content.ts';
+import type { ContentPart, MediaPart } from '../../context/log/content.ts';
 import type { EntryKind } from '../../context/log/entry.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { entryText, originalText } from './entry-text.ts';
@@ -9,6 +10,8 @@ export interface OpenedText {
   readonly totalCharacters: number;
   /** Entry kind, or `summary`. */
   readonly kind: string;
+  /** Images and files of the entry. */
+  readonly media: readonly MediaPart[];
 }
 
 export interface OpenRequest {
@@ -36,8 +39,9 @@ export async function openEntry(sql: Database, request: OpenRequest): Promise<Op
     where e.id = ${id} and e.conversation_id = ${conversationId}`;
   if (entry === undefined) return openSummary(sql, request);
   const { kind, original_id: contentId, characters } = entry;
-  if (contentId === null) return slice(entryText(entry.content), kind, request);
-  return { kind, totalCharacters: Number(characters), text: await sliceOriginal(sql, contentId, request) };
+  const media = mediaOf(entry.content);
+  if (contentId === null) return { ...slice(entryText(entry.content), kind, request), media };
+  return { kind, totalCharacters: Number(characters), text: await sliceOriginal(sql, contentId, request), media };
 }
 
 async function openSummary(sql: Database, request: OpenRequest): Promise<OpenedText | null> {
@@ -65,7 +69,7 @@ export async function findCommitted(sql: Queries, id: string): Promise<Committed
 }
 
 function slice(text: string, kind: string, { offset, limit }: OpenRequest): OpenedText {
-  return { kind, totalCharacters: text.length, text: text.slice(offset, offset + limit) };
+  return { kind, totalCharacters: text.length, text: text.slice(offset, offset + limit), media: [] };
 }
 
 /** Reads no further than the slice needs. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MediaPart } from '../../context/log/content.ts';
 import { quoteRecalled } from '../../context/log/frames.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
@@ -20,7 +21,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const recallOpen = defineTool({
   name: RECALL_OPEN,
   description:
-    'Shows the original text of an entry of this conversation, or of one that a memory comes from, in pages, with what was said around it if asked for, also if it ' +
+    'Shows the original text of an entry of this conversation, or of one that a memory comes from, in pages, with its images and files, and with what was said around it if asked for, also if it ' +
     `no longer is in view or was shown clipped. Entry ids stand in the results of ${RECALL_SEARCH} and wherever something was left out.`,
   input: z.strictObject({
     entry_id: z.string().describe('Id of the entry.'),
@@ -53,7 +54,9 @@ export const recallOpen = defineTool({
       (around === undefined ? '' : `, "around": ${around}`) + (limit === undefined ? '' : `, "limit": ${limit}`);
     const next =
       end < totalCharacters ? `next: ${RECALL_OPEN} {"entry_id": "${entryId}"${asked}, "offset": ${end}}` : page.ending;
-    return { content: `${title} · characters ${page.from}–${end} of ${totalCharacters} · ${next}\n${page.shown}` };
+    const text = `${title} · characters ${page.from}–${end} of ${totalCharacters} · ${next}\n${page.shown}`;
+    const media = offset === 0 ? (page.media ?? []) : [];
+    return { content: media.length === 0 ? text : [{ type: 'text', text }, ...media] };
   },
 });
 
@@ -71,6 +74,7 @@ interface Page extends TextPage {
   readonly shown: string;
   /** Ends the first line of the last page. */
   readonly ending: string;
+  readonly media?: readonly MediaPart[];
 }
 
 async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): Promise<Page | null> {

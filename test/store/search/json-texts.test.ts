@@ -122,3 +122,14 @@ it('paths of Windows and regular expressions in other texts are found as they ar
     expect((await found(turn, query))[0], query).toMatchObject({ text: said });
   }
 });
+
+it('opens an entry with the images that it holds', async () => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'aGk=', width: 2, height: 1 } as const;
+  const turn = await startTurn(sql, 'hello');
+  const content = [{ type: 'text', text: 'Look.' }, image] as const;
+  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), content));
+  const [hit] = await found(turn, 'look');
+  const id = hit?.entryId ?? '';
+  const opened = await openEntry(sql, { conversationId: turn.conversationId, id, offset: 0, limit: 100 });
+  expect(opened).toMatchObject({ text: 'Look.\n[image 2 × 1]', media: [image] });
+});
