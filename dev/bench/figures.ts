@@ -10,6 +10,8 @@ export interface Figure extends Summary {
   readonly unit: '×' | 'ms' | 'steps/s' | 'bytes' | 'events' | 'MiB' | 'tokens' | 'queries' | 'rows' | 'rounds' | '%';
   /** Absent where the figure only explains another one. */
   readonly target?: Target;
+  /** What it is the 95th percentile of, in the JSON. */
+  readonly p95Of?: string;
 }
 
 /** `null` without a target. */

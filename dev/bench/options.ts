@@ -20,6 +20,7 @@ export const BENCHMARK_NAMES = [
   'memory-search',
   'memory',
   'load',
+  'takeover',
 ] as const;
 
 /** Run only when named: they need data of the user's, or take long. They ask Postgres alone. */
@@ -69,6 +70,7 @@ Examples:
   $ npm run bench -- memory-search --entries 1000 --entries-each 20   (50 conversations of an agent)
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- load --minutes 10         (200 open turns; fills a database of 2,000 conversations)
+  $ npm run bench -- takeover --rounds 30      (how soon another worker goes on; half an hour)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
 Exit codes:
@@ -130,7 +132,7 @@ function createCommand(): Command {
     .addArgument(
       new Argument(
         '[names...]',
-        'what to measure; default: everything but recall, dialogues, search-features, memory-search, memory and load',
+        'what to measure; default: everything but recall, dialogues, search-features, memory-search, memory, load and takeover',
       ).choices(BENCHMARK_NAMES),
     )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
@@ -199,7 +201,7 @@ export function parseOptions(commandArguments: readonly string[]): BenchOptions 
   }
   return {
     names: BENCHMARK_NAMES.filter((name) =>
-      wanted.length === 0 ? !isSearch(name) && name !== 'load' : wanted.includes(name),
+      wanted.length === 0 ? !isSearch(name) && name !== 'load' && name !== 'takeover' : wanted.includes(name),
     ),
     recallData: flags.recallData ?? null,
     entries: flags.entries,

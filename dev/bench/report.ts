@@ -52,6 +52,7 @@ export function toJson(
   return {
     ...run,
     figures: figures.map((figure) => ({ ...figure, met: meetsTarget(figure) })),
+    p95: Object.fromEntries(figures.flatMap(({ p95Of, median }) => (p95Of === undefined ? [] : [[p95Of, median]]))),
     ok: figures.every((figure) => meetsTarget(figure) !== false),
   };
 }

@@ -15,6 +15,7 @@ import { measurePlanning } from './benchmarks/planning.ts';
 import { measureStepWrites } from './benchmarks/step-writes.ts';
 import { measureSteps } from './benchmarks/steps.ts';
 import { measureStop } from './benchmarks/stop.ts';
+import { measureTakeover } from './benchmarks/takeover.ts';
 import { measureThroughput } from './benchmarks/throughput.ts';
 import type { Figure } from './figures.ts';
 import { isSearch } from './options.ts';
@@ -33,7 +34,10 @@ export async function runBenchmarks(
   const figures = await searchFigures(stack, options, events);
   // In a database that is empty before, with a worker of its own.
   if (options.names.includes('load')) figures.push(...(await measureLoad(stack, options, events)));
-  const names = options.names.filter((name) => !isSearch(name) && name !== 'load');
+  // It kills its workers.
+  if (options.names.includes('takeover'))
+    figures.push(...(await measureTakeover(stack, options.rounds, events.onBegin)));
+  const names = options.names.filter((name) => !isSearch(name) && name !== 'load' && name !== 'takeover');
   if (names.length === 0) return figures;
   let worker = await stack.startWorker('holdfast');
   // Memory first, on a worker that has done nothing yet.
@@ -95,7 +99,7 @@ async function searchFigures(
 async function measure(
   name: Exclude<
     BenchmarkName,
-    'worker-memory' | 'recall' | 'dialogues' | 'search-features' | 'memory-search' | 'memory' | 'load'
+    'worker-memory' | 'recall' | 'dialogues' | 'search-features' | 'memory-search' | 'memory' | 'load' | 'takeover'
   >,
   stack: BenchStack,
   rounds: number,

@@ -42,6 +42,15 @@ export function growthOf(series: readonly number[]): number {
   return median(series.slice(-3)) / median(series.slice(1, 4));
 }
 
+/** @throws RangeError without values */
+export function quantileOf(values: readonly number[], share: number): number {
+  if (values.length === 0) throw new RangeError('nothing was measured');
+  return quantile(
+    values.toSorted((left, right) => left - right),
+    share,
+  );
+}
+
 /** Linear between neighbours, the default of most statistics programs. */
 function quantile(sorted: readonly number[], share: number): number {
   const position = (sorted.length - 1) * share;

@@ -11,7 +11,7 @@ import type { Suspicion } from './dead-workers.ts';
 
 const RENEW_MILLISECONDS = 250;
 /** While another worker may be dead. */
-const SUSPICIOUS_MILLISECONDS = 100;
+const SUSPICIOUS_MILLISECONDS = 50;
 /** For which a worker that does nothing for a conversation may still have its workflow in memory. */
 const REMEMBER_MILLISECONDS = 60_000;
 /** Conversations whose work is released at a time. */
