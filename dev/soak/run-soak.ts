@@ -27,7 +27,7 @@ import { decide, interfere } from './users.ts';
 import type { Users } from './users.ts';
 import { startWorkers } from './workers.ts';
 
-/** A run that waits for takeovers freezes processes beyond the heartbeat timeout of 5 s, a short one does not. */
+/** Beside the patience: a run that waits for takeovers freezes processes for longer than a short one. */
 const SHORTEST_LONG_FREEZE_MILLISECONDS = 1_000;
 /** Milliseconds until the next try when there was nothing to hit: what is tried again at once keeps the processor from the work. */
 const MISS_MILLISECONDS = 100;

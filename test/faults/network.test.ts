@@ -24,6 +24,7 @@ const LONGER_THAN_SILENCE = 10_000;
 
 let harness: TurnHarness;
 let worker: WorkerProcess;
+let survivor: WorkerProcess;
 let proxies: Record<'Postgres' | 'Temporal' | 'the model', TcpProxy>;
 
 beforeAll(async () => {
@@ -43,11 +44,14 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: proxies.Temporal.address,
     HOLDFAST_SIMULATOR_URL: proxies['the model'].url(harness.simulatorUrl),
   });
+  // It serves another queue. A worker that is cut off from Postgres looks dead to it, and its attempts are ended.
+  survivor = await startWorkerProcess(harness, { HOLDFAST_TASK_QUEUE: 'agent-turn-of-the-survivor' });
 }, 400_000);
 
 afterAll(async () => {
-  worker.kill('SIGTERM');
+  for (const each of [worker, survivor]) each.kill('SIGTERM');
   expect(await worker.exited).toMatchObject({ code: 0 });
+  expect((await survivor.exited).output).toContain('a worker died: its work goes on');
   for (const proxy of Object.values(proxies)) await proxy.close();
   await harness.stop();
 });
