@@ -4,7 +4,6 @@ import { endOnSignals, untilSignalled } from '../../src/cli/interruption.ts';
 import { startBenchStack } from './bench-stack.ts';
 import { errorWordingsBench } from './error-wordings/error-wordings-bench.ts';
 import { allTargetsMet, checkedExitCode } from './figures.ts';
-import { estimatesBench } from './estimates/estimates-bench.ts';
 import { describeMachine } from './machine.ts';
 import { parseOptions } from './options.ts';
 import type { BenchOptions } from './options.ts';
@@ -44,10 +43,6 @@ async function main(): Promise<void> {
   endOnSignals();
   try {
     const [name, ...rest] = process.argv.slice(2);
-    if (name === 'estimates') {
-      process.exitCode = await estimatesBench(rest, { print: console.log, remark });
-      return;
-    }
     if (name === 'error-wordings') {
       errorWordingsBench(rest, console.log);
       return;

@@ -71,7 +71,6 @@ Examples:
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- load --minutes 10         (200 open turns; fills a database of 2,000 conversations)
   $ npm run bench -- takeover --rounds 30      (how soon another worker goes on; half an hour)
-  $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
 Exit codes:
     0  measured; with --check: every target is met

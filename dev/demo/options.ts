@@ -4,8 +4,6 @@ import { UsageError } from '../../src/cli/usage-error.ts';
 export interface DemoOptions {
   /** Tokens. */
   readonly window: number;
-  /** Folder of the user's own files; `null`: installed packages. */
-  readonly files: string | null;
   readonly compaction: boolean;
   readonly kills: boolean;
   readonly keep: boolean;
@@ -49,7 +47,7 @@ const EXAMPLES = `
 Examples:
   $ npm run demo
   $ npm run demo -- --window 8k
-  $ npm run demo -- --files ~/mail --keep
+  $ npm run demo -- --keep
   $ ANTHROPIC_API_KEY=… npm run demo -- --model anthropic/claude-opus-5-5
   $ npm run demo -- --model openai-compatible/qwen3 --base-url http://localhost:8000/v1
 
@@ -70,7 +68,6 @@ function createCommand(): Command {
         .default(32 * TOKENS_PER_K, '32k')
         .argParser(parseWindow),
     )
-    .option('--files <folder>', 'read the e-mails (.eml), or else the texts, of this folder instead')
     .option('--without-compaction', 'show how the turn ends at the overflow')
     .option('--no-kills', 'do not kill the worker on the way')
     .option('--keep', 'leave everything running until Ctrl-C, to look at it')
@@ -90,7 +87,6 @@ function createCommand(): Command {
 
 interface Flags {
   readonly window: number;
-  readonly files?: string;
   readonly withoutCompaction?: true;
   readonly kills: boolean;
   readonly keep?: true;
@@ -126,7 +122,6 @@ export function parseOptions(args: readonly string[]): DemoOptions | null {
   }
   return {
     window: flags.window,
-    files: flags.files ?? null,
     compaction: flags.withoutCompaction !== true,
     kills: flags.kills,
     keep: flags.keep === true,

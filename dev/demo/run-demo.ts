@@ -16,7 +16,6 @@ import { AGENT, WORKSPACE, modelOf, requireKey } from './configuration.ts';
 import { finalReportLines, nextStepLines } from './final-report.ts';
 import { followDemoTurn } from './follow-turn.ts';
 import { readHistory } from './history.ts';
-import { directoryJob } from './input/directory-job.ts';
 import { packageJob } from './input/installed-packages.ts';
 import { byteCount, factCount, filesOf } from './job.ts';
 import type { Job } from './job.ts';
@@ -50,7 +49,7 @@ interface Demo {
 export async function runDemo(options: DemoOptions, output: Output, signal: AbortSignal): Promise<DemoResult | null> {
   const startedAt = Date.now();
   requireKey(options, process.env);
-  const job = options.files === null ? packageJob(MODULES, options.window) : directoryJob(options.files);
+  const job = packageJob(MODULES, options.window);
   output.lines(headLines(job, options, output));
   const directory = await prepareDirectory(options, job);
   let result: DemoResult | null = null;

@@ -101,6 +101,6 @@ test('the packed program answers, and contains migrations, the workflow bundle a
 
 test('the packed lab replays a recorded session', async () => {
   await copyFile(join(ROOT, 'test/import/fixtures/pi.jsonl'), join(application, 'session.jsonl'));
-  const printed = await shell('npx holdfast-lab session.jsonl --preset pi --window 32k --no-html');
+  const printed = await shell('npx holdfast-lab session.jsonl --preset pi --window 32k');
   expect(printed).toContain('1 session; summaries by simulator/sim-31k');
 });

@@ -1,12 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { count } from 'holdfast/internal/cli/count-option.js';
 import { holdfastCommand, withJson } from 'holdfast/internal/cli/holdfast-command.js';
 import type { JsonOption } from 'holdfast/internal/cli/holdfast-command.js';
 import { openOutput } from 'holdfast/internal/cli/output.js';
-import { UsageError } from 'holdfast/internal/cli/usage-error.js';
 
 interface LabFlags extends JsonOption {
   readonly window: readonly number[];
@@ -15,7 +12,6 @@ interface LabFlags extends JsonOption {
   readonly prices?: string;
   readonly seed: number;
   readonly facts: number;
-  readonly html: string | false;
 }
 
 /** `holdfast-lab`: what each preset would do with a session of one's own. */
@@ -23,10 +19,10 @@ export function labCommand(): Command {
   return withJson(
     holdfastCommand('holdfast-lab', {
       description:
-        'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. Needs no server; nothing of the session is run. Writes an HTML page beside the tables.',
+        'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. Needs no server; nothing of the session is run.',
       examples: [
         'npx holdfast-lab ~/.claude/projects/my-project/*.jsonl --window 200k',
-        'npx holdfast-lab session.jsonl --preset default,pi --window 32k,128k --html compare.html',
+        'npx holdfast-lab session.jsonl --preset default,pi --window 32k,128k',
         'npx holdfast-lab session.jsonl --model anthropic/claude-haiku-5-5 --json',
       ],
     }),
@@ -38,8 +34,6 @@ export function labCommand(): Command {
     .option('--prices <provider/model>', 'whose prices count (default: those of the model that answered)')
     .option('--seed <number>', 'decides which facts are asked for', count(0), 1)
     .option('--facts <number>', 'facts asked for per replay at most', count(5), 200)
-    .option('--html <file>', 'where the page goes', 'holdfast-lab.html')
-    .option('--no-html', 'write no page')
     .action(lab);
 }
 
@@ -68,31 +62,12 @@ async function lab(files: readonly string[], flags: LabFlags): Promise<void> {
     onReplay: ({ session, preset, window }) =>
       output.remark(`replaying ${session} under ${preset} at ${window} tokens`),
   });
-  const page = await writePage(flags.html, result);
   if (flags.json === true) {
     const { replays: _replays, ...figures } = result;
-    output.json({ ...figures, page });
+    output.json(figures);
     return;
   }
   output.lines(labLines(result, { columns: output.columns(), style: output.style }));
-  if (page !== null) output.line(`Page: ${page}`);
-}
-
-type LabResult = Awaited<ReturnType<(typeof import('./run-lab.ts'))['runLab']>>;
-
-async function writePage(file: string | false, result: LabResult): Promise<string | null> {
-  if (file === false) return null;
-  const { labPage } = await import('./page/lab-page.ts');
-  const path = resolve(file);
-  await writeFile(path, labPage(result)).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(
-      'usage',
-      `The page cannot be written: ${reason}.`,
-      'Name another file with --html, or leave it away with --no-html.',
-    );
-  });
-  return path;
 }
 
 const WINDOW = /^(\d+(?:\.\d+)?)([km]?)$/i;

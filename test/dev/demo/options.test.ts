@@ -6,7 +6,6 @@ describe('parseOptions', () => {
   it('reads 41 packages with a window of 32k, compaction and kills when nothing is said', () => {
     expect(parseOptions([])).toEqual({
       window: 32_768,
-      files: null,
       compaction: true,
       kills: true,
       keep: false,

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,16 +46,14 @@ interface Line {
   readonly files: readonly { readonly unknown: Record<string, number> }[];
   readonly summarizers: Record<string, string>;
   readonly presets: readonly Record<string, unknown>[];
-  readonly page: string | null;
 }
 
 const lastLine = (stdout: string): Line => JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Line;
 
 test('--json ends with one object: a row for each preset and window, with what the same is worth without summaries and recall', async () => {
-  const { code, stdout } = await lab(file, '--preset', 'default,pi', '--window', '16k,32k', '--no-html', '--json');
+  const { code, stdout } = await lab(file, '--preset', 'default,pi', '--window', '16k,32k', '--json');
   expect(code).toBe(0);
-  const { presets, page } = lastLine(stdout);
-  expect(page).toBeNull();
+  const { presets } = lastLine(stdout);
   expect(presets.map(({ name, window }) => [name, window])).toEqual([
     ['default', 16_000],
     ['pi', 16_000],
@@ -81,7 +79,7 @@ test('--json ends with one object: a row for each preset and window, with what t
 });
 
 test('--model asks that model over HTTP for the summaries', async () => {
-  const options = ['--preset', 'pi', '--window', '16k', '--model', 'simulator/sim-200k', '--no-html', '--json'];
+  const options = ['--preset', 'pi', '--window', '16k', '--model', 'simulator/sim-200k', '--json'];
   const { code, stdout } = await runInProcess(
     [file, ...options],
     { directory, environment: { HOLDFAST_SIMULATOR_URL: relay.url } },
@@ -96,20 +94,16 @@ test('--model asks that model over HTTP for the summaries', async () => {
   expect(asked[0]?.body).toMatchObject({ model: 'sim-200k' });
 });
 
-test('the tables, and a page in one file that loads nothing; unknown records are counted and named', async () => {
+test('the tables; unknown records are counted and named', async () => {
   const strange = join(directory, 'strange.jsonl');
   const session = { type: 'session', version: 3, id: 's', timestamp: '2026-01-01T00:00:00.000Z', cwd: '/' };
   const message = { role: 'user', content: [{ type: 'text', text: 'Hello.' }], timestamp: 0 };
   const lines = [session, { type: 'message', id: 'a', parentId: null, message }, { type: 'hologram', id: 'b' }];
   await writeFile(strange, lines.map((line) => JSON.stringify(line)).join('\n'));
-  const { code, stdout } = await lab(file, strange, '--window', '16k', '--html', 'page.html');
+  const { code, stdout } = await lab(file, strange, '--window', '16k');
   expect(code).toBe(0);
   expect(stdout).toMatch(/hologram/);
   for (const preset of ['default', 'wolffish', 'pi', 'cowork', 'goagent', 'opencode']) expect(stdout).toContain(preset);
-  const page = await readFile(join(directory, 'page.html'), 'utf8');
-  expect(stdout).toContain(`Page: ${join(directory, 'page.html')}`);
-  expect(page).not.toMatch(/(?:src|href)=|https?:\/\/(?!www\.w3\.org)/);
-  expect(page.match(/<svg/g)?.length ?? 0).toBeGreaterThan(6);
 });
 
 describe('what cannot be used is refused with what to do', () => {
@@ -119,15 +113,9 @@ describe('what cannot be used is refused with what to do', () => {
     ['a preset that there is not', ['--preset', 'gostly'], 2, /gostly/],
     ['a model of an unknown provider', ['--model', 'nobody/none'], 2, /nobody/],
     ['no facts', ['--facts', '0'], 2, /facts/],
-    [
-      'a page where no file can be',
-      ['--window', '200k', '--preset', 'pi', '--html', '/dev/null/page.html'],
-      2,
-      /--no-html/,
-    ],
   ] as const)('%s', async (_, options, expected, words) => {
     const { code, stdout, stderr } = await lab(file, ...options);
-    expect([code, stdout.includes('Page:')]).toEqual([expected, false]);
+    expect([code, stdout]).toEqual([expected, '']);
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
