@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-list.ts';
+import { writeStack } from '../../src/local/stack-file.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let directory: string;
@@ -58,4 +59,22 @@ test.each(['bash', 'zsh', 'fish'])('completion for %s has every command and thos
 test('logs prints the last lines of a service, or says which there are', async () => {
   const { code, stderr } = await cli('logs');
   expect([code, stderr]).toEqual([2, expect.stringContaining('npx holdfast dev')]);
+  await mkdir(join(directory, '.holdfast/logs'), { recursive: true });
+  await writeFile(join(directory, '.holdfast/logs/worker.log'), 'one\ntwo\nthree\n');
+  expect((await cli('logs', 'worker', '--lines', '2')).stdout).toBe('two\nthree\n');
+  expect((await cli('logs', 'postgres')).stderr).toContain('There are: worker.');
+});
+
+test("open prints the address of Temporal's pages, or says how to start one", async () => {
+  expect(await cli('open')).toMatchObject({ code: 2, stderr: expect.stringContaining('npx holdfast dev') });
+  await mkdir(join(directory, '.holdfast'));
+  await writeStack(join(directory, '.holdfast'), {
+    version: 1,
+    postgres: null,
+    temporal: { address: '127.0.0.1:7233', namespace: 'default', uiUrl: 'http://127.0.0.1:8233' },
+    simulator: null,
+    server: null,
+    processes: {},
+  });
+  expect((await cli('open')).stdout).toBe('http://127.0.0.1:8233/namespaces/default/workflows\n');
 });

@@ -181,6 +181,8 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await waitUntil('it runs', () => output.includes('Try, in another terminal'), 90_000);
     const { temporal, postgres: database } = readStack(join(project, '.holdfast')) ?? {};
+    for (const service of ['Postgres', 'Temporal'])
+      expect(output).toMatch(new RegExp(`^${service} is ready \\([\\d.]+ s\\)$`, 'mu'));
     expect(output).toContain(temporal?.uiUrl);
     expect(output).toContain(`127.0.0.1:${database?.port}`);
     expect(output).not.toContain(new URL(connections().databaseUrl).password);

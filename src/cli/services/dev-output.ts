@@ -111,6 +111,8 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
 /** What `holdfast dev` prints: lines for a person on stdout, or one JSON object per line. */
 export class DevOutput {
   private readonly json: boolean;
+  /** When each service began to start, by the monotonic clock in milliseconds. */
+  private readonly begun = new Map<ServiceName, number>();
   private isRunning = false;
 
   constructor(json: boolean) {
@@ -124,11 +126,15 @@ export class DevOutput {
 
   event(event: ServiceEvent): void {
     const object = event.kind === 'restart_failed' ? { ...event, error: messageOf(event.error) } : event;
-    // After the start a service that is up again is news; during it only the end result is.
-    const text =
-      event.kind === 'ready' && this.isRunning ? `${LABELS[event.service]} is running again` : describeEvent(event);
+    if (event.kind === 'starting') this.begun.set(event.service, performance.now());
+    const text = event.kind === 'ready' ? this.readyLine(event.service) : describeEvent(event);
     if (this.json) this.line('', { event: object.kind, ...object, kind: undefined });
     else if (text !== null) this.line(text, {});
+  }
+
+  private readyLine(service: ServiceName): string {
+    if (this.isRunning) return `${LABELS[service]} is running again`;
+    return `${LABELS[service]} is ready (${seconds(performance.now() - (this.begun.get(service) ?? performance.now()))})`;
   }
 
   /** What takes long, such as a download. */

