@@ -9,17 +9,19 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Each needs the types of those before it. */
 const packages = [join(root, 'packages/simulator'), root, join(root, 'packages/lab')];
+const pages = join(root, 'packages/console');
 const marker = join(root, 'node_modules/.cache/holdfast/build-sources');
 
 function digestOfSources() {
   const hash = createHash('sha256');
-  const sources = packages.flatMap((folder) =>
+  const sources = [...packages, pages].flatMap((folder) =>
     readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(ts|[cm]js|json)$/.test(file))
+      .filter((file) => /\.(tsx?|[cm]js|json|css)$/.test(file))
       .map((file) => join(folder, 'src', file)),
   );
   const settings = packages.map((folder) => join(folder, 'tsconfig.build.json'));
-  const files = [join(root, 'package-lock.json'), join(root, 'tsconfig.json'), ...settings, ...sources];
+  const ofPages = [join(pages, 'index.html'), join(pages, 'vite.config.ts')];
+  const files = [join(root, 'package-lock.json'), join(root, 'tsconfig.json'), ...settings, ...ofPages, ...sources];
   for (const file of files.sort((one, other) => (one < other ? -1 : 1))) hash.update(file).update(readFileSync(file));
   return hash.digest('hex');
 }
@@ -42,6 +44,7 @@ async function build(folder) {
       const { buildWorkflowBundle } = await import(pathToFileURL(join(made, 'temporal/workflow-bundle.js')).href);
       const { code } = await buildWorkflowBundle();
       writeFileSync(join(made, 'workflow-bundle.js'), code);
+      await buildPages(join(made, 'console'));
     }
     rmSync(join(folder, 'dist'), { recursive: true, force: true });
     renameSync(made, join(folder, 'dist'));
@@ -49,6 +52,12 @@ async function build(folder) {
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
+}
+
+/** The web pages, which the server serves. @param {string} outDir */
+async function buildPages(outDir) {
+  const { build: bundle } = await import('vite');
+  await bundle({ root: pages, logLevel: 'warn', build: { outDir, emptyOutDir: true } });
 }
 
 async function buildAll() {

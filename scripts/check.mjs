@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** @type {[name: string, command: string, args: string[]][]} */
 const checks = [
   ['types', 'tsc', []],
+  ['types of the pages', 'tsc', ['-p', 'packages/console']],
   ['lint', 'oxlint', ['-c', 'oxlint.config.mjs', '--deny-warnings']],
   ['format', 'oxfmt', ['--check', '.']],
   ['dead exports', 'knip', []],

@@ -100,6 +100,13 @@ export const IMPORT_RULES = [
     { regex: '^holdfast', message: 'The simulator knows nothing of Holdfast.' },
     { regex: '^(\\.\\./)+(lab|\\.\\./)', message: 'The simulator knows nothing of Holdfast.' },
   ]),
+  refuse('packages/console/**', [
+    {
+      regex: '^(\\.\\./)+src/',
+      allowTypeImports: true,
+      message: 'The pages know the API by its types only: they run in a browser.',
+    },
+  ]),
   refuse('packages/lab/**', [
     {
       regex: '^holdfast/internal/(activities|workflows|worker|client|server|temporal)/',

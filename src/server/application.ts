@@ -11,6 +11,7 @@ import type { Configured } from './configured.ts';
 import type { EventStreams } from './events.ts';
 import type { ServerLimits } from './limits.ts';
 import { openApiDocument } from './openapi.ts';
+import { addPages } from './pages.ts';
 import { problemResponse, RequestError } from './problem.ts';
 import { REFERENCE_STYLE, referencePage } from './reference.ts';
 import { refuseOtherOrigins } from './same-origin.ts';
@@ -45,6 +46,7 @@ export function createApplication(parts: ApplicationParts): Hono {
     secureHeaders({
       contentSecurityPolicy: {
         defaultSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
         objectSrc: ["'none'"],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
@@ -59,6 +61,7 @@ export function createApplication(parts: ApplicationParts): Hono {
   });
   if (parts.isLocal) app.use(refuseOtherOrigins);
   addReference(app, parts.version);
+  addPages(app);
   app.route('/v1', apiRoutes(parts));
   return app;
 }

@@ -83,7 +83,9 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
         : `127.0.0.1:${postgres.port}, database and user holdfast`,
     ],
   ];
-  if (server !== null) rows.unshift(['API', `${server.url}/v1, described at ${server.url}/reference`]);
+  if (server !== null) {
+    rows.unshift(['Pages', server.url], ['API', `${server.url}/v1, described at ${server.url}/reference`]);
+  }
   if (postgres !== null) rows.push(['psql', psqlCommand(postgres)]);
   if (simulator !== null)
     rows.push([

@@ -1,0 +1,73 @@
+import { fillPath, Problem, reach } from './request.ts';
+import type { LiveText, TimelineEvent } from './types.ts';
+
+export type Update =
+  | { readonly type: 'event'; readonly event: TimelineEvent }
+  | { readonly type: 'live_text'; readonly text: LiveText }
+  | { readonly type: 'connected' }
+  | { readonly type: 'lost'; readonly problem: Problem };
+
+const FIRST_DELAY = 500;
+const LONGEST_DELAY = 8_000;
+
+/**
+ * Follows a conversation's events from one on, and connects again after the last one that it saw. By fetch, since an EventSource sends
+ * no API key.
+ */
+export async function follow(
+  conversationId: string,
+  afterSequence: number,
+  take: (update: Update) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = afterSequence;
+  let delay = FIRST_DELAY;
+  while (!signal.aborted) {
+    try {
+      const { url } = fillPath('/conversations/{conversationId}/events', { conversationId });
+      const response = await reach(url, { headers: { 'last-event-id': String(last) }, signal });
+      take({ type: 'connected' });
+      delay = FIRST_DELAY;
+      for await (const update of updatesOf(response)) {
+        if (update.type === 'event') last = update.event.sequence;
+        take(update);
+      }
+      throw new Problem('stream_ended', 'The stream of events has ended.', 'This page connects again.', 0);
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = error instanceof Problem ? error : new Problem('stream_broken', String(error), '', 0);
+      take({ type: 'lost', problem });
+      if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, delay));
+    delay = Math.min(delay * 2, LONGEST_DELAY);
+  }
+}
+
+async function* updatesOf(response: Response): AsyncGenerator<Update> {
+  if (response.body === null) return;
+  let rest = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const blocks = `${rest}${chunk}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const update = parseBlock(block);
+      if (update !== null) yield update;
+    }
+  }
+}
+
+function parseBlock(block: string): Update | null {
+  const fields = block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]);
+  const of = (name: string): string =>
+    fields
+      .filter(([field]) => field === name)
+      .map(([, value]) => value)
+      .join('\n');
+  const data = of('data');
+  if (data === '') return null;
+  if (of('event') === 'timeline') return { type: 'event', event: JSON.parse(data) };
+  if (of('event') === 'live_text') return { type: 'live_text', text: JSON.parse(data) };
+  const { code, detail, next } = JSON.parse(data);
+  throw new Problem(code, detail, next, 0);
+}

@@ -1,0 +1,82 @@
+import type { AnswerOf, PathOf } from './types.ts';
+
+/** A refusal of the server, or a server that does not answer. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  readonly code: string;
+  /** What to do. */
+  readonly next: string;
+  /** Of HTTP; 0 where there was no answer. */
+  readonly status: number;
+
+  constructor(code: string, detail: string, next: string, status: number) {
+    super(detail);
+    this.code = code;
+    this.next = next;
+    this.status = status;
+  }
+}
+
+const KEY = 'holdfast-api-key';
+
+/** The browser keeps the key until its tab is closed. */
+export function setApiKey(key: string): void {
+  sessionStorage.setItem(KEY, key);
+}
+
+export function authorization(): Record<string, string> {
+  const key = sessionStorage.getItem(KEY);
+  return key === null ? {} : { authorization: `Bearer ${key}` };
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Puts arguments into a path, and answers those that it does not name. */
+export function fillPath(path: string, given: Arguments): { readonly url: string; readonly others: Arguments } {
+  const named = new Set<string>();
+  const filled = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => {
+    named.add(name);
+    return encodeURIComponent(String(given[name]));
+  });
+  const others = Object.entries(given).filter(([name, value]) => !named.has(name) && value !== undefined);
+  return { url: `/v1${filled}`, others: Object.fromEntries(others) };
+}
+
+export async function problemOf(response: Response): Promise<Problem> {
+  const body: unknown = await response.json().catch(() => null);
+  const field = (name: string): string => {
+    const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+    return typeof value === 'string' ? value : '';
+  };
+  const detail = field('detail') || `The server answered ${response.status}.`;
+  return new Problem(field('code') || 'unknown', detail, field('next'), response.status);
+}
+
+export async function reach(url: string, options: RequestInit): Promise<Response> {
+  const headers = { ...authorization(), ...Object.fromEntries(new Headers(options.headers)) };
+  const response = await fetch(url, { ...options, headers }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new Problem('server_unreachable', 'The server does not answer.', 'This page tries again by itself.', 0);
+  });
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+/** @throws Problem */
+export async function read<Path extends PathOf<'get'>>(path: Path, given: Arguments = {}) {
+  const { url, others } = fillPath(path, given);
+  const query = new URLSearchParams(Object.entries(others).map(([name, value]) => [name, String(value)]));
+  const response = await reach(query.size === 0 ? url : `${url}?${query}`, {});
+  const answer: AnswerOf<'get', Path> = await response.json();
+  return answer;
+}
+
+/** Sends it under a key of its own, so that a repeated request counts once. @throws Problem */
+export async function send<Path extends PathOf<'post'>>(path: Path, given: Arguments = {}) {
+  const { url, others } = fillPath(path, given);
+  const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() };
+  const response = await reach(url, { method: 'post', headers, body: JSON.stringify(others) });
+  const answer: AnswerOf<'post', Path> = await response.json();
+  return answer;
+}

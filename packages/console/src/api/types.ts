@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import type { ENDPOINTS } from '../../../../src/client/api/endpoints.ts';
+import type { liveText, timelineEvent } from '../../../../src/client/api/log-results.ts';
+
+type Endpoints = (typeof ENDPOINTS)[keyof typeof ENDPOINTS];
+export type Method = 'get' | 'post' | 'delete';
+
+/** Paths of the API that have a method. */
+export type PathOf<M extends Method> = Extract<Endpoints, { method: M }>['path'];
+
+/** As the server wraps what is no object. */
+type Wrapped<Result> = Result extends readonly unknown[]
+  ? { readonly items: Result }
+  : Result extends object
+    ? Result
+    : { readonly value: Result };
+
+/** What a method of a path answers. */
+export type AnswerOf<M extends Method, Path extends PathOf<M>> = Wrapped<
+  z.output<Extract<Endpoints, { method: M; path: Path }>['result']>
+>;
+
+export type Conversation = AnswerOf<'get', '/conversations/{conversationId}'>;
+export type Turn = NonNullable<Conversation['turn']>;
+export type WaitingCall = AnswerOf<'get', '/decisions'>['items'][number];
+export type Entry = AnswerOf<'get', '/conversations/{conversationId}/entries'>['items'][number];
+export type Part = Entry['content'][number];
+export type ToolCall = Extract<Part, { type: 'tool_call' }>;
+export type TimelineEvent = z.output<typeof timelineEvent>;
+export type LiveText = z.output<typeof liveText>;

@@ -1,0 +1,53 @@
+import type { Entry, ToolCall } from '../api/types.ts';
+import { count } from '../text/numbers.ts';
+import { printable } from '../text/printable.ts';
+import { Parts } from './part.tsx';
+
+interface ToolCallProps {
+  readonly call: ToolCall;
+  readonly result: Entry | undefined;
+  /** Shown instead of "running" while there is no result. */
+  readonly waits: string | null;
+}
+
+/** A tool call with its arguments, and its result folded. */
+export function ToolCallCard({ call, result, waits }: ToolCallProps) {
+  const state = result === undefined ? (waits ?? 'running') : result.isError ? 'failed' : 'done';
+  const tone = { failed: 'bad', done: 'quiet', running: 'busy' }[state] ?? 'waiting';
+  return (
+    <details className="fold tool" open={result === undefined && waits !== null}>
+      <summary>
+        <code>{printable(call.name)}</code> <span className="arguments">{printable(call.arguments)}</span>
+        <span className={`state ${tone}`}>{state}</span>
+      </summary>
+      <pre>{printable(written(call.arguments))}</pre>
+      {result !== undefined && <Result result={result} />}
+    </details>
+  );
+}
+
+function Result({ result }: { readonly result: Entry }) {
+  return (
+    <div className="result" id={`entry-${result.sequence}`}>
+      <Parts content={result.content} />
+      {result.originalBytes !== null && (
+        <p className="quiet">Shortened here; the original has {count(result.originalBytes)} bytes.</p>
+      )}
+      {result.lateResults.map((late) => (
+        <details className="fold" key={`${late.attempt} ${late.receivedAt}`}>
+          <summary>Attempt {late.attempt} reported late; the model does not see it</summary>
+          <Parts content={late.content} />
+        </details>
+      ))}
+    </div>
+  );
+}
+
+/** JSON with line breaks, where it is JSON. */
+function written(argumentText: string): string {
+  try {
+    return JSON.stringify(JSON.parse(argumentText), null, 2);
+  } catch {
+    return argumentText;
+  }
+}

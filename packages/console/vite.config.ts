@@ -1,0 +1,10 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react()],
+  // Inlined files would be data: addresses, which the pages' content security policy refuses.
+  build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  server: { proxy: { '/v1': process.env['HOLDFAST_SERVER'] ?? 'http://127.0.0.1:7070' } },
+});
