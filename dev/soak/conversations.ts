@@ -11,7 +11,7 @@ import { inventJob } from './job.ts';
 import { DAEMON_COMMAND } from './left.ts';
 import type { SoakOptions } from './options.ts';
 import { persist } from './persist.ts';
-import type { Random } from './random.ts';
+import type { SeededRandom } from '../random.ts';
 
 export const AGENT = 'operator';
 
@@ -38,7 +38,7 @@ export interface Conversations {
 interface Source {
   readonly client: Holdfast;
   readonly database: Database;
-  readonly random: Random;
+  readonly random: SeededRandom;
   /** In which each conversation gets a workspace of its own. */
   readonly directory: string;
 }
@@ -103,7 +103,7 @@ async function writeFiles(workspace: string, job: Job): Promise<void> {
 }
 
 /** Calls of the tools with effects, alone and several in one answer, of one that a person must allow, and of a command. */
-function scriptText(random: Random): string {
+function scriptText(random: SeededRandom): string {
   return [
     ...(random.chance(0.5) ? [`Call run_command with ${JSON.stringify({ command: DAEMON_COMMAND })}`] : []),
     `Call charge with {"item": "order-$index"} ${random.between(3, 6)} times, one by one`,

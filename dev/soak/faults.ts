@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { SeededRandom } from '../random.ts';
 
 type Fault = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,7 @@ export function overflowFault(window: number) {
 }
 
 /** Arms one fault, chosen by the seed. */
-export async function armFault(simulatorUrl: string, random: Random, window: number): Promise<void> {
+export async function armFault(simulatorUrl: string, random: SeededRandom, window: number): Promise<void> {
   await request(simulatorUrl, 'POST', JSON.stringify(random.pick([...FAULTS, overflowFault(window)])));
 }
 

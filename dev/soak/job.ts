@@ -1,5 +1,5 @@
 import type { Job, JobFile, JobItem } from '../demo/job.ts';
-import type { Random } from './random.ts';
+import type { SeededRandom } from '../random.ts';
 
 const WORDS = ['valve', 'log', 'shift', 'gauge', 'seal', 'motor', 'check', 'line', 'tank', 'filter', 'quiet', 'steady'];
 
@@ -8,7 +8,7 @@ const WORDS = ['valve', 'log', 'shift', 'gauge', 'seal', 'motor', 'check', 'line
  *
  * @param lines of each file that hold nothing that is asked for, of about 17 tokens each
  */
-export function inventJob(files: number, lines: number, random: Random): Job {
+export function inventJob(files: number, lines: number, random: SeededRandom): Job {
   const items = Array.from({ length: files }, (_, index): JobItem => {
     const label = `pump-${index + 1}`;
     const serial = `SN${random.between(100_000, 999_999)}X${index + 1}`;
@@ -28,7 +28,7 @@ export function inventJob(files: number, lines: number, random: Random): Job {
 function fileOf(
   label: string,
   facts: { readonly serial: string; readonly pressure: string },
-  { lines, random }: { readonly lines: number; readonly random: Random },
+  { lines, random }: { readonly lines: number; readonly random: SeededRandom },
 ): JobFile {
   const filler = Array.from(
     { length: lines },

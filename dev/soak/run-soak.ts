@@ -14,8 +14,7 @@ import type { Exposure } from './exposure.ts';
 import { inventJob } from './job.ts';
 import { findLeft, waitForCommands } from './left.ts';
 import type { SoakOptions } from './options.ts';
-import { createRandom, seedFor } from './random.ts';
-import type { Random } from './random.ts';
+import { SeededRandom, seedFor } from '../random.ts';
 import { soakResult } from './result.ts';
 import type { SoakResult, StruckOnce } from './result.ts';
 import { startServers } from './servers.ts';
@@ -73,7 +72,7 @@ async function fight(
   onProgress: (line: string) => void,
   signal: AbortSignal | undefined,
 ) {
-  const randomFor = (purpose: string): Random => createRandom(seedFor(options.seed, purpose));
+  const randomFor = (purpose: string): SeededRandom => new SeededRandom(seedFor(options.seed, purpose));
   await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, randomFor('configuration')));
   const servers = await startServers(directory, options);
   const { databaseUrl, temporalAddress, simulatorUrl } = servers;
@@ -142,7 +141,7 @@ async function strikeAll(options: SoakOptions, run: Run) {
   try {
     while (struck.length < kills && Date.now() < end) {
       if (signal?.aborted === true) break;
-      const random = createRandom(seedFor(seed, 'strike', struck.length, misses));
+      const random = new SeededRandom(seedFor(seed, 'strike', struck.length, misses));
       const inCompaction =
         struck.length % STRIKES_PER_COMPACTION === STRIKES_PER_COMPACTION - 1 && misses < COMPACTION_TRIES;
       const hit = await strike({ ...field, random, inCompaction }).catch((error: unknown) => {
@@ -192,7 +191,7 @@ async function keepBusy({ conversations, users, simulatorUrl }: Run, window: num
 }
 
 /** JSON is YAML too. */
-function configurationText({ window }: SoakOptions, random: Random): string {
+function configurationText({ window }: SoakOptions, random: SeededRandom): string {
   const tools = ['list_files', 'read_file', 'write_file', 'edit_file', 'recall_search', 'recall_open'];
   return JSON.stringify({
     agents: {

@@ -10,7 +10,7 @@ import type { Exposure, Look } from './exposure.ts';
 import { readOpenActivities, readOpenSummaries } from './open-work.ts';
 import type { OpenActivity } from './open-work.ts';
 import { persist } from './persist.ts';
-import type { Random } from './random.ts';
+import type { SeededRandom } from '../random.ts';
 import type { Server, Servers } from './servers.ts';
 import type { RunningWorker, WorkerPlace } from './workers.ts';
 
@@ -82,7 +82,7 @@ export interface Battlefield {
   readonly temporal: Client;
   readonly database: Database;
   /** Decides what this strike does. */
-  readonly random: Random;
+  readonly random: SeededRandom;
   /** Conversations whose activities count. */
   readonly conversations: () => readonly string[];
   /** Longest time that a process stays frozen, milliseconds. */

@@ -5,14 +5,14 @@ import type { Holdfast } from '../../src/client/holdfast.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import type { Conversations } from './conversations.ts';
 import { persist } from './persist.ts';
-import type { Random } from './random.ts';
+import type { SeededRandom } from '../random.ts';
 
 const LOOK_MILLISECONDS = 700;
 
 export interface Users {
   readonly client: Holdfast;
   readonly database: Database;
-  readonly random: Random;
+  readonly random: SeededRandom;
 }
 
 interface WaitingCall {

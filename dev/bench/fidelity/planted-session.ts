@@ -1,5 +1,5 @@
 import { generateSession } from '../generated/generate-session.ts';
-import { SeededRandom } from '../generated/random.ts';
+import { SeededRandom } from '../../random.ts';
 
 /**
  * - `fact`: said by the user. `rule`: what the user wants from then on. `decision`: of the agent. `path`: in a tool result.

@@ -1,7 +1,7 @@
 import { headOf } from '../../../src/context/plan/clip.ts';
 import { readableEntryText } from '../../../src/store/log/entry-text.ts';
 import { splitPassages } from '../../../src/store/search/passage-writer.ts';
-import { SeededRandom } from '../generated/random.ts';
+import { SeededRandom } from '../../random.ts';
 import type { LabSession } from '../../../packages/lab/src/session/lab-session.ts';
 
 /** Words that are asked for: what somebody remembers of a sentence. */

@@ -1,4 +1,4 @@
-import { SeededRandom } from './random.ts';
+import { SeededRandom } from '../../random.ts';
 
 /** What an agent of a generated session does: change a program, read many documents, or talk with a customer. */
 export type SessionKind = 'coding' | 'reading' | 'support';

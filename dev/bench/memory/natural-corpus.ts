@@ -1,4 +1,4 @@
-import { SeededRandom } from '../generated/random.ts';
+import { SeededRandom } from '../../random.ts';
 import { isCommon, wordOf } from './natural/common-words.ts';
 import { rareName } from './natural/rare-names.ts';
 import { readSentences } from './natural/read-sentences.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { COMMON_WORDS, wordOf } from '../../../dev/bench/memory/natural/common-words.ts';
 import { sentencesOfComments, sentencesOfDocument } from '../../../dev/bench/memory/natural/prose.ts';
-import { SeededRandom } from '../../../dev/bench/generated/random.ts';
+import { SeededRandom } from '../../../dev/random.ts';
 import { nameOf, rankOf } from '../../../dev/bench/memory/natural/rare-names.ts';
 import { readSentences } from '../../../dev/bench/memory/natural/read-sentences.ts';
 import { NaturalCorpus } from '../../../dev/bench/memory/natural-corpus.ts';

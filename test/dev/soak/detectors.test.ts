@@ -9,7 +9,7 @@ import type { SoakConversation } from '../../../dev/soak/conversations.ts';
 import { exposureOf } from '../../../dev/soak/exposure.ts';
 import { inventJob } from '../../../dev/soak/job.ts';
 import { findLeft } from '../../../dev/soak/left.ts';
-import { createRandom } from '../../../dev/soak/random.ts';
+import { SeededRandom } from '../../../dev/random.ts';
 import { readModelTries } from '../../../dev/soak/repeated-calls.ts';
 import { checkReports } from '../../../dev/soak/reports.ts';
 import { judgeUnknownOutcomes, unexplained } from '../../../dev/soak/unknown-outcomes.ts';
@@ -160,7 +160,7 @@ test('a turn that lost its workflow is a violation', async () => {
 });
 
 describe('reports', () => {
-  const job = inventJob(2, 1, createRandom(7));
+  const job = inventJob(2, 1, new SeededRandom(7));
 
   function reportOf({ items }: Job): string {
     const rows = items.map(({ label, facts }) => `| ${label} | ${facts.map(({ value }) => value).join(' | ')} |`);

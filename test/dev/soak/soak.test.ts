@@ -4,12 +4,12 @@ import type { Exposure } from '../../../dev/soak/exposure.ts';
 import { overflowFault } from '../../../dev/soak/faults.ts';
 import type { OpenActivity } from '../../../dev/soak/open-work.ts';
 import { parseOptions } from '../../../dev/soak/options.ts';
-import { createRandom, seedFor } from '../../../dev/soak/random.ts';
+import { SeededRandom, seedFor } from '../../../dev/random.ts';
 import { judgeRepeated, paidTooOften } from '../../../dev/soak/repeated-calls.ts';
 
 test('a seed always chooses the same', () => {
   const draw = (seed: number): number[] => {
-    const random = createRandom(seed);
+    const random = new SeededRandom(seed);
     return Array.from({ length: 5 }, () => random.between(1, 1_000));
   };
   expect(draw(7)).toEqual(draw(7));

@@ -227,11 +227,6 @@ test('a system message that is recorded again counts once, and a changed one fro
   expect(await fixedOf(recorded)).toEqual([once, once, less]);
 });
 
-test('where the recording agent compacted is kept for the page, its summary is not replayed', async () => {
-  const { replays } = await replay(fixture('codex.jsonl'));
-  expect(replays[0]?.session.compacted).toEqual([{ before: 4, tokens: 9_100 }]);
-});
-
 test('an image takes its part of the window', async () => {
   const { replays } = await replay(fixture('claude-code.jsonl'));
   const entries = replays[0]?.session.entries ?? [];

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../generated/random.ts';
+import { SeededRandom } from '../../../random.ts';
 import { CHATTER, NAMES } from './chatter.ts';
 import { FIRST_TOPICS } from './first-topics.ts';
 import { SECOND_TOPICS } from './second-topics.ts';

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../generated/random.ts';
+import type { SeededRandom } from '../../../random.ts';
 
 /**
  * Ranks are drawn by the law of Zipf and Mandelbrot: a name of rank r comes as often as (r + 7,000)^-2. Of many draws, n, some

@@ -26,8 +26,6 @@ export interface LabSession {
   /** Models that answered, as the file names them, the one with most answers first. */
   readonly models: readonly string[];
   readonly entries: readonly LabEntry[];
-  /** Where the recording agent compacted: before which entry, and the tokens that its provider had counted. */
-  readonly compacted: readonly { readonly before: number; readonly tokens: number | null }[];
   /** The original of an entry, by its position. */
   content(position: number): readonly ContentPart[];
 }
@@ -47,7 +45,6 @@ interface OpenSession {
   readonly instructed: { readonly from: number; readonly text: string }[];
   readonly models: Map<string, number>;
   readonly entries: LabEntry[];
-  readonly compacted: { before: number; tokens: number | null }[];
 }
 
 /** Reads a file of recorded sessions. @throws SessionFileError for a file that the lab cannot work with */
@@ -78,7 +75,7 @@ export async function loadSessions(file: string): Promise<LoadedFile> {
 }
 
 function emptySession(id: string | null): OpenSession {
-  return { id, instructions: new Map(), instructed: [], models: new Map(), entries: [], compacted: [] };
+  return { id, instructions: new Map(), instructed: [], models: new Map(), entries: [] };
 }
 
 function addRecord(session: OpenSession, record: Exclude<LogRecord, { kind: 'session' }>, contents: ContentFile): void {
@@ -89,7 +86,6 @@ function addRecord(session: OpenSession, record: Exclude<LogRecord, { kind: 'ses
       session.instructed.push({ from: session.entries.length, text: [...session.instructions.values()].join('\n\n') });
       return;
     case 'compacted':
-      session.compacted.push({ before: session.entries.length, tokens: record.tokensBefore });
       return;
     case 'user':
       session.entries.push({ kind: 'user', turn: record.turn, ...measured(record.content, contents) });
@@ -128,13 +124,12 @@ function measured(
 }
 
 function closeSession(session: OpenSession, label: string, contents: ContentFile): LabSession {
-  const { instructed, models, entries, compacted } = session;
+  const { instructed, models, entries } = session;
   return {
     label,
     instructionsAt: (position) => instructed.findLast(({ from }) => from <= position)?.text ?? null,
     models: [...models].sort((left, right) => right[1] - left[1]).map(([name]) => name),
     entries,
-    compacted,
     content(position) {
       const entry = entries[position];
       if (entry === undefined) throw new RangeError(`the session has ${entries.length} entries, not ${position + 1}`);
