@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changePolicy } from '../../src/context/policy/change-policy.ts';
-import { policyChanges } from '../../src/context/policy/change-policy.ts';
+import { changePolicy, policyChanges } from '../../src/context/policy/change-policy.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { policyProblems } from '../../src/context/policy/policy-problems.ts';

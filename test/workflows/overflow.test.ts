@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { changePolicy } from '../../src/context/policy/change-policy.ts';
-import { policyChanges } from '../../src/context/policy/change-policy.ts';
+import { changePolicy, policyChanges } from '../../src/context/policy/change-policy.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { eventsOf } from './presets/scenario.ts';

@@ -1,5 +1,5 @@
 import type { Entry } from '../../context/log/entry.ts';
-import { readableEntries } from '../../context/plan/summary-reading.ts';
+import { readableEntries } from '../../context/plan/summary-sizes.ts';
 import { readOriginals } from '../../store/compactions/compaction-parts.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { secretsIn } from './finished-text.ts';

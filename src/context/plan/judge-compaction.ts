@@ -2,6 +2,7 @@ import { measureView } from '../view/measure-view.ts';
 import type { MeasuredView } from '../view/measure-view.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { Budget, CompactionPlan, SummaryInForce } from './plan.ts';
+import type { PlanningState } from './planning-state.ts';
 
 /** `accepted`, or the code of why the next weaker form must be planned. */
 export type CompactionVerdict = 'accepted' | 'not_smaller' | 'too_little_won' | 'over_target' | 'over_window';
@@ -56,4 +57,18 @@ function summaryAfter(
     ...(shown !== undefined && { shown }),
     ...(inPlace !== undefined && { inPlace }),
   };
+}
+
+/**
+ * Tokens that a compaction must free: a share of the window (R5), in the policy's own tokens, so that one which reaches the policy's
+ * target wins enough whatever the policy counts by. One that the user asked for only has to be smaller.
+ */
+export function requiredGain(state: PlanningState): number {
+  const { budget, policy, reason, counted } = state.input;
+  if (reason === 'manual' || state.isOverMessageCap) return 1;
+  const base =
+    reason === 'overflow'
+      ? Math.min(budget.window, state.tokens)
+      : budget.window * Math.min(1, counted?.calibratedPerToken ?? 1);
+  return Math.max(1, Math.ceil(policy.minimumGain * base));
 }

@@ -4,7 +4,7 @@ import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './pl
 import { hiddenTokens, planningState } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce } from './reduce.ts';
-import { requiredGain } from './required-gain.ts';
+import { requiredGain } from './judge-compaction.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from '../summary/summary-form.ts';
 import { planSummaryInPlace } from '../summary/summary-in-place.ts';

@@ -1,10 +1,10 @@
 import type { EntryKind } from '../log/entry.ts';
 import type { Positions } from '../log/groups.ts';
 import { SMALLEST_CLIP, clipTo } from './clip-to-size.ts';
-import { shortOpening } from './opening-message.ts';
+import { shortOpening } from './older-entries.ts';
 import { isUnseen, operationOn, shownTokens, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
-import { requiredGain } from './required-gain.ts';
+import { requiredGain } from './judge-compaction.ts';
 import { showsMedia, stripImages, withoutMedia } from './reducers/strip-images.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, PlanPart } from '../plan/plan.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
-import { requiredGain } from '../plan/required-gain.ts';
+import { requiredGain } from '../plan/judge-compaction.ts';
 import { shrinkToFit, stripAll } from '../plan/shrink-to-fit.ts';
 import { flushPart } from './summary-flush.ts';
 import {
@@ -12,14 +12,14 @@ import {
   idToOpen,
   noteTokens,
   overheadTokens,
-} from '../plan/summary-overhead.ts';
+} from '../plan/summary-rooms.ts';
 import { scaleRooms, scarceRooms, SHORTER_SHARE } from '../plan/summary-rooms.ts';
 import type { SummaryForm } from '../plan/summary-rooms.ts';
 import { layOut } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
 import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
 import { originalsRead } from '../plan/summary-sizes.ts';
-import { summaryShown } from './summary-shown.ts';
+import { summaryShown } from './summary-message.ts';
 
 /**
  * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.

@@ -4,13 +4,11 @@ import { tokensOf } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { reduce } from '../plan/reduce.ts';
 import { shrinkToFit } from '../plan/shrink-to-fit.ts';
-import { summaryContent } from './summary-message.ts';
-import { coveredAlready } from '../plan/summary-reading.ts';
+import { summaryContent, summaryFraming } from './summary-message.ts';
+import { coveredAlready, excerptsRead } from '../plan/summary-sizes.ts';
 import { SHORTER_SHARE, SMALLEST_SUMMARY } from '../plan/summary-rooms.ts';
 import type { SummaryForm } from '../plan/summary-rooms.ts';
 import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
-import { excerptsRead } from '../plan/summary-sizes.ts';
-import { summaryFraming } from './summary-shown.ts';
 
 /** A summary takes at most this share of what the pass aims for beyond what it cannot shrink. */
 const SUMMARY_SHARE = 0.15;

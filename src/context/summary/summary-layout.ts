@@ -6,7 +6,7 @@ import type { OutlineTable } from '../log/outline-table.ts';
 import { countedTokens, shownTokens, sumShown } from '../plan/planning-state.ts';
 import type { Draft, PlanningState } from '../plan/planning-state.ts';
 import { quotedTokens } from './summary-quotes.ts';
-import { coveredAlready } from '../plan/summary-reading.ts';
+import { coveredAlready } from '../plan/summary-sizes.ts';
 
 /** Tokens that each piece of the view may take. */
 export interface Rooms {

@@ -6,6 +6,8 @@ import type { Measurements } from '../log/measurements.ts';
 import { clearToolResultsReducer } from '../plan/reducers/clear-tool-results.ts';
 import type { CompactionPolicy, SummaryFraming } from '../policy/policy.ts';
 import type { Presentation, ViewMessage } from '../view/view.ts';
+import type { SummaryShown } from '../plan/plan.ts';
+import type { SummaryForm } from '../plan/summary-rooms.ts';
 
 /** What of a policy decides how its passes are shown. */
 export function presentationOf(policy: CompactionPolicy): Presentation {
@@ -68,4 +70,31 @@ export function summaryContent(text: string, framing: SummaryFraming = DEFAULT_F
   const marks = [opening, closing].flatMap((words) => words.split('\n', 1));
   const blocks = [opening, quoteLines(text, marks), closing];
   return [{ type: 'text', text: blocks.filter((block, index) => index === 1 || block !== '').join('\n\n') }];
+}
+
+/**
+ * The words around a summary of a form.
+ *
+ * @param newestEntryId newest entry that leaves the view, when the agent can open it again; else `null`
+ */
+export function summaryFraming(
+  { summary }: CompactionPolicy,
+  form: SummaryForm,
+  newestEntryId: string | null,
+): SummaryFraming {
+  const own = newestEntryId === null ? DEFAULT_FRAMING : framingWithRecall(newestEntryId);
+  const framing = summary.framing ?? own;
+  if (form !== 'extractive_summary' || summary.extractOpening === null) return framing;
+  return { ...framing, opening: summary.extractOpening };
+}
+
+/** How a plan's summary is shown; `undefined` when the policy leaves it to the pipeline, and nothing more is to be said. */
+export function summaryShown(
+  policy: CompactionPolicy,
+  of: { readonly form: SummaryForm; readonly afterSequence: number; readonly newestEntryId: string | null },
+): SummaryShown | undefined {
+  const { placement, framing } = policy.summary;
+  const { form, afterSequence, newestEntryId } = of;
+  if (placement === 'first' && framing === null && newestEntryId === null) return undefined;
+  return { placement, framing: summaryFraming(policy, form, newestEntryId), afterSequence };
 }

@@ -11,9 +11,8 @@ import { stubResults } from './request-stubs.ts';
 import { runtimeContent } from './runtime-note.ts';
 import { summaryMessages } from '../summary/summary-message.ts';
 import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
-import { arrangeView, operationsByEntry } from './view-arrangement.ts';
+import { arrangeView, operationsByEntry, orderView } from './view-arrangement.ts';
 import type { ViewArrangement } from './view-arrangement.ts';
-import { orderView } from './view-order.ts';
 import type { AgentView, ProjectionInput, View, ViewMessage } from './view.ts';
 
 /** Raised whenever the same input would give another view; stored with each fingerprint. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { changePolicy } from '../../../src/context/policy/change-policy.ts';
-import { policyChanges } from '../../../src/context/policy/change-policy.ts';
+import { changePolicy, policyChanges } from '../../../src/context/policy/change-policy.ts';
 import { definedOf } from '../../../src/context/policy/defined-of.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { guardedSummary } from '../../../src/context/summary/guard-summary.ts';

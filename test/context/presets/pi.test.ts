@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { composeSummary } from '../../../src/context/summary/compose-summary.ts';
+import { composeSummary } from '../../../src/context/summary/whole-summary.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import { PI_POLICY } from '../../../src/context/policy/presets/pi.ts';
 import { prose, text, viewText } from '../builders.ts';

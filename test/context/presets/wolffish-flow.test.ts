@@ -5,7 +5,7 @@ import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { projectView } from '../../../src/context/view/project-view.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
-import { readableEntries } from '../../../src/context/plan/summary-reading.ts';
+import { readableEntries } from '../../../src/context/plan/summary-sizes.ts';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../../src/turn/limits.ts';
 import { toolWaves } from '../../../src/turn/tool-waves.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';

@@ -5,8 +5,7 @@ import { breakdownWindow } from 'holdfast/internal/context/view/measure-view.js'
 import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import type { Operation, WindowBreakdown } from 'holdfast/internal/context/plan/plan.js';
 import { shownStubs } from 'holdfast/internal/context/view/project-view.js';
-import { arrangeView, operationsByEntry } from 'holdfast/internal/context/view/view-arrangement.js';
-import { orderView } from 'holdfast/internal/context/view/view-order.js';
+import { arrangeView, operationsByEntry, orderView } from 'holdfast/internal/context/view/view-arrangement.js';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation } from './lab-conversation.ts';
 

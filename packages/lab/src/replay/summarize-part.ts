@@ -9,7 +9,7 @@ import { isLastPart, partPolicy } from 'holdfast/internal/context/policy/part-po
 import type { CompactionPlan, CompactionReason, PlanPart } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
 import { insertQuotes, quoteUserMessages, quotingSection } from 'holdfast/internal/context/summary/summary-quotes.js';
-import { readableEntries } from 'holdfast/internal/context/plan/summary-reading.js';
+import { readableEntries } from 'holdfast/internal/context/plan/summary-sizes.js';
 import { ModelCallError } from 'holdfast/internal/models/model-client.js';
 import type { ModelAnswer, ReportedUsage } from 'holdfast/internal/models/model-client.js';
 import { parseModelName } from 'holdfast/internal/models/catalogue/model-name.js';
