@@ -2,6 +2,8 @@ import { createHashHistory, createRootRoute, createRoute, createRouter } from '@
 import { Frame } from './pages/frame.tsx';
 import { ConversationPage } from './pages/conversation.tsx';
 import { ConversationsPage } from './pages/conversations.tsx';
+import { InboxPage } from './pages/inbox.tsx';
+import { ViewPage } from './pages/view.tsx';
 
 const rootRoute = createRootRoute({ component: Frame });
 
@@ -16,9 +18,22 @@ const conversation = createRoute({
   },
 });
 
+const view = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/conversations/$conversationId/view',
+  validateSearch: ({ call }): { call?: string } => (typeof call === 'string' ? { call } : {}),
+  component: function View() {
+    const { conversationId } = view.useParams();
+    const { call } = view.useSearch();
+    return <ViewPage conversationId={conversationId} call={call} />;
+  },
+});
+
+const inbox = createRoute({ getParentRoute: () => rootRoute, path: '/inbox', component: InboxPage });
+
 /** Addresses behind `#`, so that the server serves one page. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([conversations, conversation]),
+  routeTree: rootRoute.addChildren([conversations, conversation, view, inbox]),
   history: createHashHistory(),
 });
 

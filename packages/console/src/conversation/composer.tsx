@@ -10,8 +10,10 @@ import { isOpen } from '../text/turn-state.ts';
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const { conversationId, turn } = conversation;
   const [text, setText] = useState('');
+  const [mode, setMode] = useState('steer');
   const message = useMutation({
-    mutationFn: (content: string) => send('/conversations/{conversationId}/messages', { conversationId, content }),
+    mutationFn: (content: string) =>
+      send('/conversations/{conversationId}/messages', { conversationId, content, mode }),
     onSuccess: () => setText(''),
   });
   const stop = useMutation({ mutationFn: () => send('/conversations/{conversationId}/stop', { conversationId }) });
@@ -33,7 +35,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => isSubmit(event) && submit()}
-        rows={3}
+        rows={2}
         placeholder={isOpen(turn) ? 'Steer the turn' : 'Next message'}
         aria-label="Message"
       />
@@ -45,6 +47,12 @@ export function Composer({ conversation }: { readonly conversation: Conversation
           <button type="button" onClick={() => stop.mutate()} disabled={stop.isPending}>
             Stop
           </button>
+        )}
+        {isOpen(turn) && (
+          <select value={mode} onChange={(event) => setMode(event.target.value)} aria-label="When it enters">
+            <option value="steer">at the next step</option>
+            <option value="queue">in the next turn</option>
+          </select>
         )}
         <span className="quiet">Ctrl+Enter sends</span>
       </div>

@@ -2,6 +2,7 @@ import { memo } from 'react';
 import type { Entry, ToolCall, WaitingCall } from '../api/types.ts';
 import { moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
+import { CompactionCard } from './compaction-card.tsx';
 import { Parts } from './part.tsx';
 import { ToolCallCard } from './tool-call.tsx';
 
@@ -11,10 +12,12 @@ interface TimelineProps {
   readonly waitingCalls: readonly Pick<WaitingCall, 'call' | 'kind' | 'turnId'>[];
   /** A call without a result runs only in an open turn. */
   readonly openTurnId: string | null;
+  /** Shows the original of an entry. */
+  readonly open: (entryId: string) => void;
 }
 
 /** Entries in order, each tool result at its call. */
-export function Timeline({ conversationId, entries, waitingCalls, openTurnId }: TimelineProps) {
+export function Timeline({ conversationId, entries, waitingCalls, openTurnId, open }: TimelineProps) {
   const results = new Map(entries.filter(isResult).map((entry) => [placeOf(entry, entry.callIndex), entry]));
   const asked = new Set(entries.filter(({ kind }) => kind === 'assistant').flatMap(placesOf));
   const waits = new Map(waitingCalls.map(({ call, kind, turnId }) => [`${turnId} ${ofTurn(call)}`, kind]));
@@ -23,18 +26,19 @@ export function Timeline({ conversationId, entries, waitingCalls, openTurnId }: 
     .map((entry) => {
       const calls = callsOf(entry).map((call) => {
         const place = placeOf(entry, call.index);
-        const open = entry.turnId === openTurnId ? null : 'not run';
+        const running = entry.turnId === openTurnId ? null : 'not run';
         const kind = waits.get(place);
-        const wait = kind === undefined ? open : kind === 'question' ? 'waits for an answer' : 'waits for approval';
+        const wait = kind === undefined ? running : kind === 'question' ? 'waits for an answer' : 'waits for approval';
         return { call, result: results.get(place), waits: wait };
       });
-      return <EntryRow key={entry.entryId} conversationId={conversationId} entry={entry} calls={calls} />;
+      return <EntryRow key={entry.entryId} conversationId={conversationId} entry={entry} calls={calls} open={open} />;
     });
 }
 
 interface EntryRowProps {
   readonly conversationId: string;
   readonly entry: Entry;
+  readonly open: (entryId: string) => void;
   readonly calls: readonly {
     readonly call: ToolCall;
     readonly result: Entry | undefined;
@@ -42,8 +46,8 @@ interface EntryRowProps {
   }[];
 }
 
-const EntryRow = memo(function EntryRow({ entry, calls }: EntryRowProps) {
-  const { kind, sequence, slot, content, createdAt } = entry;
+const EntryRow = memo(function EntryRow({ conversationId, entry, calls, open }: EntryRowProps) {
+  const { kind, sequence, slot, content, createdAt, compactionId } = entry;
   if (kind === 'note' || kind === 'branch_summary') {
     return (
       <article className="entry note" id={`entry-${sequence}`}>
@@ -60,8 +64,11 @@ const EntryRow = memo(function EntryRow({ entry, calls }: EntryRowProps) {
         <span>{SPEAKERS[kind]}</span> <time dateTime={createdAt}>{moment(createdAt)}</time>
       </header>
       <Parts content={content} />
+      {compactionId !== null && (
+        <CompactionCard conversationId={conversationId} compactionId={compactionId} open={open} />
+      )}
       {calls.map((each) => (
-        <ToolCallCard key={each.call.index} {...each} />
+        <ToolCallCard key={each.call.index} open={open} {...each} />
       ))}
     </article>
   );

@@ -8,10 +8,12 @@ interface ToolCallProps {
   readonly result: Entry | undefined;
   /** Shown instead of "running" while there is no result. */
   readonly waits: string | null;
+  /** Shows the original of an entry. */
+  readonly open: (entryId: string) => void;
 }
 
 /** A tool call with its arguments, and its result folded. */
-export function ToolCallCard({ call, result, waits }: ToolCallProps) {
+export function ToolCallCard({ call, result, waits, open }: ToolCallProps) {
   const state = result === undefined ? (waits ?? 'running') : result.isError ? 'failed' : 'done';
   const tone = { failed: 'bad', done: 'quiet', running: 'busy' }[state] ?? 'waiting';
   return (
@@ -21,17 +23,22 @@ export function ToolCallCard({ call, result, waits }: ToolCallProps) {
         <span className={`state ${tone}`}>{state}</span>
       </summary>
       <pre>{printable(written(call.arguments))}</pre>
-      {result !== undefined && <Result result={result} />}
+      {result !== undefined && <Result result={result} open={open} />}
     </details>
   );
 }
 
-function Result({ result }: { readonly result: Entry }) {
+function Result({ result, open }: { readonly result: Entry; readonly open: (entryId: string) => void }) {
   return (
     <div className="result" id={`entry-${result.sequence}`}>
       <Parts content={result.content} />
       {result.originalBytes !== null && (
-        <p className="quiet">Shortened here; the original has {count(result.originalBytes)} bytes.</p>
+        <p className="quiet">
+          Shortened here.{' '}
+          <button type="button" className="link" onClick={() => open(result.entryId)}>
+            Open the original of {count(result.originalBytes)} bytes
+          </button>
+        </p>
       )}
       {result.lateResults.map((late) => (
         <details className="fold" key={`${late.attempt} ${late.receivedAt}`}>

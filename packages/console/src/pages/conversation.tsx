@@ -1,6 +1,10 @@
-import { useEffect, useRef } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { Activity } from '../conversation/activity.tsx';
+import { Commands } from '../conversation/commands.tsx';
 import { Composer } from '../conversation/composer.tsx';
+import { Decision } from '../conversation/decision.tsx';
+import { Original } from '../conversation/original.tsx';
 import { Timeline } from '../conversation/timeline.tsx';
 import { useConversation } from '../conversation/use-conversation.ts';
 import { Failure } from '../text/failure.tsx';
@@ -10,7 +14,8 @@ import { isOpen, stateOf } from '../text/turn-state.ts';
 /** One conversation: what was said and done, and what happens now. */
 export function ConversationPage({ conversationId }: { readonly conversationId: string }) {
   const { conversation, error, live, log } = useConversation(conversationId);
-  const bottom = useStayAtEnd([log.entries.length, live]);
+  const [original, setOriginal] = useState<string | null>(null);
+  useStayAtEnd([log.entries.length, live]);
   if (conversation === undefined) {
     return (
       <section className="page">
@@ -28,6 +33,9 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
           <span className={`state ${tone}`}>{label}</span>
           <span>{printable(agent)}</span>
           <span>{turn?.model ?? model}</span>
+          <Link to="/conversations/$conversationId/view" params={{ conversationId }}>
+            What the model saw
+          </Link>
         </p>
       </header>
       {live.lost !== null && <Failure error={live.lost} />}
@@ -41,10 +49,15 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
         entries={log.entries}
         waitingCalls={waitingCalls}
         openTurnId={isOpen(turn) ? (turn?.turnId ?? null) : null}
+        open={setOriginal}
       />
       <Activity conversation={conversation} live={live} />
-      <div ref={bottom} />
+      {waitingCalls.map((waiting) => (
+        <Decision key={waiting.call} waiting={{ conversationId, ...waiting }} />
+      ))}
+      <Commands conversation={conversation} />
       <Composer conversation={conversation} />
+      {original !== null && <Original key={original} entryId={original} close={() => setOriginal(null)} />}
     </section>
   );
 }
@@ -54,7 +67,6 @@ const NEAR_PIXELS = 240;
 
 /** Scrolls along with what comes, unless the reader has scrolled up. */
 function useStayAtEnd(changes: readonly unknown[]) {
-  const bottom = useRef<HTMLDivElement>(null);
   const wasAtEnd = useRef(true);
   useEffect(() => {
     const look = (): void => {
@@ -66,7 +78,5 @@ function useStayAtEnd(changes: readonly unknown[]) {
   }, []);
   useEffect(() => {
     if (wasAtEnd.current) window.scrollTo({ top: document.documentElement.scrollHeight });
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the changes are what it waits for
   }, changes);
-  return bottom;
 }

@@ -4,9 +4,10 @@ import { useState } from 'react';
 import { read } from '../api/request.ts';
 import type { Conversation } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
-import { count, dollars, moment } from '../text/numbers.ts';
+import { counted, dollars, moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 import { stateOf } from '../text/turn-state.ts';
+import { StartTask } from './start-task.tsx';
 
 const LIVE_MILLISECONDS = 2_000;
 const PAGE = 50;
@@ -27,6 +28,7 @@ export function ConversationsPage() {
   return (
     <section className="page">
       <h1>Conversations</h1>
+      <StartTask />
       <div className="row filters">
         <select value={state} onChange={(event) => setState(event.target.value)} aria-label="State">
           {STATES.map((each) => (
@@ -70,8 +72,8 @@ function Row({ conversation }: { readonly conversation: Conversation }) {
         <span className="quiet facts">
           <span>{printable(agent)}</span>
           <span>{turn?.model ?? model ?? ''}</span>
-          <span>{count(turn?.steps ?? 0)} steps</span>
-          {waitingMessages > 0 && <span>{count(waitingMessages)} messages wait</span>}
+          <span>{counted(turn?.steps ?? 0, 'step')}</span>
+          {waitingMessages > 0 && <span>{counted(waitingMessages, 'message')} waiting</span>}
           {turn !== null && <span>{dollars(turn.cost)}</span>}
           <time dateTime={turn?.startedAt ?? createdAt}>{moment(turn?.startedAt ?? createdAt)}</time>
         </span>

@@ -1,7 +1,10 @@
+import { useWaitingCalls } from '../api/waiting.ts';
 import { Link, Outlet } from '@tanstack/react-router';
 
 /** What every page stands in. */
 export function Frame() {
+  const { data } = useWaitingCalls();
+  const waiting = data?.items.length ?? 0;
   return (
     <>
       <header className="top">
@@ -12,6 +15,7 @@ export function Frame() {
           <Link to="/" activeOptions={{ exact: true }}>
             Conversations
           </Link>
+          <Link to="/inbox">Inbox {waiting > 0 && <span className="number-waiting">{waiting}</span>}</Link>
         </nav>
       </header>
       <main>

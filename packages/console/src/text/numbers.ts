@@ -15,6 +15,10 @@ export function tokens(number: number): string {
   return number < 10_000 ? count(number) : `${(number / 1_000).toFixed(number < 100_000 ? 1 : 0)}k`;
 }
 
+export function percent(part: number, total: number): string {
+  return total === 0 ? '–' : `${Math.round((part / total) * 100)} %`;
+}
+
 export function dollars(cost: number | null): string {
   if (cost === null) return 'cost unknown';
   return `$${cost.toFixed(cost !== 0 && cost < 0.01 ? 4 : 2)}`;

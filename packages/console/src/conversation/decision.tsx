@@ -1,0 +1,112 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { KeyboardEvent } from 'react';
+import { send } from '../api/request.ts';
+import type { WaitingCall } from '../api/types.ts';
+import { Failure } from '../text/failure.tsx';
+import { moment } from '../text/numbers.ts';
+import { printable } from '../text/printable.ts';
+
+type Decided = 'approve' | 'deny' | 'answer';
+type Span = 'call' | 'turn' | 'agent';
+
+export type DecidedCall = Pick<
+  WaitingCall,
+  'call' | 'kind' | 'tool' | 'arguments' | 'rules' | 'requestedAt' | 'expiresAt'
+> & { readonly conversationId: string };
+
+const PATHS = {
+  approve: '/conversations/{conversationId}/approve',
+  deny: '/conversations/{conversationId}/deny',
+  answer: '/conversations/{conversationId}/answer',
+} as const;
+
+/** Keys on a call that has the focus, and what they decide. */
+const KEYS: Readonly<Record<string, readonly [Decided, Span]>> = {
+  a: ['approve', 'call'],
+  t: ['approve', 'turn'],
+  w: ['approve', 'agent'],
+  d: ['deny', 'call'],
+};
+
+/** A call that waits for a person: approve, deny or answer it. */
+export function Decision({ waiting }: { readonly waiting: DecidedCall }) {
+  const { conversationId, call, kind, tool, requestedAt, expiresAt, rules } = waiting;
+  const [text, setText] = useState('');
+  const queries = useQueryClient();
+  const decision = useMutation({
+    mutationFn: ([decided, span]: readonly [Decided, Span]) => {
+      const words = decided === 'answer' ? { text } : { for: span, ...(text !== '' && { reason: text }) };
+      return send(PATHS[decided], { conversationId, call, ...words });
+    },
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  const byKey = (event: KeyboardEvent<HTMLElement>): void => {
+    const chosen = KEYS[event.key];
+    const isWriting = event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey;
+    if (kind === 'question' || chosen === undefined || isWriting || decision.isPending) return;
+    event.preventDefault();
+    decision.mutate(chosen);
+  };
+  return (
+    <article className="decision" tabIndex={0} onKeyDown={byKey} aria-label={`${kind}: ${printable(tool)}`}>
+      <p>
+        <strong>{kind === 'approval' ? 'Approve ' : 'Question of '}</strong>
+        <code>{printable(tool)}</code>{' '}
+        <span className="quiet">
+          since {moment(requestedAt)}, expires {moment(expiresAt)}
+          {rules.length > 0 && `, by ${printable(rules.join(', '))}`}
+        </span>
+      </p>
+      <pre>{printable(waiting.arguments)}</pre>
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          decision.mutate([kind === 'question' ? 'answer' : 'approve', 'call']);
+        }}
+      >
+        <input
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder={kind === 'question' ? 'Answer' : 'Reason (may be empty)'}
+          aria-label={kind === 'question' ? 'Answer' : 'Reason'}
+        />
+        <Choices kind={kind} isPending={decision.isPending} decide={decision.mutate} />
+      </form>
+      {decision.error !== null && <Failure error={decision.error} />}
+    </article>
+  );
+}
+
+interface ChoicesProps {
+  readonly kind: DecidedCall['kind'];
+  readonly isPending: boolean;
+  readonly decide: (choice: readonly [Decided, Span]) => void;
+}
+
+function Choices({ kind, isPending, decide }: ChoicesProps) {
+  if (kind === 'question') {
+    return (
+      <button type="submit" className="main" disabled={isPending}>
+        Answer
+      </button>
+    );
+  }
+  return (
+    <>
+      <button type="submit" className="main" disabled={isPending}>
+        Approve <kbd>a</kbd>
+      </button>
+      <button type="button" disabled={isPending} onClick={() => decide(['approve', 'turn'])}>
+        For this turn <kbd>t</kbd>
+      </button>
+      <button type="button" disabled={isPending} onClick={() => decide(['approve', 'agent'])}>
+        Always <kbd>w</kbd>
+      </button>
+      <button type="button" disabled={isPending} onClick={() => decide(['deny', 'call'])}>
+        Deny <kbd>d</kbd>
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useWaitingCalls } from '../api/waiting.ts';
+import { Decision } from '../conversation/decision.tsx';
+import { Failure } from '../text/failure.tsx';
+import { printable } from '../text/printable.ts';
+
+/** Calls of all conversations that wait for a person, the one that waits longest first. */
+export function InboxPage() {
+  const { data, error } = useWaitingCalls();
+  const list = useMoveByKeys();
+  return (
+    <section className="page">
+      <h1>Inbox</h1>
+      {error !== null && <Failure error={error} />}
+      {data?.items.length === 0 && <p className="quiet">Nothing waits for a decision.</p>}
+      {data !== undefined && data.items.length > 0 && (
+        <p className="quiet">
+          <kbd>j</kbd> and <kbd>k</kbd> move, the keys on the buttons decide.
+        </p>
+      )}
+      <ul className="decisions" ref={list}>
+        {data?.items.map((waiting) => (
+          <li key={`${waiting.conversationId} ${waiting.call}`}>
+            <Link to="/conversations/$conversationId" params={{ conversationId: waiting.conversationId }}>
+              {printable(waiting.agent)} · {waiting.conversationId.slice(-8)}
+            </Link>
+            <Decision waiting={waiting} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** `j` and `k` move the focus between the calls of a list. */
+function useMoveByKeys() {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    const move = ({ key, target }: KeyboardEvent): void => {
+      const isWriting = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+      if (isWriting || (key !== 'j' && key !== 'k')) return;
+      const calls = [...(list.current?.querySelectorAll<HTMLElement>('.decision') ?? [])];
+      const place = calls.findIndex((call) => call === document.activeElement);
+      const next = key === 'j' ? place + 1 : Math.max(0, place - 1);
+      calls[Math.min(next, calls.length - 1)]?.focus();
+    };
+    window.addEventListener('keydown', move);
+    return () => window.removeEventListener('keydown', move);
+  }, []);
+  return list;
+}
