@@ -12,7 +12,7 @@ export interface Suspicion extends FreeSession {
 /**
  * Which workers are dead. One that only lost its lock (Postgres restarted, its connection was ended) renews its row meanwhile, and takes the
  * lock again.
- * @param suspicions of the look before
+ * @param suspicions of the look before. A dead worker is none: when it cannot be taken over, it is suspected anew.
  * @param free workers whose lock is free now
  */
 export function judgeSessions(
@@ -24,5 +24,6 @@ export function judgeSessions(
     ({ id, renewals }) =>
       suspicions.find((before) => before.id === id && before.renewals === renewals) ?? { id, renewals, since: now },
   );
-  return { suspicions: judged, dead: judged.filter(({ since }) => now - since >= FREE_MILLISECONDS) };
+  const isDead = ({ since }: Suspicion): boolean => now - since >= FREE_MILLISECONDS;
+  return { suspicions: judged.filter((each) => !isDead(each)), dead: judged.filter(isDead) };
 }

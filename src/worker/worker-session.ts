@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { describeError } from '../activities/runtime/activity-error.ts';
@@ -14,6 +15,8 @@ const RENEW_MILLISECONDS = 250;
 const SUSPICIOUS_MILLISECONDS = 50;
 /** For which a worker that does nothing for a conversation may still have its workflow in memory. */
 const REMEMBER_MILLISECONDS = 60_000;
+/** Until the row is given up on, at the end. */
+const LEAVING_MILLISECONDS = 1_000;
 /** Conversations whose work is released at a time. */
 const RELEASED_AT_ONCE = 10;
 
@@ -38,6 +41,7 @@ export class WorkerSession {
   readonly #conversations = new Map<string, Worked>();
   #isEnding = false;
   #isHeld = false;
+  #isWarned = false;
   #holding: Promise<void> | null = null;
   #suspicions: readonly Suspicion[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -67,8 +71,13 @@ export class WorkerSession {
     const { database, sessionDatabase, identity } = this.#dependencies;
     this.#isEnding = true;
     clearTimeout(this.#timer);
-    await this.#looking;
-    await renewSession(database, identity, null).catch(() => undefined);
+    const leave = async (): Promise<void> => {
+      await this.#looking;
+      await renewSession(database, identity, null);
+    };
+    const left = leave().catch(() => undefined);
+    // While Postgres is away nothing answers. The row that stays is that of a dead worker without work.
+    await Promise.race([left, pause(LEAVING_MILLISECONDS, undefined, { ref: false })]);
     await sessionDatabase?.end({ timeout: 1 });
     await this.#holding;
   }
@@ -83,8 +92,8 @@ export class WorkerSession {
     this.#looking = this.#look().finally(() => {
       this.#looking = null;
       if (this.#isEnding) return;
-      const pause = this.#suspicions.length > 0 ? SUSPICIOUS_MILLISECONDS : RENEW_MILLISECONDS;
-      this.#timer = setTimeout(() => this.#lookNow(), this.#isDue ? 0 : pause);
+      const wait = this.#suspicions.length > 0 ? SUSPICIOUS_MILLISECONDS : RENEW_MILLISECONDS;
+      this.#timer = setTimeout(() => this.#lookNow(), this.#isDue ? 0 : wait);
     });
   }
 
@@ -109,9 +118,14 @@ export class WorkerSession {
     try {
       await holdSessionLock(session, this.#dependencies.identity);
       this.#isHeld = true;
+      this.#isWarned = false;
     } catch (error) {
-      if (!this.#isEnding)
-        this.#dependencies.logger.warn(describeError(error), 'the worker does not hold its session lock');
+      if (this.#isEnding || this.#isWarned) return;
+      this.#isWarned = true;
+      this.#dependencies.logger.warn(
+        describeError(error),
+        'the worker does not hold its session lock, and tries again',
+      );
     } finally {
       this.#holding = null;
     }
