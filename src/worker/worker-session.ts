@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { describeError } from '../activities/runtime/activity-error.ts';
+import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
 import type { Database } from '../store/database/database.ts';
 import { holdSessionLock, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
 import type { FreeSession } from '../store/upkeep/worker-sessions.ts';
@@ -15,8 +16,8 @@ const RENEW_MILLISECONDS = 250;
 const SUSPICIOUS_MILLISECONDS = 50;
 /** For which a worker that does nothing for a conversation may still have its workflow in memory. */
 const REMEMBER_MILLISECONDS = 60_000;
-/** Until the row is given up on, at the end. */
-const LEAVING_MILLISECONDS = 1_000;
+/** Until a write of the row is waited for no longer. */
+const PATIENCE_MILLISECONDS = 1_000;
 /** Conversations whose work is released at a time. */
 const RELEASED_AT_ONCE = 10;
 
@@ -53,16 +54,27 @@ export class WorkerSession {
     this.#lookNow();
   }
 
-  /** Says that the worker works on the conversation. @returns says that it has done so */
-  worksOn(conversationId: string): () => void {
+  /** Resolves when the death of the worker would be noticed, or a second later. */
+  async ready(): Promise<void> {
+    const ready = async (): Promise<void> => {
+      await this.#holding;
+      await this.#tell();
+    };
+    await within(ready());
+  }
+
+  /** Says that the worker works on the conversation. */
+  worksOn(conversationId: string): ReturnType<ActivityDependencies['worksOn']> {
     const known = this.#conversations.get(conversationId);
     const worked = known ?? { open: 0, endedAt: 0 };
     worked.open += 1;
     this.#conversations.set(conversationId, worked);
-    if (known === undefined) this.#lookNow();
-    return () => {
-      worked.open -= 1;
-      worked.endedAt = performance.now();
+    return {
+      told: known === undefined ? within(this.#tell()) : null,
+      done: () => {
+        worked.open -= 1;
+        worked.endedAt = performance.now();
+      },
     };
   }
 
@@ -75,11 +87,17 @@ export class WorkerSession {
       await this.#looking;
       await renewSession(database, identity, null);
     };
-    const left = leave().catch(() => undefined);
-    // While Postgres is away nothing answers. The row that stays is that of a dead worker without work.
-    await Promise.race([left, pause(LEAVING_MILLISECONDS, undefined, { ref: false })]);
+    // The row that stays while Postgres is away is that of a dead worker without work.
+    await within(leave().catch(() => undefined));
     await sessionDatabase?.end({ timeout: 1 });
     await this.#holding;
+  }
+
+  /** Writes the row as the worker is now: a look that is under way may have begun before. */
+  async #tell(): Promise<void> {
+    await this.#looking;
+    this.#lookNow();
+    await this.#looking;
   }
 
   #lookNow(): void {
@@ -130,6 +148,14 @@ export class WorkerSession {
       this.#holding = null;
     }
   }
+}
+
+/** While Postgres is away nothing answers. */
+async function within(work: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const late = pause(PATIENCE_MILLISECONDS, undefined, { ref: false, signal: over.signal }).catch(() => undefined);
+  await Promise.race([work, late]);
+  over.abort();
 }
 
 /** Conversations that are worked on, or were a moment ago; forgets the others. */

@@ -17,7 +17,7 @@ function waiting() {
     database,
     logger: pino({ level: 'silent' }),
     isWorkflowOpen: () => Promise.resolve(true),
-    worksOn: () => () => undefined,
+    worksOn: () => ({ told: null, done: () => undefined }),
     fenceWatch: createFenceWatch(database, pino({ level: 'silent' })),
   };
   const work = () => new Promise<string>((resolve) => void ends.push(resolve));

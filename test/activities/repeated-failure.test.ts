@@ -22,7 +22,7 @@ async function failures(times: number, givenUp?: ActivityBody<unknown, string>['
     database: sql,
     logger: pino({ level: 'silent' }),
     isWorkflowOpen: () => Promise.resolve(true),
-    worksOn: () => () => undefined,
+    worksOn: () => ({ told: null, done: () => undefined }),
     fenceWatch: createFenceWatch(sql, pino({ level: 'silent' })),
   };
   const run = () => Promise.reject(new TypeError('planted'));

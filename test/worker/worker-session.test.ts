@@ -47,11 +47,11 @@ async function sessionsOf({ processId }: WorkerProcess, conversationId: string) 
     select from workers where id like ${`${processId}@%`} and ${conversationId} = any(conversations)`;
 }
 
-/** Attempts of the tool call, and why the one before the last ended. */
-async function toolAttempts(conversationId: string) {
+/** Attempts of an activity, and why the one before the last ended. */
+async function attemptsOf(name: string, conversationId: string) {
   const { events } = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
   const all = events ?? [];
-  const scheduled = all.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'runTool');
+  const scheduled = all.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name);
   const started = all.find((event) =>
     event.activityTaskStartedEventAttributes?.scheduledEventId?.equals(scheduled?.eventId ?? 0),
   )?.activityTaskStartedEventAttributes;
@@ -64,8 +64,18 @@ test('a worker that is killed is missed by its session, and another one goes on 
   worker.kill('SIGKILL');
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
-  expect(await toolAttempts(sent.conversationId)).toEqual({ attempts: 2, failure: 'WorkerLost' });
+  expect(await attemptsOf('runTool', sent.conversationId)).toEqual({ attempts: 2, failure: 'WorkerLost' });
   expect(await sessionsOf(worker, sent.conversationId)).toEqual([]);
+});
+
+test('a worker that dies in the first thing that it does is missed too', async () => {
+  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: 'beginTurn:written' });
+  const sent = await harness.client.start('Say hello');
+  await doomed.exited;
+  await startIdleWorker();
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn).toMatchObject({ outcome: 'completed' });
+  expect(await attemptsOf('beginTurn', sent.conversationId)).toEqual({ attempts: 2, failure: 'WorkerLost' });
 });
 
 test('a worker that loses its session keeps its calls and takes the session again', async () => {
@@ -84,5 +94,5 @@ test('a worker that loses its session keeps its calls and takes the session agai
   await writeFile(join(harness.workspace, 'go-on'), '');
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
-  expect(await toolAttempts(sent.conversationId)).toMatchObject({ attempts: 1 });
+  expect(await attemptsOf('runTool', sent.conversationId)).toMatchObject({ attempts: 1 });
 });

@@ -95,6 +95,6 @@ async function benchActivities(settings: WorkerSettings, client: Client, databas
     workerIdentity: `bench-holdfast-${process.pid}`,
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
     isWorkflowOpen: async () => true,
-    worksOn: () => () => undefined,
+    worksOn: () => ({ told: null, done: () => undefined }),
   });
 }

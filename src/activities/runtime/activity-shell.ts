@@ -45,7 +45,8 @@ export function activity<Input extends ActivityInput, Output>(
     const runId = workflowExecution?.runId ?? '';
     const key = `${runId} ${activityId}`;
     const { conversationId, turn } = ownerOf(input);
-    const done = worksOn(conversationId);
+    const { told, done } = worksOn(conversationId);
+    if (told !== null) await told;
     const runUntilCancelled = async (execution: Execution): Promise<Output> => {
       if (turn === null) return run(input, execution);
       const watched = fenceWatch.watchCancellation({ turnId: turn.turnId, runId, activityId: Number(activityId) });

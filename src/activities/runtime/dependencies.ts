@@ -60,8 +60,13 @@ export interface ActivityDependencies {
   readonly outlastingWork: OutlastingWork;
   /** Shown in claims and in Temporal. */
   readonly workerIdentity: string;
-  /** Says that this worker works on a conversation, so that another one goes on when it dies; returns what says that it has done so. */
-  readonly worksOn: (conversationId: string) => () => void;
+  /** Says that this worker works on a conversation, so that another one goes on when it dies. */
+  readonly worksOn: (conversationId: string) => {
+    /** Resolves when the others can know it; `null`: they do. */
+    readonly told: Promise<void> | null;
+    /** To be called when the work is over. */
+    readonly done: () => void;
+  };
   /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has an open workflow with this id, or has this run of it open. */

@@ -52,7 +52,7 @@ export function activityDependencies(
     workerIdentity: options.worker ?? 'worker-2',
     newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),
-    worksOn: () => () => undefined,
+    worksOn: () => ({ told: null, done: () => undefined }),
   };
 }
 
