@@ -94,6 +94,8 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     exit: 'unreachable',
   },
   namespace_differs: { next: OTHER_NAMESPACE, exit: 'unreachable' },
+  server_unreachable: { next: 'Start `npx holdfast server`, or correct its address.', exit: 'unreachable' },
+  server_refused: { next: 'Do what the message says.', exit: 'usage' },
 };
 
 const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {

@@ -17,7 +17,9 @@ import { createBoundary, lazyTemporal } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
 import { createDoorbell } from './doorbell.ts';
 import { clientError, HoldfastClientError } from './errors.ts';
+import type { HoldfastClient } from './holdfast-client.ts';
 import { Holdfast } from './holdfast.ts';
+import type { RemoteOptions } from './remote.ts';
 import { waysToSend } from './ways-to-send.ts';
 
 export interface ConnectOptions {
@@ -65,6 +67,11 @@ const CONNECT = z.object({
   onDoorbellFailure: work.optional(),
 });
 
+const REMOTE = z.object({
+  url: formed(/^https?:\/\/\S+$/u, 'must be an address that begins with http:// or https://'),
+  apiKey: formed(/^\S+$/u, 'must be a key').optional(),
+});
+
 /** What the clients of a process share. */
 export interface Connection {
   readonly databaseUrl: string;
@@ -77,7 +84,15 @@ export interface Connection {
  * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_pooled`, `database_schema`
  * @throws StackError `stack_not_started` when a server is neither given nor found; ConfigurationError for one that is written wrongly
  */
-export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
+export async function connect(options?: ConnectOptions): Promise<Holdfast>;
+/** Connects to a `holdfast server` at its first request. */
+export async function connect(options: RemoteOptions): Promise<HoldfastClient>;
+export async function connect(options: ConnectOptions | RemoteOptions = {}): Promise<HoldfastClient> {
+  if ('url' in options) {
+    checkArguments('connect', REMOTE, options);
+    const { connectRemote } = await import('./remote.ts');
+    return connectRemote(options);
+  }
   const { context, disconnect } = await openConnection(options);
   return new Holdfast(context, disconnect);
 }

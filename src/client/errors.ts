@@ -3,53 +3,60 @@ import { StoreError, outageOf } from '../store/database/errors.ts';
 import type { Outage } from '../store/database/errors.ts';
 
 /** Stable codes of what the client refuses. */
-export type ClientErrorCode =
-  | 'conversation_not_found'
-  | 'entry_not_found'
-  | 'branch_not_found'
+export const CLIENT_ERROR_CODES = [
+  'conversation_not_found',
+  'entry_not_found',
+  'branch_not_found',
   /** A turn is open: stop it or wait for its end. */
-  | 'conversation_busy'
-  | 'conversation_exists'
-  | 'conversation_file_invalid'
-  | 'model_call_not_found'
-  | 'memory_not_found'
-  | 'message_id_reused'
+  'conversation_busy',
+  'conversation_exists',
+  'conversation_file_invalid',
+  'model_call_not_found',
+  'memory_not_found',
+  'message_id_reused',
   /** Nothing waits for a person there, or for another kind of decision. */
-  | 'decision_not_found'
+  'decision_not_found',
   /** Several calls wait: name one. */
-  | 'decision_ambiguous'
+  'decision_ambiguous',
   /** Decided before, expired, or the turn has ended. */
-  | 'decision_stale'
+  'decision_stale',
   /** The same decision id decided on another call, or otherwise. */
-  | 'decision_id_reused'
-  | 'invalid_argument'
+  'decision_id_reused',
+  'invalid_argument',
   /** No turn, one that runs, one that completed its task, or another one than when it was sent. */
-  | 'nothing_to_resume'
+  'nothing_to_resume',
   /** The limit that ended the turn must be raised to go on. */
-  | 'limit_not_raised'
+  'limit_not_raised',
   /** One was sent before that no worker has taken yet: its raise counts, a second one would be added to it. */
-  | 'resume_waiting'
+  'resume_waiting',
   /** 1,000 messages wait for the turns of the conversation. */
-  | 'too_many_waiting'
-  | 'timeout'
+  'too_many_waiting',
+  'timeout',
   /** `close` was called. */
-  | 'client_closed'
-  | 'database_unreachable'
+  'client_closed',
+  'database_unreachable',
   /** Postgres answers, and takes no writes: it is a standby, or set so. */
-  | 'database_read_only'
+  'database_read_only',
   /** Postgres answers, and cannot write to its disk. */
-  | 'database_disk_full'
+  'database_disk_full',
   /** All connections that Postgres allows are in use. */
-  | 'database_connections_used_up'
+  'database_connections_used_up',
   /** Postgres answers, and could not do it now: others were in the way, or it is short of memory. */
-  | 'database_busy'
+  'database_busy',
   /** Postgres answered and refused: user, password, name of the database, or TLS. */
-  | 'database_refused'
+  'database_refused',
   /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
-  | 'database_pooled'
-  | 'database_schema'
+  'database_pooled',
+  'database_schema',
   /** The turns of the database run in another namespace of Temporal than this client's. */
-  | 'namespace_differs';
+  'namespace_differs',
+  /** `connect({ url })`: nothing answers there. */
+  'server_unreachable',
+  /** The server refused for a reason of its own, such as its key: the message begins with its code. */
+  'server_refused',
+] as const;
+
+export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
 
 /** Thrown by every method of `Holdfast`. The message says what happened, with the offending value, and what to do. */
 export class HoldfastClientError extends Error {

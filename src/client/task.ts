@@ -8,8 +8,8 @@ import type { ContextReport, Conversation, ListedEntry, SentMessage, StoredSumma
 import type { TimelineEvent, WatchUpdate } from './watch-types.ts';
 
 interface Groups {
-  readonly conversation: ConversationMethods;
-  readonly log: LogMethods;
+  readonly conversation: Omit<ConversationMethods, 'export' | 'import'>;
+  readonly log: Omit<LogMethods, 'open'>;
 }
 
 /** A message that was sent, and the turn that takes it. */
@@ -83,7 +83,7 @@ export function taskOf(groups: Groups, sent: SentMessage, afterEvent: number): T
 }
 
 async function* eventsOfTurn(
-  conversation: ConversationMethods,
+  conversation: Groups['conversation'],
   { conversationId, messageId }: SentMessage,
   afterSequence: number,
   signal: AbortSignal | undefined,

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { secureHeaders } from 'hono/secure-headers';
 import type { Endpoint } from '../client/api/endpoint.ts';
@@ -16,6 +17,7 @@ import { problemResponse, RequestError } from './problem.ts';
 import { REFERENCE_STYLE, referencePage } from './reference.ts';
 import { refuseOtherOrigins } from './same-origin.ts';
 import { serveEndpoint } from './serve-endpoint.ts';
+import { serveBytes, serveExport } from './transfer.ts';
 
 export interface ApplicationParts {
   readonly access: Access;
@@ -79,6 +81,7 @@ function apiRoutes({ access, clientOf, configured, streams, limits }: Applicatio
     context.set('caller', await access.callerOf(context));
     await next();
   });
+  addTransfer(api, clientOf);
   api.use(
     bodyLimit({
       maxSize: limits.bodyBytes,
@@ -108,6 +111,17 @@ function apiRoutes({ access, clientOf, configured, streams, limits }: Applicatio
     });
   }
   return api;
+}
+
+/** What is no JSON: whole conversations as lines, originals as bytes. */
+function addTransfer(api: Hono<Authenticated>, clientOf: ApplicationParts['clientOf']): void {
+  const clientFor = (context: Context<Authenticated>): Holdfast => {
+    const caller = context.get('caller');
+    requireScope(caller, 'read');
+    return clientOf(caller.tenant);
+  };
+  api.get('/conversations/:conversationId/export', (context) => serveExport(context, clientFor(context)));
+  api.get('/entries/:entryId/content', (context) => serveBytes(context, clientFor(context)));
 }
 
 function endpointNames(): EndpointName[] {

@@ -6,8 +6,6 @@ const positive = z.int().min(1);
 export const serverLimits = z.strictObject({
   /** Of a request's body, attachments included. */
   bodyBytes: positive.default(32 * 1024 * 1024),
-  /** Of an imported conversation. */
-  importBytes: positive.default(1024 * 1024 * 1024),
   /** Of a key that names no number of its own. */
   requestsPerMinute: positive.default(600),
   /** Open event streams of the process. */

@@ -16,6 +16,7 @@ export type ServerErrorCode =
   | 'scope_missing'
   | 'too_many_turns'
   | 'cost_limit_reached'
+  | 'range_refused'
   | 'too_many_watchers'
   | 'too_many_requests'
   | 'internal';
@@ -94,6 +95,7 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   limit_not_raised: [409, 'Raise the limit by that much or more in `raise`.'],
   resume_waiting: [409, 'Wait: the turn goes on once a worker takes it.'],
   body_too_large: [413, 'Send less, or let the operator raise the limit.'],
+  range_refused: [416, 'Leave Range out, or name one range within the size.'],
   conversation_file_invalid: [422, 'Export the conversation again.'],
   too_many_waiting: [429, 'Wait until turns have taken some of the messages.'],
   too_many_requests: [429, 'Wait as long as Retry-After says.'],
@@ -110,6 +112,8 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   database_refused: [503, OPERATOR],
   database_pooled: [503, OPERATOR],
   database_schema: [503, OPERATOR],
+  server_unreachable: [503, AGAIN],
+  server_refused: [503, OPERATOR],
   namespace_differs: [503, OPERATOR],
 };
 

@@ -7,6 +7,9 @@ import { content } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import { argumentsOf } from './arguments.ts';
 
+/** A request that waits for an outcome is answered by then: proxies cut longer ones off. */
+const LONGEST_WAIT_MILLISECONDS = 60_000;
+
 /** Calls the method of the client that an endpoint names, and answers what it returns. */
 export async function serveEndpoint(context: Context, name: EndpointName, client: Holdfast): Promise<Response> {
   const endpoint: Endpoint = ENDPOINTS[name];
@@ -18,6 +21,10 @@ async function call(client: Holdfast, name: EndpointName, given: Record<string, 
   if (name === 'start') {
     const { task, ...options } = given;
     return client.start(content.parse(task), options);
+  }
+  if (name === 'conversation.outcome') {
+    const asked = Number(given['timeoutMilliseconds'] ?? LONGEST_WAIT_MILLISECONDS);
+    given['timeoutMilliseconds'] = Math.min(asked, LONGEST_WAIT_MILLISECONDS);
   }
   const [groupName = '', method = ''] = name.split('.');
   const group: unknown = Reflect.get(client, groupName);

@@ -92,6 +92,28 @@ test('a stream of a conversation that is deleted ends with a problem', async () 
   expect((await ended).at(-1)?.data).toMatchObject({ code: 'conversation_not_found', status: 404 });
 });
 
+test('bytes of an entry come whole or by range, and never as something to render', async () => {
+  const id = await runTask('Say <script>alert(1)</script>');
+  const { body } = await harness.call('GET', `/v1/conversations/${id}/entries`);
+  const path = `/v1/entries/${body.items[1].entryId}/content`;
+  const part = async (range?: string) => {
+    const headers = range === undefined ? {} : { range };
+    const answer = await harness.call('GET', path, undefined, headers);
+    return [answer.status, answer.headers.get('content-range'), answer.status < 300 ? answer.body : answer.body.code];
+  };
+  expect(await part()).toEqual([200, null, '<script>alert(1)</script>']);
+  expect(await part('bytes=1-6')).toEqual([206, 'bytes 1-6/25', 'script']);
+  expect(await part('bytes=-1')).toEqual([206, 'bytes 24-24/25', '>']);
+  for (const wrong of ['bytes=25-', 'bytes=9-1', 'bytes=0-1,3-4', 'lines=1-2']) {
+    expect(await part(wrong)).toEqual([416, null, 'range_refused']);
+  }
+  const { headers } = await harness.call('GET', path);
+  expect(headers.get('content-type')).toBe('application/octet-stream');
+  expect(headers.get('content-disposition')).toMatch(/^attachment/u);
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('content-security-policy')).not.toContain('unsafe-inline');
+});
+
 test('wrong requests are refused with a code, the field and what to do', async () => {
   const { call } = harness;
   const id = newId();

@@ -63,7 +63,7 @@ export async function callServer(
     ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = /json/u.test(response.headers.get('content-type') ?? '');
+  const isJson = /\bjson/u.test(response.headers.get('content-type') ?? '');
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 

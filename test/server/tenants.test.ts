@@ -130,6 +130,16 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
   expect(found.body.items[0]).toMatchObject({ conversationId: ids['conversationId'] });
 });
 
+test('a tenant exports its own conversation', async () => {
+  const { key } = await keyOf('ida');
+  const ids = await ownConversation(key);
+  const path = `/v1/conversations/${ids['conversationId']}/export`;
+  const exported = await callAs(key, 'GET', path);
+  expect([exported.status, exported.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+  expect(exported.body).toContain('Say heron');
+  expect((await callAs((await keyOf('joe')).key, 'GET', path)).body).toMatchObject({ code: 'conversation_not_found' });
+});
+
 test('a key is needed, must be in force, and holds within its scopes', async () => {
   const { key: reader } = await keyOf('eve', { scopes: ['read'] });
   const { key: expired } = await keyOf('eve', { expiresAt: '2020-01-01T00:00:00Z' });
@@ -179,9 +189,14 @@ test('a key that is revoked ends its event streams', async () => {
   const { key, id } = await keyOf('gil');
   const { conversationId } = await ownConversation(key);
   const url = `${server.url}/v1/conversations/${conversationId}/events`;
-  const stream = readEvents(url, ({ event }) => event === 'error', { authorization: `Bearer ${key}` });
-  expect(await harness.client.keys.revoke({ keyId: id })).toBe(true);
-  expect((await stream).at(-1)?.data).toMatchObject({ code: 'key_refused' });
+  let revoking: Promise<boolean> | undefined;
+  const isLast = ({ event }: { event: string }): boolean => {
+    revoking ??= harness.client.keys.revoke({ keyId: id });
+    return event === 'error';
+  };
+  const events = await readEvents(url, isLast, { authorization: `Bearer ${key}` });
+  expect(await revoking).toBe(true);
+  expect(events.at(-1)?.data).toMatchObject({ code: 'key_refused' });
   expect((await callAs(key, 'GET', '/v1/conversations')).status).toBe(401);
   expect(await harness.client.keys.revoke({ keyId: 'none' })).toBe(false);
 });

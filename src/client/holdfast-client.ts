@@ -1,0 +1,20 @@
+import type { BranchMethods } from './branch-methods.ts';
+import type { ConversationMethods } from './conversation-methods.ts';
+import type { DecisionMethods } from './decision-methods.ts';
+import type { Holdfast } from './holdfast.ts';
+import type { LogMethods } from './log-methods.ts';
+import type { MemoryMethods } from './memory-methods.ts';
+import type { ModelMethods } from './model-methods.ts';
+
+/**
+ * What a client can do, connected to the database or to a server. Only beside the database: `conversation.export` and `import`, which move
+ * files, `log.open`, which reads whole originals, and what is an operator's, such as `memory.reindex` and `keys`.
+ */
+export interface HoldfastClient extends Pick<Holdfast, 'start' | 'open' | 'close'> {
+  readonly conversation: Omit<ConversationMethods, 'export' | 'import'>;
+  readonly branches: Pick<BranchMethods, keyof BranchMethods>;
+  readonly log: Omit<LogMethods, 'open'>;
+  readonly memory: Omit<MemoryMethods, 'reindex'>;
+  readonly decisions: Pick<DecisionMethods, keyof DecisionMethods>;
+  readonly models: Pick<ModelMethods, 'costs' | 'listServed' | 'listPauses'>;
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { pathArguments } from './api/endpoint.ts';
+import type { Endpoint } from './api/endpoint.ts';
+import { clientClosed, CLIENT_ERROR_CODES, HoldfastClientError } from './errors.ts';
+
+/** Requests to a server. */
+export interface Requests {
+  /** What the method of the endpoint returns. @throws HoldfastClientError */
+  call(endpoint: Endpoint, options: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<unknown>;
+  /** An answer of any kind, read by the caller. @throws HoldfastClientError */
+  open(
+    path: string,
+    init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal },
+  ): Promise<Response>;
+  /** Ends what is under way. */
+  close(): void;
+}
+
+const problem = z.object({ code: z.string(), detail: z.string(), next: z.string() });
+const list = z.object({ items: z.array(z.unknown()) });
+const single = z.object({ value: z.unknown() });
+
+export function createRequests(url: string, apiKey: string | undefined): Requests {
+  const base = `${url.replace(/\/+$/u, '')}/v1`;
+  const closing = new AbortController();
+  const authorization: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const send = async (path: string, init: RequestInit): Promise<Response> => {
+    if (closing.signal.aborted) throw clientClosed();
+    const signals = [closing.signal, ...(init.signal == null ? [] : [init.signal])];
+    const headers = { ...authorization, ...Object.fromEntries(new Headers(init.headers)) };
+    const response = await fetch(`${base}${path}`, { ...init, headers, signal: AbortSignal.any(signals) }).catch(
+      (error: unknown) => {
+        if (closing.signal.aborted) throw clientClosed({ cause: error });
+        if (init.signal?.aborted === true) throw error;
+        throw new HoldfastClientError('server_unreachable', `the server at ${url} does not answer`, {
+          cause: error,
+          advice: 'start it or correct its address',
+        });
+      },
+    );
+    if (!response.ok) throw refusalIn(await response.json().catch(() => null), response.status);
+    return response;
+  };
+  return {
+    async call(endpoint, options, signal) {
+      const { path, init } = requestOf(endpoint, options);
+      const response = await send(path, { ...init, ...(signal !== undefined && { signal }) });
+      return response.status === 204 ? undefined : unwrapped(endpoint, await response.json());
+    },
+    open: (path, init) => send(path, init),
+    close: () => closing.abort(),
+  };
+}
+
+function requestOf(
+  { method, path, idempotencyKey }: Endpoint,
+  options: Readonly<Record<string, unknown>>,
+): { readonly path: string; readonly init: RequestInit } {
+  const inPath = pathArguments(path);
+  const rest = Object.entries(options).filter(
+    ([name, value]) => value !== undefined && name !== idempotencyKey && !inPath.includes(name),
+  );
+  const address = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(String(options[name])));
+  const key = idempotencyKey === undefined ? undefined : options[idempotencyKey];
+  const headers = { ...(typeof key === 'string' && { 'idempotency-key': key }) };
+  if (method !== 'post') {
+    const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]));
+    return { path: `${address}?${query.toString()}`, init: { method: method.toUpperCase(), headers } };
+  }
+  const body = JSON.stringify(Object.fromEntries(rest));
+  return { path: address, init: { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body } };
+}
+
+/** As the server wraps lists and single values. */
+function unwrapped({ result }: Endpoint, body: unknown): unknown {
+  if (result instanceof z.ZodObject || result instanceof z.ZodUnion) return body;
+  const items = list.safeParse(body);
+  return items.success ? items.data.items : single.parse(body).value;
+}
+
+/** What a server's problem says. @param status of an answer that is none */
+export function refusalIn(body: unknown, status: number): HoldfastClientError {
+  const found = problem.safeParse(body);
+  if (!found.success) return new HoldfastClientError('server_refused', `the server answered ${status}`);
+  const { code: written, detail, next: advice } = found.data;
+  const code = CLIENT_ERROR_CODES.find((known) => known === written);
+  if (code !== undefined) return new HoldfastClientError(code, detail, { advice });
+  return new HoldfastClientError('server_refused', `${written}: ${detail}`, { advice });
+}
