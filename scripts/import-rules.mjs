@@ -22,7 +22,7 @@ export const ALLOWED = {
   client: ['context', 'turn', 'store', 'temporal', 'local'],
   verify: ['context', 'turn', 'store', 'temporal'],
   import: ['context', 'turn', 'models', 'tools', 'store', 'config'],
-  server: ['context', 'turn', 'store', 'client', 'temporal', 'config'],
+  server: ['context', 'turn', 'tools', 'store', 'client', 'temporal', 'config'],
   cli: [
     'context',
     'turn',

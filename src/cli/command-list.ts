@@ -227,6 +227,9 @@ export const COMMANDS: readonly (readonly [string, readonly (ListedCommand | Lis
         (await import('./services/server.ts')).serverCommand(),
       ),
       keys,
+      command('acp', 'serve agents to an editor over ACP', async () =>
+        (await import('./services/acp.ts')).acpCommand(),
+      ),
       command('mcp', 'serve conversations to an assistant over MCP', async () =>
         (await import('./services/mcp.ts')).mcpCommand(),
       ),

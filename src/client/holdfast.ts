@@ -1,4 +1,5 @@
-import { content, conversationChoices, text } from './arguments.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
+import { content, conversationChoices, text, uuid } from './arguments.ts';
 import type { ConversationChoices, MessageContent } from './arguments.ts';
 import { BranchMethods } from './branch-methods.ts';
 import type { ClientContext } from './client-context.ts';
@@ -18,6 +19,8 @@ export interface StartOptions extends ConversationChoices {
    * first. Default: each start is a new conversation.
    */
   readonly startKey?: string;
+  /** Chosen by the caller, a new UUID; with it give the same `startKey` each time. Default: made by Holdfast. */
+  readonly conversationId?: string;
 }
 
 /**
@@ -53,15 +56,16 @@ export class Holdfast {
    * @throws HoldfastClientError `message_id_reused` (the start key belongs to another task), `namespace_differs`, as all that send
    */
   start(task: MessageContent, options: StartOptions = {}): Promise<Task> {
-    const shape = { task: content, ...conversationChoices, startKey: text.optional() };
+    const shape = { task: content, ...conversationChoices, startKey: text.optional(), conversationId: uuid.optional() };
     return this.#context.boundary.call('start', { task, ...options }, shape, async () => {
-      const { agent = 'default', model = null, preset = null, workspace = null, user = null, startKey } = options;
+      const { agent = 'default', model = null, preset = null, workspace = null, user = null } = options;
+      const { startKey, conversationId } = options;
       const sent = await this.#context.sending.start({
         mode: 'queue',
         agent,
         settings: { model, preset, workspace, user },
         content: messageParts(task),
-        ...(startKey !== undefined && { startKey }),
+        ...definedOf({ startKey, conversationId }),
       });
       return taskOf(this, sent, 0);
     });

@@ -15,6 +15,8 @@ export interface StartInput extends Pick<MessageInput, 'content' | 'measurements
   readonly taskQueue: string;
   /** Chosen by the sender, 1 to 200 characters; starting twice with it, for a tenant, is starting once. Default: each start is another one. */
   readonly startKey?: string;
+  /** Default: a new one. */
+  readonly conversationId?: string;
 }
 
 export interface StartedConversation extends AcceptedMessage {
@@ -28,14 +30,14 @@ export interface StartedConversation extends AcceptedMessage {
  * @throws StoreError `message_id_reused` (the key belongs to a conversation that began with another message), `invalid_message_id`
  */
 export async function startConversation(sql: Database, start: StartInput): Promise<StartedConversation> {
-  const { tenant, taskQueue, agent, settings, startKey, ...message } = start;
+  const { tenant, taskQueue, agent, settings, startKey, conversationId: chosenId = newId(), ...message } = start;
   const messageId = startKey ?? newId();
   checkMessageId(messageId);
   const started = await transaction(sql, async (open): Promise<StartedConversation> => {
     // Of two at once, the second waits here until the first has committed.
     const inserted = await open<{ id: string }[]>`
       insert into conversations (id, tenant, start_key, task_queue, agent, model, preset, workspace, user_name)
-      values (${newId()}, ${tenant}, ${startKey ?? null}, ${taskQueue}, ${agent}, ${settings.model},
+      values (${chosenId}, ${tenant}, ${startKey ?? null}, ${taskQueue}, ${agent}, ${settings.model},
         ${settings.preset}, ${settings.workspace}, ${settings.user})
       on conflict (tenant, start_key) do nothing returning id`;
     const [row] =

@@ -1,0 +1,244 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { client, methods } from '@agentclientprotocol/sdk';
+import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { createAcpAgent } from '../../src/server/acp/acp-agent.ts';
+import { EXECUTABLE } from '../cli/run-cli.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const ACPX = new URL('../../node_modules/acpx/dist/cli.js', import.meta.url).pathname;
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    agent: {
+      tools: ['write_file', 'edit_file', 'update_plan', 'ask_user', 'run_command'],
+      allowCommands: true,
+      approvals: { rules: ['write_file'] },
+      policy: { keep: { tail: { tokens: 50 } } },
+    },
+  });
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+interface Editor {
+  readonly agent: ClientContext;
+  /** What it was told, by kind: texts joined. */
+  readonly said: (kind: SessionUpdate['sessionUpdate']) => string;
+  readonly updates: SessionUpdate[];
+  readonly asked: RequestPermissionRequest[];
+  readonly close: () => void;
+}
+
+/** The official SDK's client, connected to an agent of this process. @param answer to what it is asked; `null`: none */
+async function openEditor(answer: string | null): Promise<Editor> {
+  const updates: SessionUpdate[] = [];
+  const asked: RequestPermissionRequest[] = [];
+  const configuration = loadConfiguration({ directory: harness.workspace, environment: {} });
+  const app = createAcpAgent({ client: harness.client, configuration, version: '0.0.0' });
+  const editor = client({ name: 'editor' })
+    .onNotification(methods.client.session.update, ({ params }) => {
+      updates.push(params.update);
+    })
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+      asked.push(params);
+      if (answer === null) return new Promise(() => undefined);
+      return { outcome: { outcome: 'selected', optionId: answer } };
+    });
+  const connection = editor.connect(app);
+  onTestFinished(() => connection.close());
+  await connection.agent.request(methods.agent.initialize, {
+    protocolVersion: 1,
+    clientCapabilities: { session: { compaction: {} } },
+  });
+  return {
+    agent: connection.agent,
+    updates,
+    asked,
+    said: (kind) =>
+      updates
+        .map((update) =>
+          update.sessionUpdate === kind && 'content' in update && update.content && 'text' in update.content
+            ? update.content.text
+            : '',
+        )
+        .join(''),
+    close: () => connection.close(),
+  };
+}
+
+async function newSession({ agent }: Editor): Promise<string> {
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: harness.workspace, mcpServers: [] });
+  return sessionId;
+}
+
+async function prompt({ agent }: Editor, sessionId: string, text: string): Promise<string> {
+  const { stopReason } = await agent.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [{ type: 'text', text }],
+  });
+  return stopReason;
+}
+
+test('an editor starts a task, sees text, plan, calls with diffs and usage, and approves', async () => {
+  const editor = await openEditor('approve');
+  const sessionId = await newSession(editor);
+  const task = [
+    'Call write_file with {"path": "a.txt", "content": "hello"}',
+    'Call update_plan with {"items": [{"text": "greet", "state": "done"}]}',
+    'Call edit_file with {"path": "a.txt", "old_text": "hello", "new_text": "goodbye"}',
+    'Say all done',
+  ].join('\n');
+  expect(await prompt(editor, sessionId, task)).toBe('end_turn');
+  expect(await readFile(join(harness.workspace, 'a.txt'), 'utf8')).toBe('goodbye');
+  const path = join(harness.workspace, 'a.txt');
+  expect(editor.asked).toMatchObject([
+    { sessionId, toolCall: { title: 'write_file a.txt', kind: 'edit', content: [{ type: 'diff', path }] } },
+  ]);
+  const toldOf = (kind: string) => editor.updates.filter(({ sessionUpdate }) => sessionUpdate === kind);
+  expect(toldOf('tool_call')).toMatchObject([
+    { title: 'write_file a.txt', locations: [{ path }], content: [{ newText: 'hello' }] },
+    { title: 'update_plan', kind: 'think' },
+    { title: 'edit_file a.txt', content: [{ oldText: 'hello', newText: 'goodbye' }] },
+  ]);
+  expect(toldOf('tool_call_update').map((update) => 'status' in update && update.status)).toEqual(
+    Array.from({ length: 3 }, () => 'completed'),
+  );
+  expect(toldOf('plan')).toMatchObject([{ entries: [{ content: 'greet', status: 'completed' }] }]);
+  expect(toldOf('usage_update').at(-1)).toMatchObject({ size: 32_768 });
+  expect(editor.said('agent_message_chunk')).toMatch(/all done$/);
+  // What the editor sent it shows itself.
+  expect(editor.said('user_message_chunk')).toBe('');
+});
+
+test('a question ends the prompt, and the next prompt answers it', async () => {
+  const editor = await openEditor('approve');
+  const sessionId = await newSession(editor);
+  expect(await prompt(editor, sessionId, 'Call ask_user with {"question": "Which?"}\nSay thanks')).toBe('end_turn');
+  expect(editor.said('agent_message_chunk')).toMatch(/Which\?$/);
+  expect(await prompt(editor, sessionId, 'the blue one')).toBe('end_turn');
+  expect(editor.updates).toContainEqual(expect.objectContaining({ rawOutput: 'the blue one', status: 'completed' }));
+  expect(editor.said('agent_message_chunk')).toMatch(/thanks$/);
+});
+
+test('a denied call does not run; a cancel stops the turn and ends all prompts of it', async () => {
+  const editor = await openEditor('deny');
+  const sessionId = await newSession(editor);
+  const denied = 'Call write_file with {"path": "no.txt", "content": "x"}\nSay ok';
+  expect(await prompt(editor, sessionId, denied)).toBe('end_turn');
+  expect(await readdir(harness.workspace)).not.toContain('no.txt');
+  const first = prompt(editor, sessionId, 'Call run_command with {"command": "sleep 60"}');
+  await waitUntil('the command runs', async () =>
+    editor.updates.some((update) => 'rawInput' in update && JSON.stringify(update.rawInput).includes('sleep 60')),
+  );
+  const second = prompt(editor, sessionId, 'Say more');
+  await waitUntil('the second message is stored', async () => {
+    const { waitingMessages } = await harness.client.conversation.get({ conversationId: sessionId });
+    return waitingMessages === 1;
+  });
+  await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+  expect(await Promise.all([first, second])).toEqual(['cancelled', 'cancelled']);
+});
+
+test('a compaction is told with its summary, live and when the session is loaded', async () => {
+  const editor = await openEditor('approve');
+  const sessionId = await newSession(editor);
+  for (const word of ['heron', 'crane', 'stork']) await prompt(editor, sessionId, `Say ${`${word} `.repeat(1_000)}`);
+  const { messageId } = await harness.client.conversation.compact({ conversationId: sessionId });
+  await harness.client.conversation.outcome({ conversationId: sessionId, messageId });
+  const told = (of: Editor) => of.updates.filter(({ sessionUpdate }) => sessionUpdate === 'compaction_update');
+  await waitUntil('the compaction is told', async () => told(editor).length === 2);
+  expect(told(editor)).toMatchObject([
+    { status: 'in_progress' },
+    { status: 'completed', summary: [{ type: 'text', text: expect.stringContaining('heron') }] },
+  ]);
+  const later = await openEditor('approve');
+  await later.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
+  expect(told(later)).toEqual([told(editor)[1]]);
+});
+
+test('an agent and a model are chosen before the first prompt, and a wrong request has a code', async () => {
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), 'agents: { default: {}, other: {} }');
+  const editor = await openEditor('approve');
+  const { agent } = editor;
+  const { sessionId, modes, configOptions } = await agent.request(methods.agent.session.new, {
+    cwd: harness.workspace,
+    mcpServers: [],
+  });
+  expect(modes?.availableModes.map(({ id }) => id)).toEqual(['default', 'other']);
+  expect(configOptions?.map(({ id }) => id)).toEqual(['model', 'preset']);
+  const chosen = await agent.request(methods.agent.session.setConfigOption, {
+    sessionId,
+    configId: 'preset',
+    value: 'pi',
+  });
+  expect(chosen.configOptions[1]).toMatchObject({ currentValue: 'pi' });
+  const wrong = agent.request(methods.agent.session.setMode, { sessionId, modeId: 'none' });
+  await expect(wrong).rejects.toMatchObject({ data: { code: 'invalid_argument' } });
+  await prompt(editor, sessionId, 'Say hi');
+  const late = agent.request(methods.agent.session.setMode, { sessionId, modeId: 'other' });
+  await expect(late).rejects.toMatchObject({ data: { code: 'invalid_argument' } });
+  await expect(prompt(editor, 'nobody', 'Say hi')).rejects.toMatchObject({ data: { code: 'session_not_open' } });
+  const unknown = { sessionId: '01890a5d-ac96-774b-bcce-b302099a8057', cwd: '/', mcpServers: [] };
+  await expect(agent.request(methods.agent.session.load, unknown)).rejects.toMatchObject({
+    data: { code: 'conversation_not_found' },
+  });
+  await expect(agent.request('no/such')).rejects.toMatchObject({ code: -32_601 });
+});
+
+test('with editor and agent killed the turn goes on, and the next editor sees it all and is asked what waits', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-acpx-'));
+  onTestFinished(async () => {
+    await killProcessesOf(home);
+    await rm(home, { recursive: true, force: true });
+  });
+  const acpx = async (...args: string[]): Promise<string> => {
+    const command = [ACPX, '--cwd', harness.workspace, '--agent', `${process.execPath} ${EXECUTABLE} acp`, ...args];
+    const { PATH } = process.env;
+    const env = { PATH, HOME: home, ...harness.environment };
+    return (await promisify(execFile)(process.execPath, command, { env })).stdout;
+  };
+  await acpx('sessions', 'new');
+  await acpx('Say first');
+  const { items } = await harness.client.conversation.list();
+  const sessionId = items.find(({ title }) => title === 'Say first')?.conversationId ?? '';
+  const task =
+    'Call run_command with {"command": "until [ -e go ]; do sleep 0.1; done"}\nCall write_file with {"path": "late.txt", "content": "x"}\nSay at last';
+  const left = acpx(task).catch(() => 'killed');
+  await waitUntil('the second turn runs', async () => {
+    const { turn } = await harness.client.conversation.get({ conversationId: sessionId });
+    return turn?.state === 'running' && turn.steps === 1;
+  });
+  await killProcessesOf(home);
+  expect(await left).toBe('killed');
+  await writeFile(join(harness.workspace, 'go'), '');
+  await waitUntil('the call waits', async () => {
+    const { waitingCalls } = await harness.client.conversation.get({ conversationId: sessionId });
+    return waitingCalls.length === 1;
+  });
+  const editor = await openEditor('approve');
+  await editor.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
+  expect(editor.said('user_message_chunk')).toBe(`Say first${task}`);
+  await waitUntil('the turn has ended', async () => editor.said('agent_message_chunk').endsWith('at last'));
+  expect(editor.asked).toMatchObject([{ toolCall: { title: 'write_file late.txt' } }]);
+  expect(await prompt(editor, sessionId, 'Say again')).toBe('end_turn');
+});
+
+/** SIGKILL for every process whose HOME is the folder. */
+async function killProcessesOf(home: string): Promise<void> {
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');
+    if (environment.split('\0').includes(`HOME=${home}`)) process.kill(Number(name), 'SIGKILL');
+  }
+}
