@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { hasChromium } from './test/support/chromium.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Folders whose tests need no Temporal and no Postgres. */
@@ -46,12 +47,22 @@ function canMount(): boolean {
   }
 }
 
+const isBrowserThere = hasChromium();
+if (!isBrowserThere) {
+  process.stderr.write('No Chromium: the tests of the pages are left out. HOLDFAST_CHROMIUM names one.\n');
+}
+
 /** Tests with real servers, which start when the first of them runs. */
 export const serviceTests = {
   ...shared,
   name: 'services',
   include: ['test/**/*.test.ts'],
-  exclude: [...configDefaults.exclude, ...MODULE_TESTS, ...(canMount() ? [] : ['test/faults/full-disk.test.ts'])],
+  exclude: [
+    ...configDefaults.exclude,
+    ...MODULE_TESTS,
+    ...(canMount() ? [] : ['test/faults/full-disk.test.ts']),
+    ...(isBrowserThere ? [] : ['test/server/pages.test.ts']),
+  ],
   globalSetup: ['test/support/start-servers.ts'],
 };
 

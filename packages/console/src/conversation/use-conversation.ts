@@ -10,6 +10,8 @@ const PAGE = 100;
 /** Events that a page begins with: enough to know what an open turn does. */
 const EVENTS_BEFORE = 200;
 const TOGETHER_MILLISECONDS = 120;
+/** After an outage of the server. */
+const AGAIN_MILLISECONDS = 2_000;
 
 export interface Log {
   readonly entries: readonly Entry[];
@@ -39,6 +41,7 @@ export function useConversation(conversationId: string): FollowedConversation {
   const { data: conversation, error } = useQuery({
     queryKey: ['conversation', conversationId],
     queryFn: () => read('/conversations/{conversationId}', { conversationId }),
+    refetchInterval: ({ state }) => (state.error === null ? false : AGAIN_MILLISECONDS),
   });
   const { log, readLater } = useLog(conversationId);
   const [live, take] = useReducer(takeUpdate, NOTHING_LIVE);

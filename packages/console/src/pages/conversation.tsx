@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Activity } from '../conversation/activity.tsx';
 import { Commands } from '../conversation/commands.tsx';
 import { Composer } from '../conversation/composer.tsx';
@@ -15,7 +15,7 @@ import { isOpen, stateOf } from '../text/turn-state.ts';
 export function ConversationPage({ conversationId }: { readonly conversationId: string }) {
   const { conversation, error, live, log } = useConversation(conversationId);
   const [original, setOriginal] = useState<string | null>(null);
-  useStayAtEnd([log.entries.length, live]);
+  useStayAtEnd();
   if (conversation === undefined) {
     return (
       <section className="page">
@@ -66,17 +66,25 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
 const NEAR_PIXELS = 240;
 
 /** Scrolls along with what comes, unless the reader has scrolled up. */
-function useStayAtEnd(changes: readonly unknown[]) {
-  const wasAtEnd = useRef(true);
+function useStayAtEnd(): void {
   useEffect(() => {
+    const page = document.documentElement;
+    let isAtEnd = true;
+    let top = page.scrollTop;
     const look = (): void => {
-      const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
-      wasAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_PIXELS;
+      const isNear = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_PIXELS;
+      // A page that grows leaves its end too, but only a reader scrolls up.
+      if (isNear || page.scrollTop < top) isAtEnd = isNear;
+      top = page.scrollTop;
     };
+    const growth = new ResizeObserver(() => {
+      if (isAtEnd) window.scrollTo({ top: page.scrollHeight });
+    });
+    growth.observe(document.body);
     window.addEventListener('scroll', look, { passive: true });
-    return () => window.removeEventListener('scroll', look);
+    return () => {
+      growth.disconnect();
+      window.removeEventListener('scroll', look);
+    };
   }, []);
-  useEffect(() => {
-    if (wasAtEnd.current) window.scrollTo({ top: document.documentElement.scrollHeight });
-  }, changes);
 }
