@@ -3,6 +3,7 @@ import { pathArguments } from '../client/api/endpoint.ts';
 import type { Endpoint } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
 import { liveText, timelineEvent } from '../client/api/log-results.ts';
+import { configuredAgent, configuredPreset } from './configured.ts';
 import { eventArguments } from './events.ts';
 import { problem } from './problem.ts';
 
@@ -50,6 +51,7 @@ export function openApiDocument(version: string): OpenApiDocument {
     };
   }
   paths['/conversations/{conversationId}/events'] = { get: eventsOperation(schemaOf, failure) };
+  Object.assign(paths, otherPaths(schemaOf, failure));
   return {
     openapi: '3.1.0',
     info: { title: 'Holdfast', version, description: 'Durable agent turns that outlive the context window.' },
@@ -114,6 +116,35 @@ function eventsOperation(schemaOf: SchemaOf, failure: Schema): OpenApiOperation 
       200: { description: 'The stream', content: { 'text/event-stream': { schema: schemaOf(events, 'output') } } },
       default: failure,
     },
+  };
+}
+
+/** What is no method of the client, or no JSON. */
+function otherPaths(schemaOf: SchemaOf, failure: Schema): Record<string, Record<string, OpenApiOperation>> {
+  const get = (path: string, operationId: string, summary: string, content: Schema) => ({
+    [path]: {
+      get: {
+        operationId,
+        summary,
+        description: 'Needs the scope `read`.',
+        parameters: pathArguments(path).map((name) => ({
+          name,
+          in: 'path',
+          required: true,
+          schema: { type: 'string' },
+        })),
+        responses: { 200: { description: 'Done', content }, default: failure },
+      },
+    },
+  });
+  const bytes = { 'application/octet-stream': { schema: {} } };
+  const lines = { 'application/x-ndjson': { schema: { type: 'string' } } };
+  const listed = (item: z.ZodType): Schema => json(schemaOf(z.object({ items: z.array(item) }), 'output'));
+  return {
+    ...get('/conversations/{conversationId}/export', 'conversation.export', 'Write a whole conversation', lines),
+    ...get('/entries/{entryId}/content', 'log.content', 'Read the original of an entry, whole or by Range', bytes),
+    ...get('/agents', 'agents.list', 'List the agents of the configuration', listed(configuredAgent)),
+    ...get('/presets', 'presets.list', 'List the compaction presets', listed(configuredPreset)),
   };
 }
 

@@ -184,6 +184,9 @@ test('the reference and its document name every route and load nothing from else
   const { call } = harness;
   const document = (await call('GET', '/openapi.json')).body;
   expect(document.openapi).toBe('3.1.0');
+  expect(Object.keys(document.paths)).toEqual(
+    expect.arrayContaining(['/conversations/{conversationId}/events', '/entries/{entryId}/content', '/agents']),
+  );
   const text = JSON.stringify(document);
   for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/gu)) {
     expect(document.components.schemas).toHaveProperty(name ?? '');
