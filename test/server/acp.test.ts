@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { client, methods } from '@agentclientprotocol/sdk';
+import { Readable, Writable } from 'node:stream';
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
@@ -12,8 +11,6 @@ import { EXECUTABLE } from '../cli/run-cli.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-
-const ACPX = new URL('../../node_modules/acpx/dist/cli.js', import.meta.url).pathname;
 
 let harness: TurnHarness;
 
@@ -197,48 +194,38 @@ test('an agent and a model are chosen before the first prompt, and a wrong reque
 });
 
 test('with editor and agent killed the turn goes on, and the next editor sees it all and is asked what waits', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'holdfast-acpx-'));
-  onTestFinished(async () => {
-    await killProcessesOf(home);
-    await rm(home, { recursive: true, force: true });
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [EXECUTABLE, 'acp'], {
+    cwd: harness.workspace,
+    env: { PATH, HOME, ...harness.environment },
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
-  const acpx = async (...args: string[]): Promise<string> => {
-    const command = [ACPX, '--cwd', harness.workspace, '--agent', `${process.execPath} ${EXECUTABLE} acp`, ...args];
-    const { PATH } = process.env;
-    const env = { PATH, HOME: home, ...harness.environment };
-    return (await promisify(execFile)(process.execPath, command, { env })).stdout;
-  };
-  await acpx('sessions', 'new');
-  await acpx('Say first');
-  const { items } = await harness.client.conversation.list();
-  const sessionId = items.find(({ title }) => title === 'Say first')?.conversationId ?? '';
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const input = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
+  const killed = client({ name: 'killed' }).connect(ndJsonStream(Writable.toWeb(child.stdin), input));
+  await killed.agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  const cwd = harness.workspace;
+  const { sessionId } = await killed.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
   const task =
     'Call run_command with {"command": "until [ -e go ]; do sleep 0.1; done"}\nCall write_file with {"path": "late.txt", "content": "x"}\nSay at last';
-  const left = acpx(task).catch(() => 'killed');
-  await waitUntil('the second turn runs', async () => {
-    const { turn } = await harness.client.conversation.get({ conversationId: sessionId });
-    return turn?.state === 'running' && turn.steps === 1;
+  const left = killed.agent
+    .request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: task }] })
+    .catch(() => 'killed');
+  await waitUntil('the command runs', async () => {
+    const { items } = await harness.client.conversation.list();
+    return items.some((one) => one.conversationId === sessionId && one.turn?.steps === 1);
   });
-  await killProcessesOf(home);
+  child.kill('SIGKILL');
   expect(await left).toBe('killed');
-  await writeFile(join(harness.workspace, 'go'), '');
+  await writeFile(join(cwd, 'go'), '');
   await waitUntil('the call waits', async () => {
     const { waitingCalls } = await harness.client.conversation.get({ conversationId: sessionId });
     return waitingCalls.length === 1;
   });
   const editor = await openEditor('approve');
-  await editor.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
-  expect(editor.said('user_message_chunk')).toBe(`Say first${task}`);
+  await editor.agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
+  expect(editor.said('user_message_chunk')).toBe(task);
   await waitUntil('the turn has ended', async () => editor.said('agent_message_chunk').endsWith('at last'));
   expect(editor.asked).toMatchObject([{ toolCall: { title: 'write_file late.txt' } }]);
   expect(await prompt(editor, sessionId, 'Say again')).toBe('end_turn');
 });
-
-/** SIGKILL for every process whose HOME is the folder. */
-async function killProcessesOf(home: string): Promise<void> {
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');
-    if (environment.split('\0').includes(`HOME=${home}`)) process.kill(Number(name), 'SIGKILL');
-  }
-}
