@@ -11,20 +11,27 @@ const RUNNING: ReadonlySet<unknown> = new Set([2, 3]);
  * Ends the attempts of a conversation's turn that Temporal believes to run on a dead worker, so that the next ones begin at once, and frees
  * its workflow from that worker's queue. Temporal is asked which they are: it knows also those that never reached the worker.
  * @param identity of the dead worker; no other worker, not even its successor, has the same
+ * @param isHeld the dead worker may have had the workflow in memory
  * @returns how many attempts were ended
  */
-export async function releaseWork(client: Client, identity: string, conversationId: string): Promise<number> {
+export async function releaseWork(
+  client: Client,
+  identity: string,
+  { conversationId, isHeld }: { readonly conversationId: string; readonly isHeld: boolean },
+): Promise<number> {
   const workflowId = turnWorkflowId(conversationId);
   try {
     const { runId, status, raw } = await client.workflow.getHandle(workflowId).describe();
     if (!isOpenStatus(status.name)) return 0;
-    await client.workflowService.resetStickyTaskQueue({
-      namespace: client.options.namespace,
-      execution: { workflowId, runId },
-    });
     const lost = (raw.pendingActivities ?? []).filter(
       ({ state, lastWorkerIdentity }) => lastWorkerIdentity === identity && RUNNING.has(state),
     );
+    // A worker that lives holds the others, and would have to replay them.
+    if (isHeld || lost.length > 0)
+      await client.workflowService.resetStickyTaskQueue({
+        namespace: client.options.namespace,
+        execution: { workflowId, runId },
+      });
     for (const { activityId } of lost) await endAttempt(client, { workflowId, runId, activityId: activityId ?? '' });
     return lost.length;
   } catch (error) {

@@ -169,11 +169,13 @@ function recent(conversations: Map<string, Worked>): string[] {
 async function succeed({ database, client, logger }: SessionDependencies, dead: FreeSession): Promise<void> {
   let attempts = 0;
   try {
-    const isDone = await takeOverSession(database, dead, async (conversationIds) => {
-      await atMost(RELEASED_AT_ONCE, conversationIds, async (conversationId) => {
-        const released = await releaseWork(client, dead.id, conversationId);
+    const isDone = await takeOverSession(database, dead, async (worked, open) => {
+      const release = (isHeld: boolean) => async (conversationId: string) => {
+        const released = await releaseWork(client, dead.id, { conversationId, isHeld });
         attempts += released;
-      });
+      };
+      await atMost(RELEASED_AT_ONCE, worked, release(true));
+      await atMost(RELEASED_AT_ONCE, open, release(false));
     });
     if (isDone) logger.warn({ worker: dead.id, attempts }, 'a worker died: its work goes on');
   } catch (error) {

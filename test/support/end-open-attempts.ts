@@ -11,7 +11,7 @@ export async function endOpenAttempts(temporal: Client, conversationId: string):
   };
   const running = await pending();
   const attempt = running?.attempt ?? 0;
-  await releaseWork(temporal, running?.lastWorkerIdentity ?? '', conversationId);
+  await releaseWork(temporal, running?.lastWorkerIdentity ?? '', { conversationId, isHeld: true });
   await waitUntil('the next attempt has begun', async () => {
     const next = await pending();
     return (next?.attempt ?? 0) > attempt && next?.state === running?.state;

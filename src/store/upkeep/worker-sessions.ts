@@ -47,22 +47,30 @@ export async function renewSession(
       and pg_try_advisory_xact_lock_shared(${lockOf(sql, sql`w.id`)})`;
 }
 
+/** Conversations at most that a dead worker may have been given work of without receiving it. */
+const MOST_OPEN = 500;
+
 /**
  * Does what follows a worker's death while nobody else does: the lock that it no longer holds is held meanwhile.
- * @param work gets the conversations that it worked on; when it fails, the next look finds the worker again
+ * @param work gets the conversations that it worked on, and others with an open turn or a message that waits: it may have died before it
+ *   received a task of them. When it fails, the next look finds the worker again
  * @returns `false`: the worker lives, or another one is at it
  */
 export async function takeOverSession(
   sql: Database,
   { id, renewals }: FreeSession,
-  work: (conversationIds: readonly string[]) => Promise<void>,
+  work: (worked: readonly string[], open: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
   return sql.begin(async (open) => {
-    const [row] = await open<{ conversations: readonly string[] }[]>`
-      select conversations from workers
+    const [row] = await open<{ conversations: readonly string[]; others: readonly string[] }[]>`
+      select conversations, array(
+          select conversation_id from turns where outcome is null
+          union select conversation_id from messages where consumed_at is null
+          except select unnest(conversations) limit ${MOST_OPEN}) as others
+      from workers
       where id = ${id} and renewals = ${renewals} and pg_try_advisory_xact_lock(${lockOf(open, open`id`)})`;
     if (row === undefined) return false;
-    await work(row.conversations);
+    await work(row.conversations, row.others);
     await open`delete from workers where id = ${id} and renewals = ${renewals}`;
     return true;
   });
