@@ -67,11 +67,6 @@ create function holdfast_now() returns timestamptz language sql stable
 return statement_timestamp() + coalesce(nullif(current_setting('holdfast.clock_offset', true), ''), '0')::interval;
 comment on function holdfast_now is 'The only clock of the schema; holdfast.clock_offset shifts it in tests.';
 
-create function is_ring_due(rung_at timestamptz, rings integer) returns boolean language sql stable
-return rung_at is null or rung_at > holdfast_now() + interval '1 minute'
-  or rung_at + make_interval(secs => least(10 * 2 ^ least(rings, 9), 3600)) <= holdfast_now();
-comment on function is_ring_due is 'Whether upkeep may ring for a row: at once, after 20 s, doubling up to 1 h.';
-
 create function readable_json(original json) returns json language sql immutable parallel safe
 -- An escape counts when an even number of backslashes stands before it.
 return case when original::text ~ '\\u(0000|[dD][89a-fA-F])'

@@ -26,6 +26,8 @@ create table conversations (
   view_offset measurements not null default no_measurements() check (view_offset is not null),
   compactions_over integer not null default 0, -- Compactions up to this number no longer count: their turns are over.
   worked_seconds double precision not null default 0, -- Seconds that ended turns took, without waits for people.
+  rung_at timestamptz, -- When upkeep last rang for a row that waits in it; null: never.
+  rings integer not null default 0 check (rings >= 0), -- How often it did since a turn last began or ended.
   imported_at timestamptz, -- When it was imported; null for one that began here.
   -- Whose memories of scope user it reads and writes; null: the agent's own user.
   user_name text check (user_name <> ''),
@@ -143,8 +145,6 @@ create table messages (
   target_branch integer, -- switch only: the branch to go on with.
   summarizes boolean, -- fork and switch: whether what is left behind is summarized.
   follows_id text, -- The fork that must succeed before it is answered.
-  rung_at timestamptz, -- When a doorbell for it last rang; null: never noted.
-  rings integer not null default 0 check (rings >= 0), -- How many rings for it were noted.
   conversation_raise json, -- Part of the raise that counts for the conversation's limits.
   sent_epoch integer check (sent_epoch >= 0), -- Epoch of the conversation when it arrived; null when imported.
   primary key (conversation_id, id),
@@ -195,8 +195,6 @@ create table decisions (
   requested_at timestamptz not null default holdfast_now(), -- When the turn began to wait for it.
   expires_at timestamptz not null, -- When it counts as denied or not answered.
   decided_at timestamptz, -- When it was decided, by whomever; null while it waits.
-  rung_at timestamptz, -- When upkeep last rang because of what was decided; null: never.
-  rings integer not null default 0 check (rings >= 0), -- How often upkeep rang because of it.
   rules text[] not null check (cardinality(rules) > 0), -- All rules that made the call ask; each needs an approval.
   primary key (turn_id, call_number, call_index),
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,

@@ -68,14 +68,6 @@ create table deployment (
 insert into deployment default values;
 comment on table deployment is 'One row: facts of the whole deployment.';
 
-create table retention_looks (
-  task_queue text primary key, -- As in conversations.
-  -- When a worker of the queue last began to apply its rules.
-  looked_at timestamptz not null default holdfast_now()
-);
-comment on table retention_looks
-  is 'When retention was applied, by queue: the workers of each have rules of their own.';
-
 -- A crash or a fail-over empties it, and the workers that live fill it again within a second.
 create unlogged table workers (
   id text primary key, -- Identity in Temporal, of one process only.

@@ -388,11 +388,10 @@ begin
     grant insert, update (revoked_at, last_used_at) on api_keys to holdfast_app;
   end if;
   grant update on deployment to holdfast_app;
-  grant insert, update on retention_looks to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.
   grant insert, update (hash) on agent_snapshots to holdfast_app;
   grant insert, update (bytes, missing_bytes, characters) on contents to holdfast_app;
-  grant insert, update (turn_id, consumed_at, follows_id, rung_at, rings, conversation_raise) on messages
+  grant insert, update (turn_id, consumed_at, follows_id, conversation_raise) on messages
     to holdfast_app;
   -- Forgotten, learned anew, or indexed again.
   grant insert, update, delete on memories, standing_decisions, passages, search_progress, term_frequencies,

@@ -104,7 +104,7 @@ const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   database_unsupported: 'Name an empty database, for example with DATABASE_URL.',
   database_pooled: POOLED,
   database_url_invalid: 'docs/connections.md says how an address is read.',
-  pgvector_missing: 'Install pgvector on the server of Postgres.',
+  pgvector_missing: 'Install pgvector 0.8 or newer on the server of Postgres.',
   database_differs: 'Use the version of Holdfast that made this database, or a newer one, or an empty database.',
 };
 

@@ -160,7 +160,7 @@ export interface RecallPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has. */
   readonly matched: readonly string[];
-  /** Words of the text that the query's words stand for, as they are written there, in lower case: inflected forms too. First what the query asks for word for word, with single spaces, if it stands there. */
+  /** Words of the text that the query's words stand for, inflected forms too, in lower case and Unicode's form NFKC. First what the query asks for word for word, with single spaces, if it stands there. */
   readonly forms: readonly string[];
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;

@@ -4,6 +4,8 @@ import type { Database } from '../store/database/database.ts';
 import { lookAfterConversations } from './upkeep.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 
+/** Between two looks of a worker at what is too old: they pass over all conversations that are kept for longer than others. */
+const RETENTION_MILLISECONDS = 600_000;
 /** Between two looks of a worker. A message that nobody rang for waits 5 s, then at most this long, or for the end of a look. */
 const INTERVAL_MILLISECONDS = 10_000;
 /** Of the transaction that holds the lock: a worker that is frozen in the middle of a look keeps the others from theirs for so long. */
@@ -28,8 +30,14 @@ export function startUpkeep(dependencies: UpkeepDependencies, isTimed = true): U
   const { database, taskQueue, logger } = dependencies;
   const ending = new AbortController();
   let current: Promise<void> | null = null;
+  let retentionDue = performance.now();
+  const lookAfter = async (): Promise<void> => {
+    const isRetentionDue = performance.now() >= retentionDue;
+    if (isRetentionDue) retentionDue = performance.now() + RETENTION_MILLISECONDS;
+    await lookAfterConversations(dependencies, ending.signal, isRetentionDue);
+  };
   const look = async (): Promise<void> => {
-    current ??= alone(database, `upkeep ${taskQueue}`, async () => lookAfterConversations(dependencies, ending.signal))
+    current ??= alone(database, `upkeep ${taskQueue}`, lookAfter)
       .catch((error: unknown) => {
         if (!ending.signal.aborted) logger.warn(describeError(error), 'upkeep failed; its next look tries again');
       })

@@ -5,7 +5,7 @@ import type { Database } from '../store/database/database.ts';
 import { decideCoveredCalls } from '../store/messages/decisions.ts';
 import { isOutage } from '../store/database/errors.ts';
 import { deleteExpiredMemories } from '../store/memory/expired-memories.ts';
-import { applyRetention, deleteOldTimelines, takeUpRetention } from '../store/upkeep/retention.ts';
+import { applyRetention, deleteOldTimelines } from '../store/upkeep/retention.ts';
 import type { RetentionRule } from '../store/upkeep/retention.ts';
 import { indexConversation } from '../store/memory/recall-search.ts';
 import type { TextEmbedder } from '../store/search/embedder.ts';
@@ -33,8 +33,6 @@ const NOTED_AT_ONCE = 20;
 const WORKED_ON_AT_ONCE = 10;
 /** Milliseconds that one look spends on indexing. */
 const INDEXING_MILLISECONDS = 6_000;
-/** Seconds between two looks at what is too old or too much: adding up sizes reads every entry. */
-const RETENTION_EVERY_SECONDS = 600;
 /** Milliseconds that one look may delete. */
 const RETENTION_MILLISECONDS = 20_000;
 /** Conversations that are looked up at a time. */
@@ -64,8 +62,18 @@ export interface UpkeepDependencies {
  * time-boxed, what search has not indexed yet, and what retention no longer keeps. A part that fails is logged, keeps nothing of the
  * rest from its turn, and is done by the next look.
  */
-export async function lookAfterConversations(dependencies: UpkeepDependencies, signal: AbortSignal): Promise<void> {
-  for (const part of [ringForWaitingMessages, repairLostTurns, indexFallenBehind, deleteExpired]) {
+export async function lookAfterConversations(
+  dependencies: UpkeepDependencies,
+  signal: AbortSignal,
+  isRetentionDue = true,
+): Promise<void> {
+  const parts = [
+    ringForWaitingMessages,
+    repairLostTurns,
+    indexFallenBehind,
+    ...(isRetentionDue ? [deleteExpired] : []),
+  ];
+  for (const part of parts) {
     try {
       await part(dependencies, signal);
     } catch (error) {
@@ -97,7 +105,7 @@ export async function ringForWaitingMessages(dependencies: UpkeepDependencies): 
     rung.push(...found.map(({ conversationId }) => conversationId));
     await workOnEach(dependencies, found, async ({ conversationId }) => {
       await ringDoorbell(conversationId);
-      await noteRing(database, { conversationId, olderThanSeconds: UNRUNG_AFTER_SECONDS });
+      await noteRing(database, conversationId);
     });
   } while (found.length === LOOKED_AT_ONCE);
 }
@@ -190,12 +198,11 @@ async function embedPassages(dependencies: UpkeepDependencies, ending: AbortSign
   }
 }
 
-/** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep of the queue, every ten minutes, whichever of its workers comes first. */
+/** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep of the queue. */
 export async function deleteExpired(
   { database, taskQueue, retention, timelineDays, logger }: UpkeepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!(await takeUpRetention(database, taskQueue, RETENTION_EVERY_SECONDS))) return;
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
   for (let isAll = false; !isAll && !ending.aborted;) ({ isAll } = await deleteExpiredMemories(database));
   // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.

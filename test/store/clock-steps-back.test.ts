@@ -7,7 +7,6 @@ import { deleteConversation } from '../../src/store/conversations/delete-convers
 import { readNewestFlush } from '../../src/store/compactions/flushes.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { claimPermit, giveUpPermit, releasePermit } from '../../src/store/providers/permits.ts';
-import { takeUpRetention } from '../../src/store/upkeep/retention.ts';
 import { findStanding } from '../../src/store/messages/standing-decisions.ts';
 import { readSpending } from '../../src/store/turns/turn-limits.ts';
 import { findOpenTurns, findWaitingConversations, noteLooks, noteRing } from '../../src/store/upkeep/upkeep.ts';
@@ -147,10 +146,10 @@ describe('when the clock of the database steps back, upkeep', () => {
     await send(fast, { conversationId });
     expect(await waiting()).toContain(conversationId);
     await clock.set(2 * DAY_SECONDS + 10);
-    await noteRing(fast, { conversationId, olderThanSeconds: 5 });
+    await noteRing(fast, conversationId);
     await clock.set(2 * DAY_SECONDS);
     expect(await waiting()).toContain(conversationId);
-    await noteRing(sql, { conversationId, olderThanSeconds: 5 });
+    await noteRing(sql, conversationId);
     expect(await waiting()).not.toContain(conversationId);
   });
 
@@ -161,7 +160,7 @@ describe('when the clock of the database steps back, upkeep', () => {
     await ask(fast, turn, 0, ['every call']);
     await decide(fast, approval(turn, 0));
     expect(await waiting()).toContain(conversationId);
-    await noteRing(sql, { conversationId, olderThanSeconds: 5 });
+    await noteRing(sql, conversationId);
     expect(await waiting()).not.toContain(conversationId);
   });
 
@@ -175,12 +174,6 @@ describe('when the clock of the database steps back, upkeep', () => {
     await noteLooks(fast, turns.slice(0, 1));
     await noteLooks(sql, turns.slice(1));
     expect(await found()).toEqual(turns);
-  });
-
-  it('does what is due once in a while, and not until the clock has come back to the last time', async () => {
-    expect(await takeUpRetention(fast, 'agent-turn', 3_600)).toBe(true);
-    expect(await takeUpRetention(sql, 'agent-turn', 3_600)).toBe(true);
-    expect(await takeUpRetention(sql, 'agent-turn', 3_600)).toBe(false);
   });
 });
 

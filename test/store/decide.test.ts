@@ -256,7 +256,7 @@ test('a call whose time is over is rung for less and less often, though its turn
   expect([await hasOverdueDecisions(sql, conversationId), await isFound(sql)]).toEqual([false, false]);
   await later(async (moved) => {
     expect([await hasOverdueDecisions(moved, conversationId), await isFound(moved)]).toEqual([true, true]);
-    await noteRing(moved, { conversationId, olderThanSeconds: 5 });
+    await noteRing(moved, conversationId);
     expect(await isFound(moved)).toBe(false);
   });
 });

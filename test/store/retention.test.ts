@@ -7,7 +7,7 @@ import { deleteConversation } from '../../src/store/conversations/delete-convers
 import { listEvents } from '../../src/store/log/events.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
-import { applyRetention, deleteOldTimelines, takeUpRetention } from '../../src/store/upkeep/retention.ts';
+import { applyRetention, deleteOldTimelines } from '../../src/store/upkeep/retention.ts';
 import type { RetentionRule } from '../../src/store/upkeep/retention.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -161,14 +161,6 @@ describe('retention', () => {
     ]);
     expect(await Promise.all([locked, free].map(exists))).toEqual([true, false]);
     expect(await applyRetention(sql, rules, never)).toBe(1);
-  });
-
-  it('is taken up by one worker of each queue, and again when it is due', async () => {
-    const taken = await Promise.all(Array.from({ length: 5 }, () => takeUpRetention(sql, 'agent-turn', 600)));
-    expect(taken.filter(Boolean)).toHaveLength(1);
-    expect(await takeUpRetention(sql, 'other-queue', 600)).toBe(true);
-    await sql`update retention_looks set looked_at = looked_at - interval '11 minutes'`;
-    expect(await takeUpRetention(sql, 'agent-turn', 600)).toBe(true);
   });
 
   it('applies the rules of a queue to its own conversations alone', async () => {

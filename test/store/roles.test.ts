@@ -55,7 +55,6 @@ it('what was logged the application can neither change nor delete', async () => 
     'deployment',
     'messages',
     'model_attempts',
-    'retention_looks',
     'tool_calls',
     'turns',
   ]);

@@ -85,12 +85,13 @@ describe('upkeep', () => {
       await clock.set(second);
       if (!(await isFound())) continue;
       rings.push(second);
-      await noteRing(clock.sql, { conversationId, olderThanSeconds: 5 });
+      await noteRing(clock.sql, conversationId);
     }
     const pauses = rings.map((second, index) => second - (rings[index - 1] ?? 0));
     expect(pauses).toEqual([20, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 3_600, 3_600]);
     // What came meanwhile is rung for at once.
-    await send(sql, { conversationId, kind: 'stop' });
+    await send(clock.sql, { conversationId, kind: 'stop' });
+    await clock.set(3.5 * 3_600 + 30);
     expect(await isFound()).toBe(true);
     await clock.close();
   });
@@ -114,7 +115,7 @@ describe('upkeep', () => {
       });
       if (!found.some((each) => each.conversationId === conversationId)) continue;
       rings.push(second);
-      await noteRing(clock.sql, { conversationId, olderThanSeconds: 5 });
+      await noteRing(clock.sql, conversationId);
     }
     expect(rings).toEqual([20, 40, 80, 160, 320]);
     await clock.close();

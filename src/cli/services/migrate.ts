@@ -28,7 +28,7 @@ export function migrateCommand(): Command {
     .addOption(
       new Option(
         '--embeddings <dimensions>',
-        'also make the table of vectors, for search by meaning; needs pgvector',
+        'also make the table of vectors, for search by meaning; needs pgvector 0.8',
       ).argParser(parseDimensions),
     )
     .addOption(

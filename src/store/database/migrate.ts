@@ -94,11 +94,13 @@ export async function migrateEmbeddings(
   if (file === undefined) throw new Error(`the folder of migrations has no ${EMBEDDINGS}: reinstall the package`);
   await sql.begin(async (transaction) => {
     await takeLock(transaction);
-    const [extension] = await transaction`select from pg_available_extensions where name = 'vector'`;
+    const [extension] = await transaction`
+      select from pg_available_extension_versions
+      where name = 'vector' and string_to_array(version, '.')::int[] >= '{0,8}' limit 1`;
     if (extension === undefined) {
       throw new StoreError(
         'pgvector_missing',
-        'this Postgres has no extension `vector`: install pgvector on its server, then run the command again',
+        'this Postgres has no extension `vector` of version 0.8 or newer: install pgvector on its server, then run the command again',
       );
     }
     await transaction`create extension if not exists vector with schema holdfast`;

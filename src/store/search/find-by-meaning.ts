@@ -15,9 +15,6 @@ import type { SearchedScope, SearchFilter } from './scope.ts';
 const NEAREST = 50;
 /** Up to so many vectors are compared with that of the query one by one. */
 const ALL_COMPARED = 5_000;
-/** Vectors that pgvector's index examines (hnsw.ef_search): before 0.8 all at once, and 1,000 is the most. */
-const EXAMINED = 100;
-const MOST_EXAMINED = 1_000;
 /** Passages that words put first stay there, so that a weak model cannot harm: meaning fills what is behind. */
 const FIRST_BY_WORDS = 7;
 /** Milliseconds after which a search goes by words alone. */
@@ -76,11 +73,7 @@ async function nearest(
 ): Promise<readonly NearPassage[]> {
   const isSmall = scope.passages <= ALL_COMPARED;
   if (!isSmall) {
-    const [row] = await sql<{ iterates: boolean }[]>`
-      select string_to_array(extversion, '.')::int[] >= '{0,8}' as iterates from pg_extension where extname = 'vector'`;
-    const iterates = row?.iterates === true;
-    await sql`select set_config('hnsw.ef_search', ${iterates ? EXAMINED : MOST_EXAMINED}::text, true)`;
-    if (iterates) await sql`select set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
+    await sql`select set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
   }
   // As the index of so many dimensions has it; a type takes no parameter.
   const distance = sql`e.embedding::${sql.unsafe(`vector(${embedder.dimensions})`)} <=> ${text}::vector`;

@@ -1,4 +1,3 @@
-import { inOneSpelling, placesOf, spellingOf } from '../../context/log/one-spelling.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Neighbour, RecallKind, RecallPassage } from '../../tools/tool.ts';
 import { wholeCharacters } from '../../tools/files/whole-characters.ts';
@@ -50,10 +49,12 @@ export async function presentPassages(
       score: passage.score,
       match: passage.match,
       matched: [...new Set(passage.matched.map(({ word }) => word))],
-      forms: asWritten(passage.text, [
-        ...(passage.match === 'phrase' ? phrases.map(({ text }) => text) : []),
-        ...(await formsOf(sql, languages, passage)),
-      ]),
+      forms: [
+        ...new Set([
+          ...(passage.match === 'phrase' ? phrases.map(({ text }) => text) : []),
+          ...(await formsOf(sql, languages, passage)),
+        ]),
+      ],
       ...definedOf({
         branch: passage.leftBranch ?? undefined,
         alsoIn: passage.alsoIn.length > 0 ? passage.alsoIn : undefined,
@@ -79,20 +80,6 @@ async function formsOf(
     ({ text: word }) => terms.has(foldAccents(word)) || stems.some((each) => terms.has(each.get(word)?.term ?? word)),
   );
   return [...new Set(found.map((word) => word.text))];
-}
-
-/** Forms in each spelling in which they are written in a text: `é` as two characters, letters of full width. */
-function asWritten(text: string, forms: readonly string[]): readonly string[] {
-  const spelling = spellingOf(text);
-  const isSame = spelling.isInPlace && text.toLowerCase() === inOneSpelling(text);
-  if (isSame) return [...new Set(forms)];
-  const written = forms.flatMap((form) => {
-    const found = placesOf(form, spelling).map(({ from, end }) =>
-      text.slice(from, end).toLowerCase().replaceAll(/\s+/gu, ' '),
-    );
-    return found.length === 0 ? [form] : found;
-  });
-  return [...new Set(written)];
 }
 
 interface Beside extends ReadPassage {

@@ -163,6 +163,6 @@ export async function setActiveTurn(
   turnId: string | null,
 ): Promise<void> {
   await sql`
-    update conversations set active_turn_id = ${turnId}, active_at = holdfast_now(), failures = '{}'
+    update conversations set active_turn_id = ${turnId}, active_at = holdfast_now(), failures = '{}', rings = 0
     where id = ${turn.conversationId}`;
 }

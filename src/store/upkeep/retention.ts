@@ -1,4 +1,3 @@
-import { isPast } from '../database/past.ts';
 import type { Database, Fragment } from '../database/database.ts';
 import { deleteConversation, keptSinceOf } from '../conversations/delete-conversation.ts';
 import { StoreError, isLockConflict } from '../database/errors.ts';
@@ -15,14 +14,6 @@ export interface RetentionRule {
 export interface QueueRetention {
   readonly taskQueue: string;
   readonly rules: readonly RetentionRule[];
-}
-
-/** Takes up retention, which is due once in a while; `false` when some worker of the queue did so less than `everySeconds` ago. */
-export async function takeUpRetention(sql: Database, taskQueue: string, everySeconds: number): Promise<boolean> {
-  const { count } = await sql`
-    insert into retention_looks as l (task_queue) values (${taskQueue})
-    on conflict (task_queue) do update set looked_at = holdfast_now() where ${isPast(sql, sql`l.looked_at`, everySeconds)}`;
-  return count > 0;
 }
 
 /** Is told what becomes of single conversations. */

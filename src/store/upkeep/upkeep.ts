@@ -1,6 +1,6 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { isPast } from '../database/past.ts';
-import type { Database, Fragment, Queries } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from '../turns/open-work.ts';
 import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
 import { writeEvents } from '../database/transaction.ts';
@@ -18,80 +18,44 @@ export interface WaitingRequest {
   readonly except?: readonly string[];
 }
 
-/** A row for which ringing would help: no turn is open, or it is a stop. All else an open turn takes by itself. */
-function isTaken(sql: Queries): Fragment {
-  return sql`m.consumed_at is null and is_ring_due(m.rung_at, m.rings)
-    and (c.active_turn_id is null or m.kind = 'stop')`;
-}
-
-/** From the few turns that are open, so that decisions of ended ones are not read. */
-function decisionsOfOpenTurns(sql: Queries): Fragment {
-  return sql`turns o join decisions d on d.turn_id = o.id
-    join tool_calls t on (t.conversation_id, t.turn_id, t.call_number, t.call_index)
-      = (d.conversation_id, d.turn_id, d.call_number, d.call_index)
-    where o.outcome is null`;
-}
-
-/** A person decided on a call, of a turn `o` that is open, that did not run since. */
-function isDecided(sql: Queries): Fragment {
-  return sql`t.state = 'requested' and d.state <> 'waiting' and is_ring_due(d.rung_at, d.rings) and not exists (
-    select from decisions w where w.conversation_id = d.conversation_id and w.state = 'waiting')`;
-}
-
-/** Nobody decided in time, and the turn has not noticed: the clock of Postgres is ahead of Temporal's timer. */
-function isOverdue(sql: Queries): Fragment {
-  return sql`d.state = 'waiting' and d.expires_at <= holdfast_now() and is_ring_due(d.rung_at, d.rings)`;
-}
-
 /**
  * Conversations with rows that wait for longer than `olderThanSeconds` although ringing would help: no turn is
  * open, or a stop waits beside an open one, or a person decided on a call that did not run since, or the
- * time to decide on one is over. Longest wait first.
- * A row for which upkeep rang is not among them until a pause is over that grows with each ring (`noteRing`).
+ * time to decide on one is over, which its turn notices late where the clock of Postgres is ahead of Temporal's. Longest wait first.
+ * One for which upkeep rang is among them again when something came since, else after 20 s, and twice as long each time, up to an hour.
  */
 export async function findWaitingConversations(
   sql: Database,
   { taskQueue, olderThanSeconds, limit, except = [] }: WaitingRequest,
 ): Promise<{ readonly conversationId: string }[]> {
+  // Decisions from the few turns that are open, so that those of ended ones are not read.
   const rows = await sql<{ conversation_id: string }[]>`
     select w.conversation_id from (
       select m.conversation_id, m.created_at as since from messages m join conversations c on c.id = m.conversation_id
-      where ${isTaken(sql)}
+      where m.consumed_at is null and (c.active_turn_id is null or m.kind = 'stop')
       union all
-      select d.conversation_id, d.decided_at from ${decisionsOfOpenTurns(sql)} and ${isDecided(sql)}
+      select d.conversation_id, d.decided_at from turns o join decisions d on d.turn_id = o.id
+      join tool_calls t on (t.conversation_id, t.turn_id, t.call_number, t.call_index)
+        = (d.conversation_id, d.turn_id, d.call_number, d.call_index)
+      where o.outcome is null and t.state = 'requested' and d.state <> 'waiting' and not exists (
+        select from decisions w where w.conversation_id = d.conversation_id and w.state = 'waiting')
       union all
-      select d.conversation_id, d.expires_at from decisions d where ${isOverdue(sql)}
+      select conversation_id, expires_at from decisions where state = 'waiting' and expires_at <= holdfast_now()
     ) as w join conversations c on c.id = w.conversation_id
     where c.task_queue = ${taskQueue} and ${isPast(sql, sql`w.since`, olderThanSeconds)}
+      and (c.rung_at is null or c.rung_at > holdfast_now() + interval '1 minute'
+        or (w.since > c.rung_at and w.since <= holdfast_now())
+        or c.rung_at + make_interval(secs => least(10 * 2 ^ least(c.rings, 9), 3600)) <= holdfast_now())
       and w.conversation_id <> all(${[...except]}::uuid[])
     group by w.conversation_id order by min(w.since) limit ${limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({ conversationId: row.conversation_id }));
 }
 
-/**
- * Notes that a ring for the conversation arrived, on the rows for which it was rung: what stays because its turn waits for a
- * person is rung for less and less often. Rows that something else holds at this moment are left out.
- */
-export async function noteRing(
-  sql: Database,
-  { conversationId, olderThanSeconds }: { readonly conversationId: string; readonly olderThanSeconds: number },
-): Promise<void> {
-  const isOld = (since: Fragment): Fragment => isPast(sql, since, olderThanSeconds);
+/** Notes that a ring for the conversation arrived. Not while something else holds its row. */
+export async function noteRing(sql: Database, conversationId: string): Promise<void> {
   await sql`
-    with taken as (
-      select m.id from messages m join conversations c on c.id = m.conversation_id
-      where m.conversation_id = ${conversationId} and ${isOld(sql`m.created_at`)} and ${isTaken(sql)}
-      for no key update of m skip locked),
-    decided as (
-      select d.turn_id, d.call_number, d.call_index
-      from ${decisionsOfOpenTurns(sql)} and o.conversation_id = ${conversationId}
-        and ((${isOld(sql`d.decided_at`)} and ${isDecided(sql)}) or (${isOld(sql`d.expires_at`)} and ${isOverdue(sql)}))
-      for no key update of d skip locked),
-    noted as (
-      update decisions d set rung_at = holdfast_now(), rings = d.rings + 1 from decided
-      where (d.turn_id, d.call_number, d.call_index) = (decided.turn_id, decided.call_number, decided.call_index))
-    update messages m set rung_at = holdfast_now(), rings = m.rings + 1 from taken
-    where m.conversation_id = ${conversationId} and m.id = taken.id`;
+    update conversations set rung_at = holdfast_now(), rings = rings + 1
+    where id = (select id from conversations where id = ${conversationId} for no key update skip locked)`;
 }
 
 export interface OpenTurn {

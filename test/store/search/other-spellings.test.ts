@@ -14,18 +14,17 @@ const SAID = [LISTED, '白いﾈｺがいる', 'The ＡＰＩ is down', 'Zoë me
 
 describe('a text in another spelling than the query', () => {
   it.each([
-    ['Müller résumé', 0, 'words', ['mu\u0308ller', 're\u0301sume\u0301']],
-    ['ネコ', 1, 'words', ['ﾈｺ']],
-    ['api', 2, 'phrase', ['ａｐｉ']],
-    ['"Zoë"', 3, 'phrase', ['zoë', 'zoe\u0308']],
+    ['Müller résumé', 0, 'words', ['müller', 'résumé']],
+    ['ネコ', 1, 'words', ['ネコ']],
+    ['api', 2, 'phrase', ['api']],
+    ['"Zoë"', 3, 'phrase', ['zoë']],
     ['"zoe\u0308 met"', 3, 'phrase', ['zoë met']],
-    ['"白いネコ"', 1, 'phrase', ['白いﾈｺ']],
+    ['"白いネコ"', 1, 'phrase', ['白いネコ']],
     ['"ＰＬＡＩＮ"', 4, 'phrase', ['plain']],
-  ])('is found by %s, with the words as they are written there', async (query, index, match, forms) => {
+  ])('is found by %s, with its words in one spelling', async (query, index, match, forms) => {
     const { conversationId } = await conversationOf(sql, ...SAID);
     const [first] = await searchMemory(sql, { conversationId, query });
     expect(first).toMatchObject({ match, text: SAID[index], offset: 0 });
     expect(first?.forms).toEqual(expect.arrayContaining(forms));
-    for (const form of first?.forms ?? []) expect(SAID[index]?.toLowerCase()).toContain(form);
   });
 });
