@@ -67,6 +67,10 @@ create function holdfast_now() returns timestamptz language sql stable
 return statement_timestamp() + coalesce(nullif(current_setting('holdfast.clock_offset', true), ''), '0')::interval;
 comment on function holdfast_now is 'The only clock of the schema; holdfast.clock_offset shifts it in tests.';
 
+create function iso_time(moment timestamptz) returns text language sql stable parallel safe
+return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+comment on function iso_time is 'A time as ISO 8601 in UTC, with milliseconds.';
+
 create function readable_json(original json) returns json language sql immutable parallel safe
 -- An escape counts when an even number of backslashes stands before it.
 return case when original::text ~ '\\u(0000|[dD][89a-fA-F])'

@@ -1,10 +1,8 @@
 import type { ReportedUsage, StopReason } from '../../models/model-client.ts';
-import { toReportedUsage } from '../messages/answers.ts';
-import type { ReportedUsageColumns } from '../messages/answers.ts';
+import { reportedUsage } from '../messages/answers.ts';
 import type { Database } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import type { ModelFailure } from './model-calls.ts';
-import { isoTime, isoTimeOrNull } from '../log/stored-text.ts';
 
 export interface ModelCallRow {
   readonly turnId: string;
@@ -36,28 +34,6 @@ export interface ModelCallRow {
   readonly endedAt: string | null;
 }
 
-interface ModelCallColumns extends ReportedUsageColumns {
-  readonly turn_id: string;
-  readonly call_number: number;
-  readonly attempt: number;
-  readonly state: ModelCallRow['state'];
-  readonly model: string;
-  readonly head_entry_id: string;
-  readonly compactions: number;
-  readonly view_fingerprint: string;
-  readonly renderer_version: number;
-  readonly estimated_tokens: number;
-  readonly cost: number | null;
-  readonly stop_reason: StopReason | null;
-  readonly failure_kind: ModelFailure['kind'] | 'superseded' | null;
-  readonly failure_evidence: string | null;
-  readonly failure_status: number | null;
-  readonly failure_message: string | null;
-  readonly duration_milliseconds: number | null;
-  readonly started_at: Date;
-  readonly ended_at: Date | null;
-}
-
 /** Model calls of a conversation or of one turn, oldest first, calls paid twice included; at most `limit` (default 1,000). */
 export async function listModelCalls(
   sql: Database,
@@ -65,44 +41,15 @@ export async function listModelCalls(
 ): Promise<ModelCallRow[]> {
   const { conversationId, turnId, limit } = request;
   if (!isId(conversationId)) return [];
-  const rows = await sql<ModelCallColumns[]>`
-    select turn_id, call_number, attempt, state, model, head_entry_id, compactions, view_fingerprint,
-      renderer_version, estimated_tokens, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-      cost::float8 as cost, stop_reason, failure_kind, failure_evidence, failure_status, failure_message, duration_milliseconds,
-      started_at, ended_at
-    from model_attempts
-    where conversation_id = ${conversationId} and purpose = 'step' and turn_id in (
+  return sql<ModelCallRow[]>`
+    select m.turn_id as "turnId", m.call_number as "callNumber", m.attempt, m.state, m.model, m.head_entry_id as "headEntryId",
+      m.compactions, m.view_fingerprint as "viewFingerprint", m.renderer_version as "rendererVersion",
+      m.estimated_tokens as "estimatedTokens", ${reportedUsage(sql)} as usage, m.cost::float8 as cost,
+      m.stop_reason as "stopReason", case when m.failure_kind is not null then json_build_object('kind', m.failure_kind,
+        'evidence', coalesce(m.failure_evidence, ''), 'status', m.failure_status, 'message', m.failure_message) end as failure,
+      m.duration_milliseconds as "durationMilliseconds", iso_time(m.started_at) as "startedAt", iso_time(m.ended_at) as "endedAt"
+    from model_attempts m
+    where m.conversation_id = ${conversationId} and m.purpose = 'step' and m.turn_id in (
       select id from turns t where t.conversation_id = ${conversationId} ${turnId === undefined ? sql`` : sql`and t.id = ${turnId}`})
-    order by started_at, call_number, attempt limit ${limit ?? 1_000}`;
-  return rows.map(toModelCallRow);
-}
-
-function toModelCallRow(row: ModelCallColumns): ModelCallRow {
-  return {
-    turnId: row.turn_id,
-    callNumber: row.call_number,
-    attempt: row.attempt,
-    state: row.state,
-    model: row.model,
-    headEntryId: row.head_entry_id,
-    compactions: row.compactions,
-    viewFingerprint: row.view_fingerprint,
-    rendererVersion: row.renderer_version,
-    estimatedTokens: row.estimated_tokens,
-    usage: toReportedUsage(row),
-    cost: row.cost,
-    stopReason: row.stop_reason,
-    failure:
-      row.failure_kind === null
-        ? null
-        : {
-            kind: row.failure_kind,
-            evidence: row.failure_evidence ?? '',
-            status: row.failure_status,
-            message: row.failure_message,
-          },
-    durationMilliseconds: row.duration_milliseconds,
-    startedAt: isoTime(row.started_at),
-    endedAt: isoTimeOrNull(row.ended_at),
-  };
+    order by m.started_at, m.call_number, m.attempt limit ${limit ?? 1_000}`;
 }

@@ -1,9 +1,8 @@
 import type { Decision } from '../messages/decision-rows.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { Queries } from '../database/database.ts';
+import type { Fragment, Queries } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { StoreError } from '../database/errors.ts';
-import { isoTime, isoTimeOrNull } from '../log/stored-text.ts';
 
 export interface ToolCallReference {
   readonly turn: TurnReference;
@@ -28,16 +27,10 @@ export interface PartialToolOutput {
   readonly at: string;
 }
 
-export interface PartialColumns {
-  readonly partial_output: string | null;
-  readonly partial_bytes: string | null;
-  readonly partial_at: Date | null;
-}
-
-/** `null` when nothing was written, or too shortly before the end to be noted. */
-export function toPartialOutput(row: PartialColumns): PartialToolOutput | null {
-  if (row.partial_output === null || row.partial_at === null) return null;
-  return { text: row.partial_output, bytes: Number(row.partial_bytes), at: isoTime(row.partial_at) };
+/** `PartialToolOutput` of `tool_calls`; null when nothing was written, or too shortly before the end to be noted. */
+export function partialOutput(sql: Queries): Fragment {
+  return sql`case when partial_output is not null then json_build_object('text', partial_output, 'bytes', partial_bytes,
+    'at', iso_time(partial_at)) end`;
 }
 
 /** A call that nobody will finish, and why. */
@@ -87,62 +80,24 @@ export interface ToolCallRow {
   readonly partialOutput: PartialToolOutput | null;
 }
 
-/** A call as its row is read. */
-interface ReadRow extends PartialColumns {
-  readonly entry_id: string;
-  readonly name: string;
-  readonly provider_call_id: string;
-  readonly arguments: string;
-  readonly attempt: number;
-  readonly state: ToolCallRow['state'];
-  readonly outcome: ToolCallOutcome | null;
-  readonly worker_identity: string | null;
-  readonly claim_run_id: string | null;
-  readonly claim_attempt: number | null;
-  readonly claim_id: string | null;
-  readonly given_back: number;
-  readonly claimed_at: Date | null;
-  readonly finished_at: Date | null;
-  readonly result_entry_id: string | null;
-  readonly fingerprint: string | null;
-}
-
 /** @throws StoreError `tool_call_not_found` */
 export async function readToolCall(
   sql: Queries,
   call: Omit<ToolCallReference, 'turn'> & Omit<TurnReference, 'epoch'>,
 ): Promise<ToolCallRow> {
   const { conversationId, turnId, callNumber, callIndex } = call;
-  const [row] = await sql<ReadRow[]>`
-    select entry_id, name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
-      claim_attempt, claim_id, given_back, claimed_at, finished_at,
-      result_entry_id, fingerprint, partial_output, partial_bytes, partial_at
+  const [row] = await sql<ToolCallRow[]>`
+    select call_number as "callNumber", call_index as "callIndex", entry_id as "entryId", name,
+      provider_call_id as "providerCallId", arguments, attempt, state, outcome, worker_identity as "workerIdentity",
+      case when claim_run_id is not null and claim_attempt is not null
+        then json_build_object('runId', claim_run_id, 'activityAttempt', claim_attempt) end as claimer,
+      claim_id as "claimId", given_back as "givenBack", iso_time(claimed_at) as "claimedAt",
+      iso_time(finished_at) as "finishedAt", result_entry_id as "resultEntryId", fingerprint,
+      ${partialOutput(sql)} as "partialOutput"
     from tool_calls
     where conversation_id = ${conversationId} and turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
   if (row === undefined) {
     throw new StoreError('tool_call_not_found', `turn ${turnId} made no tool call ${callNumber}.${callIndex}`);
   }
-  return {
-    callNumber,
-    callIndex,
-    entryId: row.entry_id,
-    name: row.name,
-    providerCallId: row.provider_call_id,
-    arguments: row.arguments,
-    attempt: row.attempt,
-    state: row.state,
-    outcome: row.outcome,
-    workerIdentity: row.worker_identity,
-    claimer:
-      row.claim_run_id === null || row.claim_attempt === null
-        ? null
-        : { runId: row.claim_run_id, activityAttempt: row.claim_attempt },
-    claimId: row.claim_id,
-    givenBack: row.given_back,
-    claimedAt: isoTimeOrNull(row.claimed_at),
-    finishedAt: isoTimeOrNull(row.finished_at),
-    resultEntryId: row.result_entry_id,
-    fingerprint: row.fingerprint,
-    partialOutput: toPartialOutput(row),
-  };
+  return row;
 }

@@ -1,6 +1,6 @@
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { Queries } from '../database/database.ts';
+import type { Fragment, Queries } from '../database/database.ts';
 
 /** Sums over model calls that were paid, summaries and repeated calls included. Tokens; dollars. */
 export interface TurnUsage {
@@ -13,26 +13,11 @@ export interface TurnUsage {
   readonly cost: number | null;
 }
 
-/** The columns of these sums, on conversations and turns alike. */
-export interface UsageColumns {
-  readonly model_calls: number;
-  readonly input_tokens: string;
-  readonly cache_read_tokens: string;
-  readonly cache_write_tokens: string;
-  readonly output_tokens: string;
-  readonly cost: string;
-  readonly calls_of_unknown_cost: number;
-}
-
-export function toTurnUsage(row: UsageColumns): TurnUsage {
-  return {
-    modelCalls: row.model_calls,
-    inputTokens: Number(row.input_tokens),
-    cacheReadTokens: Number(row.cache_read_tokens),
-    cacheWriteTokens: Number(row.cache_write_tokens),
-    outputTokens: Number(row.output_tokens),
-    cost: row.calls_of_unknown_cost > 0 ? null : Number(row.cost),
-  };
+/** `TurnUsage` of these sums, which conversations and the view `turn_usage` have alike. @param of the row */
+export function usageOf(sql: Queries, of: Fragment): Fragment {
+  return sql`json_build_object('modelCalls', ${of}.model_calls, 'inputTokens', ${of}.input_tokens,
+    'cacheReadTokens', ${of}.cache_read_tokens, 'cacheWriteTokens', ${of}.cache_write_tokens,
+    'outputTokens', ${of}.output_tokens, 'cost', case when ${of}.calls_of_unknown_cost = 0 then ${of}.cost end)`;
 }
 
 /**

@@ -4,7 +4,6 @@ import type { Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
-import { isoTime, isoTimeOrNull } from '../log/stored-text.ts';
 
 /** `planned`: being carried out. `committed`: in force. `failed`: replaced by a weaker form, or none was left. `abandoned`: its turn ended. */
 export type CompactionStatus = 'planned' | 'committed' | 'failed' | 'abandoned';
@@ -52,69 +51,21 @@ export interface CompactionRow {
   readonly finishedAt: string | null;
 }
 
-interface CompactionColumns {
-  readonly id: string;
-  readonly conversation_id: string;
-  readonly turn_id: string;
-  readonly call_number: number;
-  readonly status: CompactionStatus;
-  readonly reason: CompactionReason;
-  readonly preset: string;
-  readonly form: CompactionForm;
-  readonly form_number: number;
-  readonly plan: Omit<CompactionPlan, 'operations'>;
-  readonly focus: string | null;
-  readonly details: JsonValue;
-  readonly context_lines: ContextLines | null;
-  readonly head_entry_id: string;
-  readonly previous_id: string | null;
-  readonly marker_entry_id: string | null;
-  readonly committed_head_entry_id: string | null;
-  readonly next_id: string | null;
-  readonly tokens_before: number;
-  readonly tokens_after: number | null;
-  readonly failure: string | null;
-  readonly created_at: Date;
-  readonly finished_at: Date | null;
-}
-
 /** @throws StoreError `compaction_not_found` */
 export async function getCompaction(sql: Queries, compactionId: string): Promise<CompactionRow> {
   const [row] = isId(compactionId)
-    ? await sql<CompactionColumns[]>`
-        select c.*, (select n.id from compactions n where n.replaces_id = c.id) as next_id
+    ? await sql<CompactionRow[]>`
+        select c.id as "compactionId", c.conversation_id as "conversationId", c.turn_id as "turnId", c.call_number as "callNumber",
+          c.status, c.reason, c.preset, c.form, c.form_number as "formNumber", c.plan, c.focus, c.details,
+          coalesce(c.context_lines, '{"prepend": [], "append": []}') as "contextLines", c.head_entry_id as "headEntryId",
+          c.previous_id as "previousCompactionId", c.marker_entry_id as "markerEntryId",
+          c.committed_head_entry_id as "committedHeadEntryId",
+          (select n.id from compactions n where n.replaces_id = c.id) as "nextCompactionId", c.tokens_before as "tokensBefore",
+          c.tokens_after as "tokensAfter", c.failure, iso_time(c.created_at) as "createdAt", iso_time(c.finished_at) as "finishedAt"
         from compactions c where c.id = ${compactionId}`
     : [];
   if (row === undefined) throw new StoreError('compaction_not_found', `there is no compaction ${compactionId}`);
-  return toCompactionRow(row, await readOperations(sql, compactionId));
-}
-
-function toCompactionRow(row: CompactionColumns, operations: readonly Operation[]): CompactionRow {
-  return {
-    compactionId: row.id,
-    conversationId: row.conversation_id,
-    turnId: row.turn_id,
-    callNumber: row.call_number,
-    status: row.status,
-    reason: row.reason,
-    preset: row.preset,
-    form: row.form,
-    formNumber: row.form_number,
-    plan: { ...row.plan, operations },
-    focus: row.focus,
-    details: row.details,
-    contextLines: row.context_lines ?? NO_CONTEXT_LINES,
-    headEntryId: row.head_entry_id,
-    previousCompactionId: row.previous_id,
-    markerEntryId: row.marker_entry_id,
-    committedHeadEntryId: row.committed_head_entry_id,
-    nextCompactionId: row.next_id,
-    tokensBefore: row.tokens_before,
-    tokensAfter: row.tokens_after,
-    failure: row.failure,
-    createdAt: isoTime(row.created_at),
-    finishedAt: isoTimeOrNull(row.finished_at),
-  };
+  return { ...row, plan: { ...row.plan, operations: await readOperations(sql, compactionId) } };
 }
 
 async function readOperations(sql: Queries, compactionId: string): Promise<Operation[]> {

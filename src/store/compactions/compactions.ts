@@ -14,7 +14,6 @@ import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { consumeCommands } from '../messages/commands.ts';
 import { insertPlan, requireHead } from './store-plan.ts';
-import { isoTime } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 
 export { commitCompaction } from './commit-compaction.ts';
@@ -105,10 +104,10 @@ export async function readSummaryText(
   sql: Database,
   compactionId: string,
 ): Promise<{ readonly text: string; readonly finishedAt: string } | null> {
-  const [row] = await sql<{ summary: string | null; finished_at: Date }[]>`
-    select summary, finished_at from compactions where id = ${compactionId} and status = 'committed'`;
-  if (row === undefined || row.summary === null) return null;
-  return { text: row.summary, finishedAt: isoTime(row.finished_at) };
+  const [row] = await sql<{ text: string; finishedAt: string }[]>`
+    select summary as text, iso_time(finished_at) as "finishedAt" from compactions
+    where id = ${compactionId} and status = 'committed' and summary is not null`;
+  return row ?? null;
 }
 
 export interface SummaryRow {
@@ -154,34 +153,6 @@ export interface SummaryRow {
   readonly createdAt: string;
 }
 
-interface SummaryColumns {
-  readonly id: string;
-  readonly number: number;
-  readonly form: CompactionForm;
-  readonly reason: CompactionReason;
-  readonly preset: string;
-  readonly summary: string | null;
-  readonly sections: NewSummary['sections'] | null;
-  readonly open_sections: readonly string[];
-  readonly files: NewSummary['files'] | null;
-  readonly model: string | null;
-  readonly prompt_version: string | null;
-  readonly plan: CompactionPlan;
-  readonly operations: number;
-  readonly branch: number;
-  readonly updates: number | null;
-  readonly tokens_before: number;
-  readonly tokens_after: number;
-  readonly entries_covered: number;
-  readonly tries: number;
-  readonly model_calls: number;
-  readonly cost: string | null;
-  readonly input_tokens: number;
-  readonly cache_read_tokens: number;
-  readonly duration: number;
-  readonly finished_at: Date;
-}
-
 /** Committed compactions of a conversation, newest first; with `query` those whose summary has that text (case ignored). */
 export async function listSummaries(
   sql: Database,
@@ -195,16 +166,19 @@ export async function listSummaries(
 ): Promise<SummaryRow[]> {
   const { conversationId, query, beforeNumber } = request;
   if (!isId(conversationId)) return [];
-  const rows = await sql<SummaryColumns[]>`
-    select c.id, c.number, c.form, c.reason, c.preset, c.summary, c.sections, c.files, c.model, c.prompt_version, c.plan,
-      (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
+  return sql<SummaryRow[]>`
+    select c.id as "compactionId", c.number, c.form, c.reason, c.preset, c.summary as text, coalesce(c.sections, '[]') as sections,
+      coalesce(c.files, '{"read": [], "modified": []}') as files, c.model, c.prompt_version as "promptVersion",
+      c.plan -> 'coveredThroughSequence' as "coveredThroughSequence", c.plan -> 'firstKeptSequence' as "firstKeptSequence",
+      c.plan -> 'parts' as parts, (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
       array(
         select s ->> 'title' from turns t, json_array_elements(model_in_force(t) -> 'policy' -> 'summary' -> 'sections') as s
-        where t.id = c.turn_id and s ->> 'open' = 'true') as open_sections,
+        where t.id = c.turn_id and s ->> 'open' = 'true') as "openSections",
       u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
-      c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost, r.input_tokens,
-      r.cache_read_tokens,
-      (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
+      c.tokens_before as "tokensBefore", c.tokens_after as "tokensAfter", u.entries_covered as "entriesCovered", u.tries,
+      u.model_calls as "modelCalls", u.cost::float8 as cost, r.input_tokens as "inputTokens", r.cache_read_tokens as "cacheReadTokens",
+      round(extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as "durationMilliseconds",
+      iso_time(c.finished_at) as "createdAt"
     from compactions c join summaries u on u.compaction_id = c.id
     cross join lateral (
       select coalesce(sum(m.input_tokens), 0)::float8 as input_tokens,
@@ -217,42 +191,9 @@ export async function listSummaries(
       ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}
       ${query === undefined ? sql`` : sql`and strpos(lower(c.summary::text), lower(${inJson(query)})) > 0`}
     order by c.number desc limit ${request.limit ?? 100}`;
-  return rows.map(toSummaryRow);
 }
 
 /** The query as it stands inside a JSON string. */
 function inJson(query: string): string {
   return JSON.stringify(query).slice(1, -1);
-}
-
-function toSummaryRow(row: SummaryColumns): SummaryRow {
-  return {
-    compactionId: row.id,
-    number: row.number,
-    form: row.form,
-    reason: row.reason,
-    preset: row.preset,
-    text: row.summary,
-    sections: row.sections ?? [],
-    openSections: row.open_sections,
-    files: row.files ?? { read: [], modified: [] },
-    model: row.model,
-    promptVersion: row.prompt_version,
-    coveredThroughSequence: row.plan.coveredThroughSequence,
-    firstKeptSequence: row.plan.firstKeptSequence,
-    operations: row.operations,
-    parts: row.plan.parts,
-    branch: row.branch,
-    updates: row.updates,
-    tokensBefore: row.tokens_before,
-    tokensAfter: row.tokens_after,
-    entriesCovered: row.entries_covered,
-    tries: row.tries,
-    modelCalls: row.model_calls,
-    cost: row.cost === null ? null : Number(row.cost),
-    inputTokens: row.input_tokens,
-    cacheReadTokens: row.cache_read_tokens,
-    durationMilliseconds: Math.round(row.duration),
-    createdAt: isoTime(row.finished_at),
-  };
 }

@@ -4,9 +4,8 @@ import type { TurnOutcome } from '../../turn/turn-reference.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import type { ConversationSettings } from '../messages/messages.ts';
-import { isoTime } from '../log/stored-text.ts';
-import { toTurnUsage } from '../attempts/usage.ts';
-import type { TurnUsage, UsageColumns } from '../attempts/usage.ts';
+import { usageOf } from '../attempts/usage.ts';
+import type { TurnUsage } from '../attempts/usage.ts';
 
 /** `working`: a turn is open. `waiting`: rows wait and no turn is open. `idle`: neither. */
 export type ConversationState = 'working' | 'waiting' | 'idle';
@@ -37,33 +36,23 @@ export interface ConversationRow {
   readonly title: string;
 }
 
-interface ConversationColumns extends UsageColumns, ConversationSettings {
-  readonly id: string;
-  readonly agent: string;
-  readonly created_at: Date;
-  readonly active_at: Date;
-  readonly active_turn_id: string | null;
-  readonly last_outcome: TurnOutcome | null;
-  readonly epoch: number;
-  readonly head_entry_id: string | null;
-  readonly last_sequence: number;
-  readonly last_event: number;
-  readonly compactions: number;
-  readonly waiting: number;
-  readonly secrets_redacted: number;
+/** What `toConversationRow` makes a title and a state of. */
+type ConversationColumns = Omit<ConversationRow, 'state' | 'title'> & {
   readonly first_content: readonly ContentPart[] | null;
-}
+};
 
 function conversationColumns(sql: Queries) {
-  return sql`c.id, c.agent, c.model, c.preset, c.workspace, c.user_name as "user", c.created_at, c.active_at, c.active_turn_id, c.epoch,
-    c.head_entry_id, c.last_sequence, c.compactions,
-    (select coalesce(max(v.number), 0) from events v where v.conversation_id = c.id) as last_event, c.model_calls, c.input_tokens, c.cache_read_tokens,
-    c.cache_write_tokens, c.output_tokens, c.cost, c.calls_of_unknown_cost,
-    (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as waiting,
+  return sql`c.id, c.agent,
+    json_build_object('model', c.model, 'preset', c.preset, 'workspace', c.workspace, 'user', c.user_name) as settings,
+    iso_time(c.created_at) as "createdAt", iso_time(c.active_at) as "activeAt", c.active_turn_id as "activeTurnId", c.epoch,
+    c.head_entry_id as "headEntryId", c.last_sequence as entries, c.compactions,
+    (select coalesce(max(v.number), 0) from events v where v.conversation_id = c.id) as events,
+    ${usageOf(sql, sql`c`)} as usage,
+    (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as "waitingMessages",
     (select coalesce(sum((v.data ->> 'count')::int), 0) from events v
-     where v.conversation_id = c.id and v.kind = 'secrets_redacted')::int as secrets_redacted,
+     where v.conversation_id = c.id and v.kind = 'secrets_redacted')::int as "secretsRedacted",
     (select t.outcome from turns t
-     where t.conversation_id = c.id and t.outcome is not null order by t.epoch desc limit 1) as last_outcome,
+     where t.conversation_id = c.id and t.outcome is not null order by t.epoch desc limit 1) as "lastOutcome",
     (select m.content from messages m
      where m.conversation_id = c.id and m.kind = 'message' order by m.position limit 1) as first_content`;
 }
@@ -71,28 +60,13 @@ function conversationColumns(sql: Queries) {
 /** Characters of a title. */
 const TITLE_CHARACTERS = 120;
 
-function toConversationRow(row: ConversationColumns): ConversationRow {
-  const { model, preset, workspace, user } = row;
-  const [title = ''] = textOf(row.first_content ?? [])
+function toConversationRow({ first_content: first, ...row }: ConversationColumns): ConversationRow {
+  const [title = ''] = textOf(first ?? [])
     .trim()
     .split('\n');
   return {
-    id: row.id,
-    agent: row.agent,
-    settings: { model, preset, workspace, user },
-    state: row.active_turn_id !== null ? 'working' : row.waiting > 0 ? 'waiting' : 'idle',
-    createdAt: isoTime(row.created_at),
-    activeAt: isoTime(row.active_at),
-    activeTurnId: row.active_turn_id,
-    lastOutcome: row.last_outcome,
-    epoch: row.epoch,
-    headEntryId: row.head_entry_id,
-    entries: row.last_sequence,
-    events: row.last_event,
-    compactions: row.compactions,
-    waitingMessages: row.waiting,
-    secretsRedacted: row.secrets_redacted,
-    usage: toTurnUsage(row),
+    ...row,
+    state: row.activeTurnId !== null ? 'working' : row.waitingMessages > 0 ? 'waiting' : 'idle',
     title: title.length > TITLE_CHARACTERS ? `${title.slice(0, TITLE_CHARACTERS - 1)}…` : title,
   };
 }

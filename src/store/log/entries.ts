@@ -12,7 +12,6 @@ import { insertEntry } from './entry-writer.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { readCurrentPoint } from '../compactions/plan-source.ts';
-import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { TurnWriter } from '../database/transaction.ts';
 
@@ -45,27 +44,16 @@ export interface StoredEntry extends Entry {
   readonly compactionId: string | null;
 }
 
-interface StoredEntryColumns extends EntryColumns {
-  readonly conversation_id: string;
-  readonly parent_id: string | null;
-  readonly created_at: Date;
-  readonly message_id: string | null;
-  readonly compaction_id: string | null;
-}
+type StoredEntryColumns = EntryColumns & Omit<StoredEntry, keyof Entry>;
 
 function storedColumns(sql: Queries) {
-  return sql`${entryColumns(sql)}, e.conversation_id, e.parent_id, e.created_at, e.message_id, e.compaction_id`;
+  return sql`${entryColumns(sql)}, e.conversation_id as "conversationId", e.parent_id as "parentId",
+    iso_time(e.created_at) as "createdAt", e.message_id as "messageId", e.compaction_id as "compactionId"`;
 }
 
 function toStoredEntry(row: StoredEntryColumns): StoredEntry {
-  return {
-    ...toEntry(row),
-    conversationId: row.conversation_id,
-    parentId: row.parent_id,
-    createdAt: isoTime(row.created_at),
-    messageId: row.message_id,
-    compactionId: row.compaction_id,
-  };
+  const { conversationId, parentId, createdAt, messageId, compactionId } = row;
+  return { ...toEntry(row), conversationId, parentId, createdAt, messageId, compactionId };
 }
 
 export interface EntryPageRequest {

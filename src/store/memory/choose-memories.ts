@@ -8,10 +8,9 @@ import {
   memoryIsInForce,
   memoryIsOfScopes,
   renewMemory,
-  toMemory,
   writeMemory,
 } from './memories.ts';
-import type { MemoryRow, MemoryScope, MemoryToInsert, StoredMemory } from './memories.ts';
+import type { MemoryScope, MemoryToInsert, StoredMemory } from './memories.ts';
 import { memoryIsOfAnotherUser } from './memory-users.ts';
 
 import { withoutTableScans } from '../database/without-table-scans.ts';
@@ -58,7 +57,7 @@ export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promis
   // Postgres expects a word in one of 200 memories, whichever it is: among some 100,000 it takes a scan to be sooner done, and is wrong.
   const rows = await withoutTableScans(
     sql,
-    (open) => open<MemoryRow[]>`
+    (open) => open<StoredMemory[]>`
     with scopes as (
       select * from unnest(
         ${scopes.map(({ tenant }) => tenant ?? DEFAULT_TENANT)}::text[], ${scopes.map(({ scope }) => scope)}::text[],
@@ -92,7 +91,7 @@ export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promis
     select ${memoryColumns(sql)} from memories m where m.id in (select c.id from chosen c) and ${memoryIsOfScopes(sql, scopes)}
     order by m.created_at desc, m.id desc`,
   );
-  return rows.map(toMemory);
+  return rows;
 }
 
 /** Of each scope by itself: an index has them in order of time. */

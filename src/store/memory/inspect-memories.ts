@@ -1,7 +1,7 @@
 import type { Queries } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
-import { memoryColumns, memoryIsInForce, toMemory } from './memories.ts';
-import type { MemoryRow, MemoryScope, StoredMemory } from './memories.ts';
+import { memoryColumns, memoryIsInForce } from './memories.ts';
+import type { MemoryScope, StoredMemory } from './memories.ts';
 
 /** Memories of a tenant, newest first: what its operator looks through. */
 export async function listMemoriesOf(
@@ -16,13 +16,12 @@ export async function listMemoriesOf(
   },
 ): Promise<StoredMemory[]> {
   const { tenant, scope, name, all, limit } = request;
-  const rows = await sql<MemoryRow[]>`
+  return sql<StoredMemory[]>`
     select ${memoryColumns(sql)} from memories m
     where m.tenant = ${tenant} ${scope === undefined ? sql`` : sql`and m.scope = ${scope}`}
       ${name === undefined ? sql`` : sql`and m.scope_name = ${name}`}
       ${all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
     order by m.created_at desc, m.id desc limit ${limit}`;
-  return rows.map(toMemory);
 }
 
 /** Removes a memory of a tenant and those whose place it had taken; `false` when there is none. */

@@ -2,7 +2,7 @@ import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { isoTime, isoTimeOrNull, jsonText } from '../log/stored-text.ts';
+import { jsonText } from '../log/stored-text.ts';
 import { transaction } from '../database/transaction.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { termsOf } from './memory-terms.ts';
@@ -185,13 +185,12 @@ export async function listMemories(
     readonly limit?: number;
   },
 ): Promise<StoredMemory[]> {
-  const rows = await sql<MemoryRow[]>`
+  return sql<StoredMemory[]>`
     select ${memoryColumns(sql)} from memories m
     where ${memoryIsOfScopes(sql, request.scopes)}
       ${request.kinds === undefined ? sql`` : sql`and m.kind = any(${[...request.kinds]})`}
       ${request.all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
     order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
-  return rows.map(toMemory);
 }
 
 /**
@@ -214,45 +213,11 @@ export async function forgetMemory(
   return count > 0;
 }
 
-export interface MemoryRow {
-  readonly id: string;
-  readonly scope: MemoryScope['scope'];
-  readonly scope_name: string;
-  readonly kind: MemoryKind;
-  readonly text: string;
-  readonly origin: StoredMemory['origin'];
-  readonly conversation_id: string | null;
-  readonly user_name: string | null;
-  readonly source_id: string | null;
-  readonly confidence: number;
-  readonly superseded_by: string | null;
-  readonly expires_at: Date | null;
-  readonly created_at: Date;
-}
-
-/** Of `memories m`. */
+/** A `StoredMemory` of `memories m`. */
 export function memoryColumns(sql: Queries) {
-  return sql`m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id, m.source_id, m.confidence,
-    m.superseded_by, m.expires_at, m.created_at,
-    (select c.user_name from conversations c where c.id = m.conversation_id) as user_name`;
-}
-
-export function toMemory(row: MemoryRow): StoredMemory {
-  return {
-    id: row.id,
-    scope: row.scope,
-    scopeName: row.scope_name,
-    kind: row.kind,
-    text: row.text,
-    origin: row.origin,
-    conversationId: row.conversation_id,
-    user: row.user_name,
-    sourceId: row.source_id,
-    confidence: row.confidence,
-    supersededBy: row.superseded_by,
-    expiresAt: isoTimeOrNull(row.expires_at),
-    createdAt: isoTime(row.created_at),
-  };
+  return sql`m.id, m.scope, m.scope_name as "scopeName", m.kind, m.text, m.origin, m.conversation_id as "conversationId",
+    (select c.user_name from conversations c where c.id = m.conversation_id) as user, m.source_id as "sourceId", m.confidence,
+    m.superseded_by as "supersededBy", iso_time(m.expires_at) as "expiresAt", iso_time(m.created_at) as "createdAt"`;
 }
 
 /** Which of these memories of the scopes are in force: not forgotten, superseded or expired. */

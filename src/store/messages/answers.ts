@@ -1,7 +1,7 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { ReportedUsage, StopReason } from '../../models/model-client.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { Queries } from '../database/database.ts';
+import type { Fragment, Queries } from '../database/database.ts';
 
 /** An answer that is stored. */
 export interface StoredAnswer {
@@ -23,32 +23,20 @@ export interface ModelCallReference {
 
 /** The stored answer of a call number, if any: nothing needs to be bought. */
 export async function readAnswer(sql: Queries, call: ModelCallReference): Promise<StoredAnswer | null> {
-  const [row] = await sql<
-    (ReportedUsageColumns & {
-      entry_id: string;
-      attempt: number;
-      content: readonly ContentPart[];
-      stop_reason: StopReason;
-      head_entry_id: string;
-      turn_cost: number | null;
-    })[]
-  >`
-    select m.entry_id, m.attempt, e.content, m.stop_reason, m.head_entry_id, m.input_tokens, m.cache_read_tokens,
-      m.cache_write_tokens, m.output_tokens,
-      case when u.calls_of_unknown_cost = 0 then u.cost::float8 end as turn_cost
+  const [row] = await sql<StoredAnswer[]>`
+    select m.entry_id as "entryId", m.attempt, e.content, m.stop_reason as "stopReason", ${reportedUsage(sql)} as usage,
+      m.head_entry_id as "headEntryId", case when u.calls_of_unknown_cost = 0 then u.cost::float8 end as "turnCost"
     from model_attempts m join entries e on e.conversation_id = m.conversation_id and e.id = m.entry_id
       join turn_usage u on u.turn_id = m.turn_id
     where m.conversation_id = ${call.turn.conversationId} and m.turn_id = ${call.turn.turnId} and m.call_number = ${call.callNumber}`;
-  if (row === undefined) return null;
-  return {
-    entryId: row.entry_id,
-    attempt: row.attempt,
-    content: row.content,
-    stopReason: row.stop_reason,
-    usage: toReportedUsage(row),
-    headEntryId: row.head_entry_id,
-    turnCost: row.turn_cost,
-  };
+  return row ?? null;
+}
+
+/** `ReportedUsage` of `model_attempts m`, or null. */
+export function reportedUsage(sql: Queries): Fragment {
+  return sql`case when m.input_tokens is not null then json_build_object('input', m.input_tokens,
+    'cacheRead', coalesce(m.cache_read_tokens, 0), 'cacheWrite', coalesce(m.cache_write_tokens, 0),
+    'output', coalesce(m.output_tokens, 0)) end`;
 }
 
 export interface ReportedUsageColumns {

@@ -1,7 +1,7 @@
 import { writeCallName } from '../../turn/call-name.ts';
+import type { CallName } from '../../turn/call-name.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
-import { isoTime } from '../log/stored-text.ts';
 import { turnNumber } from '../turns/turn-number.ts';
 
 /** May the tool run, or what does the user answer? */
@@ -28,14 +28,10 @@ export async function readDecision(
   sql: Queries,
   call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
 ): Promise<Decision | null> {
-  const [row] = await sql<
-    { kind: DecisionKind; state: DecisionState; content: string | null; requested_at: Date; expires_at: Date }[]
-  >`
-    select kind, state, content, requested_at, expires_at from decisions
+  const [row] = await sql<Decision[]>`
+    select kind, state, content as text, iso_time(requested_at) as "requestedAt", iso_time(expires_at) as "expiresAt" from decisions
     where turn_id = ${call.turnId} and call_number = ${call.callNumber} and call_index = ${call.callIndex}`;
-  if (row === undefined) return null;
-  const { kind, state, content: text } = row;
-  return { kind, state, text, requestedAt: isoTime(row.requested_at), expiresAt: isoTime(row.expires_at) };
+  return row ?? null;
 }
 
 /** A tool call that waits for a person. */
@@ -53,61 +49,34 @@ interface WaitingDecision {
   readonly expiresAt: string;
 }
 
-interface WaitingColumns {
-  readonly conversation_id: string;
-  readonly agent: string;
-  readonly turn_id: string;
-  readonly turn_number: number;
-  readonly call_number: number;
-  readonly call_index: number;
-  readonly kind: DecisionKind;
-  readonly tool: string;
-  readonly rules: readonly string[];
-  readonly arguments: string;
-  readonly requested_at: Date;
-  readonly expires_at: Date;
-}
+type DecisionOfAgent = WaitingDecision & { readonly conversationId: string; readonly agent: string };
 
-function waitingRows(sql: Queries, where: Fragment) {
-  return sql<WaitingColumns[]>`
-    select d.conversation_id, d.agent, d.turn_id, ${turnNumber(sql)} as turn_number, d.call_number, d.call_index, d.kind,
-      d.tool, d.rules, c.arguments, d.requested_at, d.expires_at
+async function waitingRows(sql: Queries, where: Fragment): Promise<DecisionOfAgent[]> {
+  const rows = await sql<(Omit<DecisionOfAgent, 'call'> & { readonly call: CallName })[]>`
+    select d.conversation_id as "conversationId", d.agent, d.turn_id as "turnId",
+      json_build_object('turnNumber', ${turnNumber(sql)}, 'callNumber', d.call_number, 'callIndex', d.call_index) as call,
+      d.kind, d.tool, d.rules, c.arguments, iso_time(d.requested_at) as "requestedAt", iso_time(d.expires_at) as "expiresAt"
     from decisions d join tool_calls c using (conversation_id, turn_id, call_number, call_index)
       join turns t on t.id = d.turn_id join conversations v on v.id = d.conversation_id
     where d.state = 'waiting' and ${where}`;
-}
-
-function waitingDecision(row: WaitingColumns): WaitingDecision {
-  return {
-    turnId: row.turn_id,
-    call: writeCallName({ turnNumber: row.turn_number, callNumber: row.call_number, callIndex: row.call_index }),
-    kind: row.kind,
-    tool: row.tool,
-    rules: row.rules,
-    arguments: row.arguments,
-    requestedAt: isoTime(row.requested_at),
-    expiresAt: isoTime(row.expires_at),
-  };
+  return rows.map((row) => Object.assign(row, { call: writeCallName(row.call) }));
 }
 
 /** In the order of the calls. */
 export async function listWaitingDecisions(sql: Queries, conversationId: string): Promise<WaitingDecision[]> {
   if (!isId(conversationId)) return [];
   const rows = await waitingRows(sql, sql`d.conversation_id = ${conversationId} order by d.call_number, d.call_index`);
-  return rows.map(waitingDecision);
+  return rows.map(({ conversationId: _id, agent: _agent, ...row }) => row);
 }
 
 /** Of all conversations of a tenant, the one that waits longest first. */
 export async function listDecisionsOfTenant(
   sql: Queries,
   { tenant, limit }: { readonly tenant: string; readonly limit: number },
-): Promise<(WaitingDecision & { readonly conversationId: string; readonly agent: string })[]> {
-  const rows = await waitingRows(
+): Promise<DecisionOfAgent[]> {
+  return waitingRows(
     sql,
     sql`v.tenant = ${tenant} order by d.requested_at, d.conversation_id, d.call_number, d.call_index limit ${limit}`,
-  );
-  return rows.map((row) =>
-    Object.assign(waitingDecision(row), { conversationId: row.conversation_id, agent: row.agent }),
   );
 }
 

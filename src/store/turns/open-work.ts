@@ -5,19 +5,9 @@ import { readDecision, withdrawDecisions } from '../messages/decisions.ts';
 import type { Decision } from '../messages/decisions.ts';
 import { insertEntry } from '../log/entry-writer.ts';
 import { releaseAllPermits } from '../providers/permits.ts';
-import { isoTimeOrNull } from '../log/stored-text.ts';
-import { toPartialOutput } from '../attempts/tool-call-rows.ts';
-import type { CloseToolCall, OpenToolCall, PartialColumns, ToolCallOutcome } from '../attempts/tool-call-rows.ts';
+import { partialOutput } from '../attempts/tool-call-rows.ts';
+import type { CloseToolCall, OpenToolCall, ToolCallOutcome } from '../attempts/tool-call-rows.ts';
 import type { Writer } from '../database/transaction.ts';
-
-interface OpenCallRow extends PartialColumns {
-  readonly turn_id: string;
-  readonly call_number: number;
-  readonly call_index: number;
-  readonly name: string;
-  readonly state: 'requested' | 'claimed';
-  readonly claimed_at: Date | null;
-}
 
 /**
  * Gives every open tool call of the conversation a result, because no request may hold a call
@@ -29,20 +19,19 @@ export async function closeToolCalls(
   cause: OpenToolCall['cause'],
   closeToolCall: CloseToolCall,
 ): Promise<void> {
-  const calls = await sql<OpenCallRow[]>`
-    select turn_id, call_number, call_index, name,
-      case when given_back = attempt then 'requested' else state end as state, claimed_at, partial_output, partial_bytes, partial_at
+  const calls = await sql<(Omit<OpenToolCall, 'cause' | 'decision'> & { readonly turnId: string })[]>`
+    select turn_id as "turnId", call_number as "callNumber", call_index as "callIndex", name,
+      case when given_back = attempt then 'requested' else state end as state, iso_time(claimed_at) as "claimedAt",
+      ${partialOutput(sql)} as "partialOutput"
     from tool_calls where conversation_id = ${turn.conversationId} and state <> 'finished'
       and turn_id in (select t.id from turns t where t.conversation_id = ${turn.conversationId} and t.outcome is null)
     order by turn_id, call_number, call_index`;
-  for (const call of calls) {
-    const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state } = call;
+  for (const { turnId, ...call } of calls) {
+    const { callNumber, callIndex, name, state } = call;
     const decision = decidedInstead(await readDecision(sql, { turnId, callNumber, callIndex }));
     const outcome = outcomeOfClosing(state, decision);
-    const claimedAt = isoTimeOrNull(call.claimed_at);
-    const partialOutput = toPartialOutput(call);
     const entry = await insertEntry(sql, {
-      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, partialOutput, cause, decision }),
+      ...closeToolCall({ ...call, cause, decision }),
       kind: 'tool_result',
       turn: { ...turn, turnId },
       callNumber,
@@ -67,7 +56,7 @@ function decidedInstead(decision: Decision | null): Decision | null {
   return decision !== null && ['denied', 'expired', 'answered'].includes(decision.state) ? decision : null;
 }
 
-function outcomeOfClosing(state: OpenCallRow['state'], decision: Decision | null): ToolCallOutcome {
+function outcomeOfClosing(state: OpenToolCall['state'], decision: Decision | null): ToolCallOutcome {
   if (decision?.state === 'answered') return 'succeeded';
   return state === 'claimed' && decision === null ? 'outcome_unknown' : 'not_run';
 }

@@ -9,10 +9,9 @@ import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
-import { isoTime, isoTimeOrNull } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
-import { toTurnUsage } from '../attempts/usage.ts';
-import type { TurnUsage, UsageColumns } from '../attempts/usage.ts';
+import { usageOf } from '../attempts/usage.ts';
+import type { TurnUsage } from '../attempts/usage.ts';
 import { onlySteps } from './turn-limits.ts';
 import { waitsForProvider } from './provider-waits.ts';
 
@@ -73,93 +72,43 @@ export interface TurnRow {
   readonly usage: TurnUsage;
 }
 
-interface TurnColumns extends UsageColumns {
-  readonly id: string;
-  readonly conversation_id: string;
-  readonly epoch: number;
-  readonly agent: string;
-  readonly model: string;
-  readonly fallbacks: readonly GivenUpModel[];
-  readonly preset: string;
-  readonly workflow_id: string;
-  readonly run_id: string;
-  readonly command_only: boolean;
-  readonly took_messages: boolean;
-  readonly waits_for_rate_limit: boolean;
-  readonly waits_for_people: TurnRow['waitsForPeople'];
-  readonly outcome: TurnOutcome | null;
-  readonly reason: string | null;
-  readonly breakdown: WindowBreakdown | null;
-  readonly begun_at: Date;
-  readonly ended_at: Date | null;
-  readonly steps: number;
-  readonly compactions: number;
-  readonly overflows: number;
-  readonly vendor_message: string | null;
-}
-
 function turnColumns(sql: Queries) {
-  return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.fallbacks, t.preset, t.workflow_id, t.run_id, t.command_only,
-    t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, u.model_calls, u.input_tokens, u.cache_read_tokens,
-    u.cache_write_tokens, u.output_tokens, u.cost, u.calls_of_unknown_cost,
+  return sql`json_build_object('conversationId', t.conversation_id, 'turnId', t.id, 'epoch', t.epoch) as turn,
+    t.agent, t.model, t.fallbacks as "givenUp", t.preset, t.workflow_id as "workflowId", t.run_id as "runId",
+    t.command_only as "commandOnly", t.outcome, t.reason, t.breakdown, iso_time(t.begun_at) as "begunAt",
+    iso_time(t.ended_at) as "endedAt", ${usageOf(sql, sql`u`)} as usage,
     exists (
       select from entries e
-      where e.conversation_id = t.conversation_id and e.turn_id = t.id and e.call_number is null and e.kind = 'user') as took_messages,
-    t.outcome is null and ${waitsForProvider(sql)} as waits_for_rate_limit,
+      where e.conversation_id = t.conversation_id and e.turn_id = t.id and e.call_number is null and e.kind = 'user') as "tookMessages",
+    t.outcome is null and ${waitsForProvider(sql)} as "waitsForRateLimit",
     (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
-      from decisions d where d.turn_id = t.id and d.state = 'waiting') as waits_for_people,
+      from decisions d where d.turn_id = t.id and d.state = 'waiting') as "waitsForPeople",
     u.steps,
     (select count(*) from model_attempts m
       where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
     (select m.failure_message from model_attempts m
       where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.failure_message is not null
-      order by m.call_number desc, m.attempt desc limit 1) as vendor_message,
+      order by m.call_number desc, m.attempt desc limit 1) as "vendorMessage",
     (select count(*) from compactions c where c.turn_id = t.id and c.status = 'committed')::int as compactions`;
-}
-
-function toTurnRow(row: TurnColumns): TurnRow {
-  return {
-    turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
-    agent: row.agent,
-    model: row.model,
-    givenUp: row.fallbacks,
-    preset: row.preset,
-    workflowId: row.workflow_id,
-    runId: row.run_id,
-    commandOnly: row.command_only,
-    tookMessages: row.took_messages,
-    waitsForRateLimit: row.waits_for_rate_limit,
-    waitsForPeople: row.waits_for_people,
-    outcome: row.outcome,
-    reason: row.reason,
-    breakdown: row.breakdown,
-    begunAt: isoTime(row.begun_at),
-    endedAt: isoTimeOrNull(row.ended_at),
-    steps: row.steps,
-    compactions: row.compactions,
-    overflows: row.overflows,
-    vendorMessage: row.vendor_message,
-    usage: toTurnUsage(row),
-  };
 }
 
 /** @throws StoreError `turn_not_found` */
 export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
   const [row] = isId(turnId)
     ? await sql<
-        TurnColumns[]
+        TurnRow[]
       >`select ${turnColumns(sql)} from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`
     : [];
   if (row === undefined) throw turnNotFound(turnId);
-  return toTurnRow(row);
+  return row;
 }
 
 /** The newest turn of a conversation, open or ended; `null` before the first. */
 export async function readLastTurn(sql: Queries, conversationId: string): Promise<TurnRow | null> {
   if (!isId(conversationId)) return null;
-  const [row] = await sql<TurnColumns[]>`
+  const [row] = await sql<TurnRow[]>`
     select ${turnColumns(sql)} from turns t join turn_usage u on u.turn_id = t.id where t.conversation_id = ${conversationId} order by t.epoch desc limit 1`;
-  return row === undefined ? null : toTurnRow(row);
+  return row ?? null;
 }
 
 interface SnapshotColumns {
