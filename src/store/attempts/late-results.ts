@@ -1,6 +1,5 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Database } from '../database/database.ts';
-import { isoTime } from '../log/stored-text.ts';
 import type { ToolCallOutcome } from './tool-call-rows.ts';
 
 /** A result that came too late, for people. */
@@ -18,10 +17,9 @@ export interface LateToolResult {
 /** Results of turns that are kept beside the log, in order of arrival. */
 export async function listLateToolResults(sql: Database, turnIds: readonly string[]): Promise<LateToolResult[]> {
   if (turnIds.length === 0) return [];
-  const rows = await sql<(Omit<LateToolResult, 'receivedAt'> & { readonly receivedAt: Date })[]>`
+  return sql<LateToolResult[]>`
     select t.turn_id as "turnId", t.call_number as "callNumber", t.call_index as "callIndex", l.attempt,
-      l.worker_identity as "workerIdentity", l.outcome, l.content, l.received_at as "receivedAt"
+      l.worker_identity as "workerIdentity", l.outcome, l.content, iso_time(l.received_at) as "receivedAt"
     from tool_calls t cross join unnest(t.late_results) l
     where t.turn_id = any(${[...turnIds]}::uuid[]) order by l.received_at, t.call_number, t.call_index, l.attempt`;
-  return rows.map(({ receivedAt, ...row }) => Object.assign(row, { receivedAt: isoTime(receivedAt) }));
 }

@@ -4,7 +4,6 @@ import type { Fragment, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { newestOnPath } from '../log/newest-on-path.ts';
-import { isoTimeOrNull } from '../log/stored-text.ts';
 
 /** A branch as users see it. */
 export interface BranchRow {
@@ -40,16 +39,7 @@ export async function readActiveBranch(sql: Queries, conversationId: string): Pr
   return active;
 }
 
-interface BranchColumns {
-  readonly branch: number;
-  readonly active: boolean;
-  readonly forked_from: number | null;
-  readonly forked_at: number | null;
-  readonly entries: number;
-  readonly head: string | null;
-  readonly first: readonly ContentPart[] | null;
-  readonly active_at: Date | null;
-}
+type BranchColumns = Omit<BranchRow, 'title'> & { readonly first: readonly ContentPart[] | null };
 
 /**
  * Sequences have no gaps, so that those of the first branch, which may be nearly all, are what the others leave; an index tells how many
@@ -58,7 +48,8 @@ interface BranchColumns {
 async function readBranches(sql: Queries, conversationId: string, which: Fragment): Promise<BranchRow[]> {
   const rows = isId(conversationId)
     ? await sql<BranchColumns[]>`
-        select own.branch, own.branch = c.branch as active, fork.ancestor as forked_from, fork.through_sequence as forked_at,
+        select own.branch, own.branch = c.branch as active, fork.ancestor as "forkedFrom",
+          fork.through_sequence as "forkedAtSequence",
           case when own.branch > 0
             then (select count(*) from entries e where e.conversation_id = c.id and e.branch + 0 = own.branch)
             else c.last_sequence - (
@@ -67,11 +58,11 @@ async function readBranches(sql: Queries, conversationId: string, which: Fragmen
                 where e.conversation_id = o.conversation_id and e.branch + 0 = o.branch) as others
               where o.conversation_id = c.id and o.ancestor = o.branch and o.branch > 0)
           end::int as entries,
-          newest.created_at as active_at,
+          iso_time(newest.created_at) as "activeAt",
           coalesce(newest.id, (select leaf.id from (${newestOnPath(sql, sql`e.id, e.sequence`, {
             of: sql`branches b`,
             where: sql`b.conversation_id = c.id and b.branch = own.branch`,
-          })}) as leaf)) as head,
+          })}) as leaf)) as "headEntryId",
           (select e.content from entries e where e.conversation_id = c.id and e.branch = own.branch and e.kind = 'user'
             order by e.sequence limit 1) as first
         from conversations c
@@ -86,16 +77,7 @@ async function readBranches(sql: Queries, conversationId: string, which: Fragmen
         where c.id = ${conversationId} and ${which} order by own.branch`
     : [];
   if (rows.length === 0) throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
-  return rows.map((row) => ({
-    branch: row.branch,
-    active: row.active,
-    forkedFrom: row.forked_from,
-    forkedAtSequence: row.forked_at,
-    entries: row.entries,
-    headEntryId: row.head,
-    title: titleOf(row.first),
-    activeAt: isoTimeOrNull(row.active_at),
-  }));
+  return rows.map(({ first, ...row }) => Object.assign(row, { title: titleOf(first) }));
 }
 
 function titleOf(content: readonly ContentPart[] | null): string {

@@ -31,19 +31,6 @@ const NAME: Readonly<Record<CostGroup, string>> = {
   step: 'step_name',
 };
 
-interface CostColumns {
-  readonly name: string;
-  readonly calls: number;
-  readonly input: number;
-  readonly cache_read: number;
-  readonly cache_write: number;
-  readonly output: number;
-  readonly known_cost: number;
-  readonly unknown: number;
-  readonly repeated: number;
-  readonly repeated_cost: number;
-}
-
 /**
  * What model calls cost since a time, the most expensive first; turns and steps in their order, of one
  * conversation only.
@@ -69,7 +56,7 @@ export async function readCosts(
   const turnNumber = inOrder
     ? sql`(select count(*)::int from turns e where e.conversation_id = t.conversation_id and e.epoch <= t.epoch)`
     : sql`0`;
-  const rows = await sql<CostColumns[]>`
+  return sql<CostRow[]>`
     with calls as (
       select t.agent, ${turnNumber} as turn, m.call_number as step, m.model, m.conversation_id::text, 1 as calls, m.input_tokens,
         m.cache_read_tokens, m.cache_write_tokens, m.output_tokens, m.cost, (m.cost is null)::int as unknown,
@@ -93,27 +80,11 @@ export async function readCosts(
       select *, 'turn ' || turn as turn_name, 'turn ' || turn || coalesce(', step ' || step, '') as step_name from calls
     )
     select ${sql(NAME[by])} as name, sum(calls)::int as calls, coalesce(sum(input_tokens), 0)::float8 as input,
-      coalesce(sum(cache_read_tokens), 0)::float8 as cache_read, coalesce(sum(cache_write_tokens), 0)::float8 as cache_write,
-      coalesce(sum(output_tokens), 0)::float8 as output, coalesce(sum(cost), 0)::float8 as known_cost,
-      sum(unknown)::int as unknown, (count(*) filter (where repeated))::int as repeated,
-      coalesce(sum(cost) filter (where repeated), 0)::float8 as repeated_cost
+      coalesce(sum(cache_read_tokens), 0)::float8 as "cacheRead", coalesce(sum(cache_write_tokens), 0)::float8 as "cacheWrite",
+      coalesce(sum(output_tokens), 0)::float8 as output, case when sum(unknown) = 0 then coalesce(sum(cost), 0)::float8 end as cost,
+      coalesce(sum(cost), 0)::float8 as "knownCost", sum(unknown)::int as "callsOfUnknownCost",
+      (count(*) filter (where repeated))::int as "repeatedCalls",
+      coalesce(sum(cost) filter (where repeated), 0)::float8 as "repeatedCost"
     from named group by 1
-    order by ${inOrder ? sql`min(turn), min(step)` : sql`known_cost desc, calls desc, name`}`;
-  return rows.map(toCostRow);
-}
-
-function toCostRow(row: CostColumns): CostRow {
-  return {
-    name: row.name,
-    calls: row.calls,
-    input: row.input,
-    cacheRead: row.cache_read,
-    cacheWrite: row.cache_write,
-    output: row.output,
-    cost: row.unknown > 0 ? null : row.known_cost,
-    knownCost: row.known_cost,
-    callsOfUnknownCost: row.unknown,
-    repeatedCalls: row.repeated,
-    repeatedCost: row.repeated_cost,
-  };
+    order by ${inOrder ? sql`min(turn), min(step)` : sql`"knownCost" desc, calls desc, name`}`;
 }

@@ -1,7 +1,6 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
-import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { EventDataByKind, EventKind, EventOfKind } from './timeline.ts';
 
@@ -20,13 +19,10 @@ export async function listEvents(
   request: { readonly conversationId: string; readonly after?: number; readonly limit?: number },
 ): Promise<EventRow[]> {
   if (!isId(request.conversationId)) return [];
-  const rows = await sql<(EventOfKind & { number: number; turn_id: string | null; created_at: Date })[]>`
-    select number, kind, turn_id, data, created_at from events
+  return sql<EventRow[]>`
+    select number, kind, turn_id as "turnId", data, iso_time(created_at) as "createdAt" from events
     where conversation_id = ${request.conversationId} and number > ${request.after ?? 0}
     order by number limit ${request.limit ?? 500}`;
-  return rows.map(({ turn_id: turnId, created_at, ...event }) =>
-    Object.assign(event, { turnId, createdAt: isoTime(created_at) }),
-  );
 }
 
 /**

@@ -11,12 +11,3 @@ export function jsonText(value: unknown): string {
 export function plainText(text: string): string {
   return text.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD');
 }
-
-/** Shown instead of a JavaScript date everywhere, so that values pass through JSON unchanged. */
-export function isoTime(date: Date): string {
-  return date.toISOString();
-}
-
-export function isoTimeOrNull(date: Date | null): string | null {
-  return date === null ? null : date.toISOString();
-}

@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { DecisionKind, DecisionScope, DecisionState } from './decision-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { applyStanding, letStand } from './standing-decisions.ts';
-import { isoTime, jsonText } from '../log/stored-text.ts';
+import { jsonText } from '../log/stored-text.ts';
 import { writeEvents } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 import { turnNumber, turnNumbered } from '../turns/turn-number.ts';
@@ -187,7 +187,7 @@ function stale(call: CallRow): StoreError {
     state === 'withdrawn' && outcome !== null
       ? endedWords(number, outcome)
       : state === 'waiting' || state === 'expired'
-        ? `expired at ${isoTime(expiresAt)}: the decision came too late`
+        ? `expired at ${expiresAt.toISOString()}: the decision came too late`
         : `is ${state} already: a decision is final`;
   return new StoreError('decision_stale', `call ${writeCallName(nameOf(call))} (${tool}) ${fate}`);
 }

@@ -8,7 +8,7 @@ import { StoreError } from '../database/errors.ts';
 import { notifyWatchers } from '../log/event-writer.ts';
 import { isId } from '../database/ids.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
-import { isoTime, jsonText } from '../log/stored-text.ts';
+import { jsonText } from '../log/stored-text.ts';
 import { transaction } from '../database/transaction.ts';
 
 /** What a user sent: text for the agent, or a command to Holdfast. */
@@ -253,19 +253,9 @@ export interface MessageRow {
 /** Messages and commands that no turn has taken, oldest first. */
 export async function listWaitingMessages(sql: Database, conversationId: string): Promise<MessageRow[]> {
   if (!isId(conversationId)) return [];
-  const rows = await sql<
-    { id: string; kind: MessageKind; mode: MessageMode; content: readonly ContentPart[]; created_at: Date }[]
-  >`
-    select id, kind, mode, content, created_at from messages
+  return sql<MessageRow[]>`
+    select id, conversation_id as "conversationId", kind, mode, content, iso_time(created_at) as "createdAt" from messages
     where conversation_id = ${conversationId} and consumed_at is null order by position`;
-  return rows.map((row) => ({
-    id: row.id,
-    conversationId,
-    kind: row.kind,
-    mode: row.mode,
-    content: row.content,
-    createdAt: isoTime(row.created_at),
-  }));
 }
 
 function noSuchEntry(conversationId: string, entryId: string): StoreError {

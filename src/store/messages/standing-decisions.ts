@@ -1,7 +1,6 @@
 import type { Database, Fragment, Queries, Transaction } from '../database/database.ts';
 import type { DecisionScope, StandingState } from './decision-rows.ts';
 import { StoreError } from '../database/errors.ts';
-import { isoTime } from '../log/stored-text.ts';
 import { readTurnNumber } from '../turns/turn-number.ts';
 import { writeEvents } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
@@ -16,14 +15,9 @@ interface StandingDecision {
 
 /** Of a tenant, by agent and rule. */
 export async function listStandingDecisions(sql: Database, tenant: string): Promise<StandingDecision[]> {
-  const rows = await sql<{ agent: string; rule: string; state: StandingState; decided_at: Date }[]>`
-    select agent, rule, state, decided_at from standing_decisions where tenant = ${tenant} order by agent, rule`;
-  return rows.map(({ agent, rule, state, decided_at: at }) => ({
-    agent,
-    rule,
-    decision: state,
-    decidedAt: isoTime(at),
-  }));
+  return sql<StandingDecision[]>`
+    select agent, rule, state as decision, iso_time(decided_at) as "decidedAt" from standing_decisions
+    where tenant = ${tenant} order by agent, rule`;
 }
 
 /** What was just decided on the call holds for all turns of its tenant and agent, under each of its rules, in place of what stood before. */

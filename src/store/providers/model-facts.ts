@@ -2,7 +2,7 @@ import type { ModelLimits } from '../../context/plan/plan.ts';
 import { NOTHING_LEARNED, type LearnedLimits } from '../../models/errors/learned-window.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Fragment, Queries } from '../database/database.ts';
-import { isoTime, jsonText, plainText } from '../log/stored-text.ts';
+import { jsonText, plainText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 
 /** A model at a server, which may serve it with other limits than another one. */
@@ -69,14 +69,13 @@ export async function readLearnedLimits(
 
 /** All limits learned within so many days, by model and tenant. */
 export async function listLearnedWindows(sql: Queries, days: number): Promise<LearnedWindow[]> {
-  const rows = await selectLearned(sql, days, sql`true`);
-  return rows.map(({ learnedAt, ...row }) => Object.assign(row, { learnedAt: isoTime(learnedAt) }));
+  return selectLearned(sql, days, sql`true`);
 }
 
 function selectLearned(sql: Queries, days: number, which: Fragment) {
-  return sql<(Omit<LearnedWindow, 'learnedAt'> & { readonly learnedAt: Date })[]>`
+  return sql<LearnedWindow[]>`
     select model, server, tenant, learned_window as tokens, learned_messages as messages, learned_media_parts as "mediaParts",
-      learned_media_bytes::float8 as "mediaBytes", learned_at as "learnedAt"
+      learned_media_bytes::float8 as "mediaBytes", iso_time(learned_at) as "learnedAt"
     from model_facts
     where ${which} and learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server, tenant`;
 }
@@ -94,10 +93,9 @@ export async function storeServedModel(sql: Database, served: Omit<ServedModel, 
 
 /** Limits that servers listed, by model. @param of only this model at this server */
 export async function listServedModels(sql: Queries, of?: ModelAtServer): Promise<ServedModel[]> {
-  const rows = await sql<(Omit<ServedModel, 'listedAt'> & { readonly listedAt: Date })[]>`
-    select model, server, listed_window as window, listed_maximum_output as "maximumOutput", listed_at as "listedAt"
+  return sql<ServedModel[]>`
+    select model, server, listed_window as window, listed_maximum_output as "maximumOutput", iso_time(listed_at) as "listedAt"
     from model_facts where ${of === undefined ? sql`true` : isOf(sql, of)} and tenant = '' order by model, server`;
-  return rows.map(({ listedAt, ...row }) => Object.assign(row, { listedAt: isoTime(listedAt) }));
 }
 
 function isOf(sql: Queries, { model, server }: ModelAtServer) {

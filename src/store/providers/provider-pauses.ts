@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { isoTime, plainText } from '../log/stored-text.ts';
+import { plainText } from '../log/stored-text.ts';
 
 /** No worker calls the provider with this key before the time is over. A pause is never shortened, but one of a clock that jumped back is void. */
 export async function pauseProvider(
@@ -34,14 +34,9 @@ export interface ProviderPause {
 
 /** Pauses that stand, the longest first. Keys of one provider that are paused apart are one each. */
 export async function listPauses(sql: Database): Promise<ProviderPause[]> {
-  const rows = await sql<{ label: string; paused_at: Date; paused_until: Date }[]>`
-    select label, paused_at, paused_until from provider_pauses
+  return sql<ProviderPause[]>`
+    select label as provider, iso_time(paused_at) as since, iso_time(paused_until) as until from provider_pauses
     where paused_until > holdfast_now() and paused_at <= holdfast_now() order by paused_until desc, label`;
-  return rows.map((row) => ({
-    provider: row.label,
-    since: isoTime(row.paused_at),
-    until: isoTime(row.paused_until),
-  }));
 }
 
 /** Calls are made again; what the provider refuses then pauses it anew. @returns whether one stood */

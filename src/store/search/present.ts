@@ -2,7 +2,6 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Neighbour, RecallKind, RecallPassage } from '../../tools/tool.ts';
 import { wholeCharacters } from '../../tools/files/whole-characters.ts';
 import type { Database, Queries } from '../database/database.ts';
-import { isoTime } from '../log/stored-text.ts';
 import type { ArrangedPassage } from './arrange.ts';
 import type { Phrases } from './phrases.ts';
 import { passageColumns } from './read-passages.ts';
@@ -41,7 +40,7 @@ export async function presentPassages(
       entryId: passage.sourceId,
       kind: passage.kind,
       sequence: passage.sequence,
-      createdAt: isoTime(passage.createdAt),
+      createdAt: passage.createdAt.toISOString(),
       toolName: passage.toolName,
       path: passage.path,
       offset: passage.offset,
