@@ -4,8 +4,7 @@ import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { toReportedUsage } from '../messages/answers.ts';
-import type { ReportedUsageColumns } from '../messages/answers.ts';
+import { reportedUsage } from '../messages/answers.ts';
 import { toCalibration } from '../providers/calibrations.ts';
 import type { CalibrationColumns } from '../providers/calibrations.ts';
 import type { Database } from '../database/database.ts';
@@ -51,25 +50,18 @@ export interface FitCheck {
   readonly steps: number;
 }
 
-interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
-  readonly epoch: number;
-  readonly head_entry_id: string | null;
-  readonly head_sequence: number;
-  readonly view: string;
-  readonly since: string | null;
-  readonly fixed: string;
-  readonly model: string;
-  readonly model_limits: ModelLimits;
-  readonly policy: CompactionPolicy;
-  readonly answer: string | null;
-  readonly compaction_id: string | null;
-  readonly planned_id: string | null;
-  readonly compact_requests: string[];
-  readonly steers: boolean;
-  readonly limits: SpendingLimits | null;
-  readonly step_limit: number;
-  readonly steps: number;
-}
+type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration' | 'reported' | 'limits'> &
+  CalibrationColumns & {
+    readonly epoch: number;
+    readonly headEntryId: string | null;
+    readonly view: string;
+    readonly fixed: string;
+    readonly usage: ReportedUsage | null;
+    readonly answer: string | null;
+    readonly since: string | null;
+    readonly limits: SpendingLimits | null;
+    readonly step_limit: number;
+  };
 
 /**
  * One query whose cost does not depend on the conversation's length: sums at the head, plus the
@@ -78,13 +70,13 @@ interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
  */
 export async function readFitCheck(sql: Database, turn: TurnReference): Promise<FitCheck> {
   const [row] = await sql<FitColumns[]>`
-    select c.epoch, c.head_entry_id, h.sequence as head_sequence, h.sums + c.view_offset as view, s.fixed, t.model,
-      coalesce(t.model_limits, f.model -> 'modelLimits') as model_limits, f.model -> 'policy' as policy, coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
-      p.id as planned_id, h.sums - u.sums as since, u.measurements as answer, m.input_tokens,
-      m.cache_read_tokens, m.cache_write_tokens, m.output_tokens,
+    select c.epoch, c.head_entry_id as "headEntryId", h.sequence as "headSequence", h.sums + c.view_offset as view, s.fixed,
+      t.model, coalesce(t.model_limits, f.model -> 'modelLimits') as "modelLimits", f.model -> 'policy' as policy,
+      coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id as "compactionId",
+      p.id as "plannedCompactionId", h.sums - u.sums as since, u.measurements as answer, ${reportedUsage(sql)} as usage,
       array(
         select q.id from messages q
-        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requests,
+        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as "compactRequests",
       not t.command_only and exists (
         select from messages q
         where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'message' and q.mode = 'steer') as steers,
@@ -104,29 +96,35 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
         and m.model = t.model
     where c.id = ${turn.conversationId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turn.turnId}`);
-  if (row.epoch !== turn.epoch) throw staleEpoch(turn, row.epoch);
-  if (row.head_entry_id === null) {
+  const {
+    epoch,
+    headEntryId,
+    view,
+    fixed,
+    usage,
+    answer,
+    since,
+    limits,
+    factor,
+    frame_tokens,
+    samples,
+    step_limit,
+    ...rest
+  } = row;
+  if (epoch !== turn.epoch) throw staleEpoch(turn, epoch);
+  if (headEntryId === null) {
     throw new StoreError('entry_not_found', `conversation ${turn.conversationId} has no entries`);
   }
-  const usage = toReportedUsage(row);
   return {
-    headEntryId: row.head_entry_id,
-    headSequence: row.head_sequence,
-    view: parseMeasurements(row.view),
-    fixed: parseMeasurements(row.fixed),
-    model: row.model,
-    modelLimits: row.model_limits,
-    policy: row.policy,
-    calibration: toCalibration(row),
+    ...rest,
+    headEntryId,
+    view: parseMeasurements(view),
+    fixed: parseMeasurements(fixed),
+    calibration: toCalibration({ factor, frame_tokens, samples }),
     reported:
-      usage === null || row.since === null || row.answer === null
+      usage === null || since === null || answer === null
         ? null
-        : { usage, answer: parseMeasurements(row.answer), since: parseMeasurements(row.since) },
-    compactionId: row.compaction_id,
-    plannedCompactionId: row.planned_id,
-    compactRequests: row.compact_requests,
-    steers: row.steers,
-    limits: row.limits ?? onlySteps(row.step_limit),
-    steps: row.steps,
+        : { usage, answer: parseMeasurements(answer), since: parseMeasurements(since) },
+    limits: limits ?? onlySteps(step_limit),
   };
 }

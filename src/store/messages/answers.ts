@@ -38,20 +38,3 @@ export function reportedUsage(sql: Queries): Fragment {
     'cacheRead', coalesce(m.cache_read_tokens, 0), 'cacheWrite', coalesce(m.cache_write_tokens, 0),
     'output', coalesce(m.output_tokens, 0)) end`;
 }
-
-export interface ReportedUsageColumns {
-  readonly input_tokens: number | null;
-  readonly cache_read_tokens: number | null;
-  readonly cache_write_tokens: number | null;
-  readonly output_tokens: number | null;
-}
-
-export function toReportedUsage(row: ReportedUsageColumns): ReportedUsage | null {
-  if (row.input_tokens === null) return null;
-  return {
-    input: row.input_tokens,
-    cacheRead: row.cache_read_tokens ?? 0,
-    cacheWrite: row.cache_write_tokens ?? 0,
-    output: row.output_tokens ?? 0,
-  };
-}
