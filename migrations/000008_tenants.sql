@@ -51,7 +51,7 @@ begin
         c.reloptions @> array['security_invoker=true'], false) as is_readers
     from pg_class c
     where c.relnamespace = 'holdfast'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
-      and c.relname not in ('api_keys', 'workers', 'retention_looks') and pg_has_role(c.relowner, 'usage')
+      and c.relname not in ('api_keys', 'workers') and pg_has_role(c.relowner, 'usage')
   loop
     if found_relation.relkind = 'v' then
       if not found_relation.is_readers then

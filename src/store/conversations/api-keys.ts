@@ -1,6 +1,5 @@
 import type { Database, Queries } from '../database/database.ts';
 import { newId } from '../database/ids.ts';
-import { isoTime } from '../log/stored-text.ts';
 
 /** What a key may do: read; start, send and steer; decide for people; everything, deletion included. */
 export const SCOPES = ['read', 'write', 'decide', 'admin'] as const;
@@ -29,38 +28,10 @@ export interface ApiKey {
   readonly lastUsedAt: string | null;
 }
 
-interface KeyColumns {
-  readonly id: string;
-  readonly tenant: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly requests_per_minute: number | null;
-  readonly open_turns: number | null;
-  readonly cost_per_day: number | null;
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly revoked_at: Date | null;
-  readonly last_used_at: Date | null;
-}
-
 function keyColumns(sql: Queries) {
-  return sql`id, tenant, name, scopes, requests_per_minute, open_turns, cost_per_day::float8 as cost_per_day, created_at, expires_at,
-    revoked_at, last_used_at`;
-}
-
-function toKey(row: KeyColumns): ApiKey {
-  const time = (date: Date | null): string | null => (date === null ? null : isoTime(date));
-  return {
-    id: row.id,
-    tenant: row.tenant,
-    name: row.name,
-    scopes: row.scopes,
-    limits: { requestsPerMinute: row.requests_per_minute, openTurns: row.open_turns, costPerDay: row.cost_per_day },
-    createdAt: isoTime(row.created_at),
-    expiresAt: time(row.expires_at),
-    revokedAt: time(row.revoked_at),
-    lastUsedAt: time(row.last_used_at),
-  };
+  return sql`id, tenant, name, scopes, json_build_object('requestsPerMinute', requests_per_minute, 'openTurns', open_turns,
+    'costPerDay', cost_per_day) as limits, iso_time(created_at) as "createdAt", iso_time(expires_at) as "expiresAt",
+    iso_time(revoked_at) as "revokedAt", iso_time(last_used_at) as "lastUsedAt"`;
 }
 
 export type KeyToMake = Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'limits' | 'expiresAt'>;
@@ -68,24 +39,25 @@ export type KeyToMake = Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'limits' | '
 /** @param hash SHA-256 of the key */
 export async function insertApiKey(sql: Database, hash: Uint8Array, key: KeyToMake): Promise<ApiKey> {
   const { requestsPerMinute, openTurns, costPerDay } = key.limits;
-  const [row] = await sql<KeyColumns[]>`
+  const [row] = await sql<ApiKey[]>`
     insert into api_keys (id, hash, tenant, name, scopes, requests_per_minute, open_turns, cost_per_day, expires_at)
     values (${newId()}, ${hash}, ${key.tenant}, ${key.name}, ${[...key.scopes]}::text[], ${requestsPerMinute}, ${openTurns},
       ${costPerDay}, ${key.expiresAt})
     returning ${keyColumns(sql)}`;
   if (row === undefined) throw new TypeError('an insert returns its row');
-  return toKey(row);
+  return row;
 }
 
 /** The key with this hash, if it is in force; its use is noted once a minute. */
 export async function findApiKey(sql: Database, hash: Uint8Array): Promise<ApiKey | null> {
-  const [row] = await sql<(KeyColumns & { readonly is_use_noted: boolean })[]>`
+  const [row] = await sql<(ApiKey & { readonly is_use_noted: boolean })[]>`
     select ${keyColumns(sql)}, coalesce(last_used_at > holdfast_now() - interval '1 minute', false) as is_use_noted
     from api_keys
     where hash = ${hash} and revoked_at is null and (expires_at is null or expires_at > holdfast_now())`;
   if (row === undefined) return null;
-  if (!row.is_use_noted) await sql`update api_keys set last_used_at = holdfast_now() where id = ${row.id}`;
-  return toKey(row);
+  const { is_use_noted: isNoted, ...key } = row;
+  if (!isNoted) await sql`update api_keys set last_used_at = holdfast_now() where id = ${key.id}`;
+  return key;
 }
 
 /** Which of these keys are in force. */
@@ -98,8 +70,7 @@ export async function listKeysInForce(sql: Database, ids: readonly string[]): Pr
 
 /** Of all tenants, the newest first. */
 export async function listApiKeys(sql: Database): Promise<ApiKey[]> {
-  const rows = await sql<KeyColumns[]>`select ${keyColumns(sql)} from api_keys order by created_at desc, id desc`;
-  return rows.map(toKey);
+  return sql<ApiKey[]>`select ${keyColumns(sql)} from api_keys order by created_at desc, id desc`;
 }
 
 /** Whether there was a key with this id; one that was revoked before stays so. */
