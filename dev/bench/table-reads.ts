@@ -38,6 +38,7 @@ const READ_WHOLE: ReadonlyMap<string, string> = new Map([
   ['provider_pauses', 'one row a provider and key'],
   ['provider_calls', 'calls that wait, have a place, or had one within a minute'],
   ['model_facts', 'one row a model and server'],
+  ['workers', 'one row a worker that lives'],
 ]);
 
 /** Those of the tables that grow with use. */

@@ -65,6 +65,6 @@ function roleMissing(error: unknown): unknown {
   if (!isRefused) return error;
   return new HoldfastClientError('database_refused', 'this login may not act as holdfast_api', {
     cause: error,
-    advice: 'grant holdfast_api to it, on Postgres 15 or newer, and run `holdfast db migrate` again',
+    advice: 'grant holdfast_api to it, on Postgres 15 or newer, and run `holdfast db migrate --tenants`',
   });
 }

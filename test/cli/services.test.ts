@@ -55,7 +55,7 @@ describe('without servers', () => {
 });
 
 describe('migrate', () => {
-  test('prints what it applied, then that nothing is left, then what is newer; before it, other commands name it', async () => {
+  test('prints what it applied, then that nothing is left, and refuses a newer database; before it, other commands name it', async () => {
     const url = new URL(harness.databaseUrl);
     url.search = '';
     const admin = connectDatabase({ url: url.href, maximumConnections: 1 });
@@ -80,17 +80,9 @@ describe('migrate', () => {
       await database`insert into migrations (name, checksum) values ('999999_next.sql', 'unknown')`;
       await database.end();
       const older = await runInProcess(['db', 'migrate'], { environment, directory: empty });
-      expect([older.code, older.stdout]).toEqual([
-        0,
-        expect.stringMatching(/is newer than this version.*999999_next/su),
-      ]);
+      expect([older.code, older.stderr]).toEqual([3, expect.stringMatching(/database_differs.*999999_next/su)]);
       const verified = await runInProcess(['verify', '--no-histories'], { environment, directory: empty });
-      expect([verified.code, verified.stdout]).toEqual([
-        0,
-        expect.stringContaining(
-          'newer than this version of Holdfast (999999_next.sql): what that added is not checked.',
-        ),
-      ]);
+      expect([verified.code, verified.stderr]).toEqual([3, expect.stringContaining('999999_next')]);
     } finally {
       await admin`drop database ${admin(name)} with (force)`;
       await admin.end();

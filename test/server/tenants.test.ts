@@ -8,6 +8,7 @@ import { keyAccess } from '../../src/server/access.ts';
 import { startServer } from '../../src/server/start-server.ts';
 import type { RunningServer } from '../../src/server/start-server.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { isolateTenants } from '../../src/store/database/migration-ledger.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -22,6 +23,7 @@ beforeAll(async () => {
   harness = await startTurnHarness();
   await harness.startWorker();
   const { databaseUrl, temporalAddress, taskQueue } = harness;
+  await isolateTenants(harness.database);
   tenants = await connectTenants({
     databaseUrl,
     taskQueue,

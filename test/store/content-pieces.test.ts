@@ -125,6 +125,7 @@ describe('openEntry', () => {
         kind: 'tool_result',
         totalCharacters: whole.length,
         text: whole.slice(offset, offset + 100),
+        media: [],
       });
     }
     const broken = await storeOriginal([Buffer.from([0x61, 0xff, 0x62])]);

@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database } from '../../src/store/database/database.ts';
+import { isolateTenants } from '../../src/store/database/migration-ledger.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { useTestStore } from './support/store-builders.ts';
 import { makeConversation } from './support/make-conversation.ts';
@@ -11,6 +12,7 @@ let url: string;
 useTestStore((store) => {
   ({ sql, owner, url } = store);
 });
+beforeAll(() => isolateTenants(owner));
 
 /** Whoever calls acts for a tenant, or for none. */
 async function as<Result>(tenant: string | null, work: (api: Database) => Promise<Result>): Promise<Result> {

@@ -173,6 +173,8 @@ export const SCENARIOS: readonly Scenario[] = [
         memory: true,
         tools: ['run_command', 'write_file', 'remember'],
         approvals: { rules: ['write_file'] },
+        // Nothing of so short a conversation lies outside the tail: what is asked to be compacted is declined.
+        policy: { keep: { tail: { fraction: 1, of: 'input_budget' } } },
       },
     },
     task: [

@@ -12,6 +12,7 @@ const MAXIMUM_PARTITIONS = 64;
 interface MigrateFlags extends JsonOption {
   readonly embeddings?: number;
   readonly partitions?: number;
+  readonly tenants?: true;
   readonly databaseUrl?: string;
 }
 
@@ -37,6 +38,7 @@ export function migrateCommand(): Command {
         'of a new database: divide the tables that grow with each step, by conversation (docs/database.md)',
       ).argParser(parsePartitions),
     )
+    .option('--tenants', 'also keep tenants apart by row-level security, for `holdfast server --keys`')
     .action(applyMigrations);
 }
 
@@ -60,13 +62,15 @@ function migrateLines(applied: readonly string[]): string[] {
 async function applyMigrations(flags: MigrateFlags): Promise<void> {
   const output = openOutput();
   const url = await findDatabaseUrl(flags);
-  const [{ openDatabase }, { migrate, migrateEmbeddings }] = await Promise.all([
+  const [{ openDatabase }, { isolateTenants }, { migrate, migrateEmbeddings }] = await Promise.all([
     import('../../store/database/pooler.ts'),
+    import('../../store/database/migration-ledger.ts'),
     import('../../store/database/migrate.ts'),
   ]);
   const database = await openDatabase({ url, applicationName: 'holdfast-migrate', maximumConnections: 1 });
   try {
     const result = await migrate(database, undefined, flags.partitions);
+    if (flags.tenants === true) await isolateTenants(database);
     if (flags.embeddings !== undefined) await migrateEmbeddings(database, flags.embeddings);
     if (flags.json === true) output.json(result);
     else output.lines(migrateLines(result.applied));
