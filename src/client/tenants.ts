@@ -61,10 +61,15 @@ export async function connectTenants(options: Omit<ConnectOptions, 'tenant'>): P
 }
 
 function roleMissing(error: unknown): unknown {
-  const isRefused = error instanceof Error && 'code' in error && /^(?:42501|22023|42704)$/u.test(String(error.code));
+  const isRefused =
+    error instanceof Error && 'code' in error && /^(?:42501|22023|42704|42P01)$/u.test(String(error.code));
   if (!isRefused) return error;
-  return new HoldfastClientError('database_refused', 'this login may not act as holdfast_api', {
-    cause: error,
-    advice: 'grant holdfast_api to it, on Postgres 15 or newer, and run `holdfast db migrate --tenants`',
-  });
+  return new HoldfastClientError(
+    'database_refused',
+    'tenants are not kept apart in this database, or this login may not act as holdfast_api',
+    {
+      cause: error,
+      advice: 'run `holdfast db migrate --tenants`, on Postgres 15 or newer, and grant holdfast_api to the login',
+    },
+  );
 }

@@ -23,12 +23,14 @@ beforeAll(async () => {
   harness = await startTurnHarness();
   await harness.startWorker();
   const { databaseUrl, temporalAddress, taskQueue } = harness;
+  const servers = { databaseUrl, taskQueue, temporal: { address: temporalAddress, namespace: 'default' } };
+  const refused = {
+    code: 'database_refused',
+    message: expect.stringContaining('holdfast db migrate --tenants') as string,
+  };
+  await expect(connectTenants(servers)).rejects.toMatchObject(refused);
   await isolateTenants(harness.database);
-  tenants = await connectTenants({
-    databaseUrl,
-    taskQueue,
-    temporal: { address: temporalAddress, namespace: 'default' },
-  });
+  tenants = await connectTenants(servers);
   server = await startServer({
     clientOf: tenants.of,
     access: keyAccess(tenants.database, 100_000),
