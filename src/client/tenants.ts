@@ -7,9 +7,8 @@ import { HoldfastClientError } from './errors.ts';
 import { Holdfast } from './holdfast.ts';
 import { waysToSend } from './ways-to-send.ts';
 
-/** Connections of one tenant, which are closed when it is silent. */
+/** Connections of one tenant at most; idle ones are closed. */
 const CONNECTIONS_OF_TENANT = 4;
-const IDLE_SECONDS = 20;
 
 /** Clients that each see one tenant's rows, because Postgres shows their connections no others. */
 export interface TenantClients {
@@ -31,7 +30,6 @@ export async function connectTenants(options: Omit<ConnectOptions, 'tenant'>): P
       url: databaseUrl,
       applicationName: 'holdfast-server',
       maximumConnections: CONNECTIONS_OF_TENANT,
-      idleSeconds: IDLE_SECONDS,
       ...(context.database.options.transaction_settings !== undefined && { pooled: true }),
       settings: { role: 'holdfast_api', 'holdfast.tenant': tenant },
     });

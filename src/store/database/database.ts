@@ -35,8 +35,6 @@ export interface DatabaseOptions {
   readonly keepsSession?: true;
   /** Set for each connection, over what the address sets. Default: none. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Seconds after which a connection that nobody uses is closed. Default: none is. */
-  readonly idleSeconds?: number;
 }
 
 /**
@@ -159,7 +157,6 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
     ...(options.silenceLimitMilliseconds !== undefined && {
       silence_timeout: options.silenceLimitMilliseconds / 1_000,
     }),
-    ...(options.idleSeconds !== undefined && { idle_timeout: options.idleSeconds }),
     ...(pooled
       ? { transaction_settings: setAll(settings, 'transaction') }
       : { settings: setAll(settings, 'connection') }),

@@ -46,8 +46,8 @@ export async function grantRights(sql: Database): Promise<void> {
 }
 
 /**
- * Keeps the rows of tenants apart by row-level security, for servers whose callers have keys. Later migrations keep it up. Postgres
- * plans some reads of such tables worse, so that nobody pays for it who needs it not.
+ * Keeps the rows of tenants apart by row-level security, for servers whose callers have keys. Later migrations keep it on. It is
+ * asked for, because Postgres plans some reads of such tables worse.
  */
 export async function isolateTenants(sql: Database): Promise<void> {
   await sql.begin(async (transaction) => {
