@@ -1,4 +1,4 @@
--- For search by meaning, where pgvector is installed: applied by `holdfast migrate --embeddings <dimensions>`.
+-- For search by meaning, where pgvector is installed: applied by `holdfast db migrate --embeddings <dimensions>`.
 
 create table embeddings (
   passage_id bigint not null references passages on delete cascade, -- The passage.

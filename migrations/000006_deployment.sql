@@ -1,4 +1,4 @@
--- What is known of providers and their models, permits for calls, and facts of the deployment.
+-- What belongs to no conversation: permits of providers, facts of models, keys of the HTTP API, the deployment.
 
 create table provider_calls (
   id uuid primary key, -- UUIDv7, made by the first that asked.
@@ -57,6 +57,23 @@ create table model_facts (
 );
 comment on table model_facts
   is 'Limits of a model at a server, as listed and as learned, and what calibrates its estimate.';
+
+create table api_keys (
+  id uuid primary key, -- UUIDv7; what a key is revoked by.
+  hash bytea not null unique, -- SHA-256 of the key, which is shown once and stored nowhere.
+  tenant text not null check (tenant <> ''), -- Whose conversations it leads to.
+  name text not null check (name <> ''), -- For people.
+  -- read, write, decide, admin.
+  scopes text[] not null check (scopes <> '{}' and scopes <@ array['read', 'write', 'decide', 'admin']),
+  requests_per_minute integer check (requests_per_minute > 0), -- null: as the server's configuration says.
+  open_turns integer check (open_turns > 0), -- Turns of the tenant that may be open when it starts or sends; null: any.
+  cost_per_day numeric check (cost_per_day > 0), -- Dollars of the tenant in 24 hours; null: any.
+  created_at timestamptz not null default holdfast_now(), -- When it was made.
+  expires_at timestamptz, -- null: never.
+  revoked_at timestamptz, -- null: in force.
+  last_used_at timestamptz -- To the minute; null: never.
+);
+comment on table api_keys is 'Keys of the HTTP API. Who holds one acts for its tenant, within its scopes.';
 
 create table deployment (
   is_only boolean primary key default true check (is_only), -- There is one row.
