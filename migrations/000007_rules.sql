@@ -310,6 +310,18 @@ comment on function delete_conversation is
 
 revoke all on function delete_conversation from public;
 
+create function keep_snapshot(content_hash bytea, agent json, measured measurements) returns void
+language plpgsql security definer set search_path = holdfast, pg_temp as $$
+begin
+  -- The lock keeps a row that is there from being deleted with its last turn.
+  insert into agent_snapshots (hash, content, fixed) values (content_hash, agent, measured)
+  on conflict (hash) do update set hash = excluded.hash;
+end $$;
+comment on function keep_snapshot is
+  'Stores an agent as a turn begins with it. Tenants share such rows, and none sees one of which it has no turn.';
+
+revoke all on function keep_snapshot from public;
+
 create function delete_old_timeline(conversation uuid, days integer) returns void
 language plpgsql security definer set search_path = holdfast, pg_temp as $$
 declare
@@ -362,7 +374,7 @@ begin
   -- Where roles cannot be created, one login owns and does everything (docs/database.md).
   if not exists (select from pg_roles where rolname = 'holdfast_app') then return; end if;
   grant usage on schema holdfast to holdfast_app;
-  grant execute on function delete_conversation, delete_old_timeline to holdfast_app;
+  grant execute on function delete_conversation, delete_old_timeline, keep_snapshot to holdfast_app;
   -- Not on what others created in the schema.
   execute (
     select format('grant select on %s to holdfast_app', string_agg(c.oid::regclass::text, ', '))
@@ -387,7 +399,7 @@ begin
   grant insert, update (revoked_at, last_used_at) on api_keys to holdfast_app;
   grant update on deployment to holdfast_app;
   -- A lock takes the right to update; what a turn refers to keeps its hash.
-  grant insert, update (hash) on agent_snapshots to holdfast_app;
+  grant update (hash) on agent_snapshots to holdfast_app;
   grant insert, update (bytes, missing_bytes, characters) on contents to holdfast_app;
   grant insert, update (turn_id, consumed_at, follows_id, conversation_raise) on messages
     to holdfast_app;
@@ -431,7 +443,7 @@ begin
   if current_setting('server_version_num')::integer < 150000
     or (select count(*) from pg_roles where rolname in ('holdfast_app', 'holdfast_api')) < 2 then return; end if;
   grant usage on schema holdfast to holdfast_api;
-  grant execute on function delete_conversation to holdfast_api;
+  grant execute on function delete_conversation, keep_snapshot to holdfast_api;
   for found_relation in
     select c.oid::regclass as name, c.oid, c.relkind, c.relrowsecurity, c.relacl, coalesce(
         c.reloptions @> array['security_invoker=true'], false) as is_readers

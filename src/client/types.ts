@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { importedConversation } from './api/conversation-results.ts';
 import type { WaitingCall } from './decision-types.ts';
 import type { ContentPart } from '../context/log/content.ts';
 import type { EntryKind } from '../context/log/entry.ts';
@@ -10,6 +12,8 @@ export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from '.
 export type { ChangedEntry, CompactionLineage } from '../store/compactions/lineage.ts';
 export type { StoredSummary } from './memory-types.ts';
 export type { EndedTurn, TurnSummary } from './turn-summary.ts';
+
+export type ImportedConversation = z.output<typeof importedConversation>;
 
 /** What a send returns once its row is written; the turn is rung in the background. */
 export interface SentMessage {
@@ -134,18 +138,6 @@ export interface WorkflowRun {
   readonly workflowId: string;
   /** `null` for one that began no turn: it may be there, or not. */
   readonly runId: string | null;
-}
-
-export interface ImportedConversation {
-  readonly conversationId: string;
-  readonly turns: number;
-  readonly entries: number;
-  /** How many memories came with it, and whom they are shown to. They are data there, whoever the file says they are from. */
-  readonly memories: readonly {
-    readonly scope: 'agent' | 'user' | 'workspace';
-    readonly scopeName: string;
-    readonly count: number;
-  }[];
 }
 
 /** An entry with its whole original. */

@@ -17,7 +17,7 @@ import { problemResponse, RequestError } from './problem.ts';
 import { REFERENCE_STYLE, referencePage } from './reference.ts';
 import { refuseOtherOrigins } from './same-origin.ts';
 import { serveEndpoint } from './serve-endpoint.ts';
-import { serveBytes, serveExport } from './transfer.ts';
+import { serveBytes, serveExport, serveImport } from './transfer.ts';
 
 export interface ApplicationParts {
   readonly access: Access;
@@ -94,6 +94,11 @@ function apiRoutes({ access, clientOf, configured, streams, limits }: Applicatio
     const caller = context.get('caller');
     requireScope(caller, 'read');
     return streams.serve(context, clientOf(caller.tenant), caller);
+  });
+  api.post('/conversations/import', (context) => {
+    const caller = context.get('caller');
+    requireScope(caller, 'write');
+    return serveImport(context, clientOf(caller.tenant));
   });
   for (const [path, items] of Object.entries(configured)) {
     api.get(`/${path}`, (context) => {

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { pathArguments } from '../client/api/endpoint.ts';
 import type { Endpoint } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
+import { importedConversation } from '../client/api/conversation-results.ts';
 import { liveText, timelineEvent } from '../client/api/log-results.ts';
 import { configuredAgent, configuredPreset } from './configured.ts';
 import { eventArguments } from './events.ts';
 import { problem } from './problem.ts';
+import { importArguments } from './transfer.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -119,6 +121,21 @@ function eventsOperation(schemaOf: SchemaOf, failure: Schema): OpenApiOperation 
   };
 }
 
+function importOperation(schemaOf: SchemaOf, failure: Schema): OpenApiOperation {
+  const path = '/conversations/import';
+  return {
+    operationId: 'conversation.import',
+    summary: 'Store a conversation as export wrote it, under the same ids',
+    description: 'Needs the scope `write`.',
+    ...requestOf({ method: 'get', path, arguments: importArguments }, schemaOf),
+    requestBody: { required: true, content: { 'application/x-ndjson': { schema: { type: 'string' } } } },
+    responses: {
+      201: { description: 'Done', content: json(schemaOf(importedConversation, 'output')) },
+      default: failure,
+    },
+  };
+}
+
 /** What is no method of the client, or no JSON. */
 function otherPaths(schemaOf: SchemaOf, failure: Schema): Record<string, Record<string, OpenApiOperation>> {
   const get = (path: string, operationId: string, summary: string, content: Schema) => ({
@@ -142,6 +159,7 @@ function otherPaths(schemaOf: SchemaOf, failure: Schema): Record<string, Record<
   const listed = (item: z.ZodType): Schema => json(schemaOf(z.object({ items: z.array(item) }), 'output'));
   return {
     ...get('/conversations/{conversationId}/export', 'conversation.export', 'Write a whole conversation', lines),
+    '/conversations/import': { post: importOperation(schemaOf, failure) },
     ...get('/entries/{entryId}/content', 'log.content', 'Read the original of an entry, whole or by Range', bytes),
     ...get('/agents', 'agents.list', 'List the agents of the configuration', listed(configuredAgent)),
     ...get('/presets', 'presets.list', 'List the compaction presets', listed(configuredPreset)),

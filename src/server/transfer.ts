@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { textOf } from '../context/log/content.ts';
 import type { Holdfast } from '../client/holdfast.ts';
+import { named, userName } from '../client/arguments.ts';
+import { argumentsOf } from './arguments.ts';
 import { RequestError } from './problem.ts';
 
 /** A whole conversation as lines of JSON. What is refused is refused before the first line; what fails later cuts the stream off. */
@@ -26,6 +29,22 @@ export async function serveExport(context: Context, client: Holdfast): Promise<R
   ended.catch(() => undefined);
   await Promise.race([begun, exporting]);
   return new Response(readable, { headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } });
+}
+
+/** What the query of an import takes: an agent of the configuration, and nothing beyond it. */
+export const importArguments = { agent: named.optional(), user: userName.optional() };
+
+/** A conversation as `export` wrote it, under the same ids. */
+export async function serveImport(context: Context, client: Holdfast): Promise<Response> {
+  const endpoint = { method: 'get', path: '/conversations/import', arguments: importArguments } as const;
+  const chosen = await argumentsOf(context, endpoint);
+  const type = context.req.header('content-type') ?? '';
+  if (!/^application\/x-ndjson(?:;|$)/iu.test(type)) {
+    throw new RequestError('body_not_json', 'The body must be of content-type application/x-ndjson.');
+  }
+  const lines = (await context.req.text()).split('\n');
+  const imported = await client.conversation.import({ lines: Readable.from(lines), ...chosen });
+  return context.json(imported, 201);
 }
 
 /** An original byte for byte, or the text of an entry that is shown whole; a part of it for a `Range`. Never as something to render. */

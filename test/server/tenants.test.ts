@@ -134,14 +134,29 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
   expect(found.body.items[0]).toMatchObject({ conversationId: ids['conversationId'] });
 });
 
-test('a tenant exports its own conversation', async () => {
+test('a tenant exports its own conversation, and another one imports the file once it is gone', async () => {
   const { key } = await keyOf('ida');
   const ids = await ownConversation(key);
   const path = `/v1/conversations/${ids['conversationId']}/export`;
   const exported = await callAs(key, 'GET', path);
   expect([exported.status, exported.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
   expect(exported.body).toContain('Say heron');
-  expect((await callAs((await keyOf('joe')).key, 'GET', path)).body).toMatchObject({ code: 'conversation_not_found' });
+  const { key: other } = await keyOf('joe');
+  expect((await callAs(other, 'GET', path)).body).toMatchObject({ code: 'conversation_not_found' });
+  const importing = (query = ''): Promise<Answer> =>
+    callServer(server.url, 'POST', `/v1/conversations/import${query}`, exported.body, {
+      authorization: `Bearer ${other}`,
+      'content-type': 'application/x-ndjson',
+    });
+  expect((await importing()).body).toMatchObject({ status: 409, code: 'conversation_exists' });
+  expect((await importing('?workspace=/')).body).toMatchObject({ status: 400, code: 'invalid_argument' });
+  await callAs(key, 'DELETE', `/v1/conversations/${ids['conversationId']}`);
+  const imported = await importing('?agent=other');
+  expect([imported.status, imported.body]).toMatchObject([201, { conversationId: ids['conversationId'], turns: 1 }]);
+  expect((await callAs(other, 'GET', `/v1/conversations/${ids['conversationId']}`)).body).toMatchObject({
+    agent: 'other',
+    title: 'Say heron',
+  });
 });
 
 test('a key is needed, must be in force, and holds within its scopes', async () => {

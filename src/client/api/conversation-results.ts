@@ -154,6 +154,16 @@ export const workflowRun = z.object({
   runId: z.string().nullable(),
 });
 
+export const importedConversation = z
+  .object({
+    conversationId: z.string(),
+    turns: count,
+    entries: count,
+    /** How many memories came with it, and whom they are shown to. They are data there, whoever the file says they are from. */
+    memories: listOf(z.object({ scope: z.enum(['agent', 'user', 'workspace']), scopeName: z.string(), count })),
+  })
+  .meta({ id: 'ImportedConversation' });
+
 export const sentDecision = z
   .object({
     conversationId: z.string(),

@@ -69,12 +69,15 @@ export class FileImporter {
     this.recorder = new LogRecorder(source, { conversationId, snapshot: snapshotElsewhere(request) });
   }
 
-  async begin(): Promise<void> {
+  /** @returns false: the id is taken, perhaps by a conversation that this connection may not see */
+  async begin(): Promise<boolean> {
     const { tenant = DEFAULT_TENANT, taskQueue = DEFAULT_TURN_TASK_QUEUE, agent, settings } = this.request;
-    await this.sql`
+    const { count } = await this.sql`
       insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name, imported_at)
       values (${this.conversationId}, ${tenant}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset},
-        ${settings.workspace}, ${settings.user}, holdfast_now())`;
+        ${settings.workspace}, ${settings.user}, holdfast_now())
+      on conflict do nothing`;
+    return count > 0;
   }
 
   async add(file: FileRow): Promise<void> {

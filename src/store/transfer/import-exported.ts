@@ -22,16 +22,15 @@ export async function importExportedConversation(sql: Database, request: ImportE
     await open`set local timezone to 'UTC'`;
     await open`set local idle_in_transaction_session_timeout = 0`;
     await requireCurrentSchema(open);
-    const [existing] = await open`select from conversations where id = ${conversationId}`;
     const importer = new FileImporter(source, conversationId, request);
-    if (existing === undefined) await importer.begin();
+    const isNew = await importer.begin();
     let line = 1;
     for await (const row of rows) {
       ({ line } = row);
       // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
-      if (existing === undefined) await asFaultOfFile(line, () => importer.add(row));
+      if (isNew) await asFaultOfFile(line, () => importer.add(row));
     }
-    if (existing === undefined) return asFaultOfFile(line, () => importer.finish());
+    if (isNew) return asFaultOfFile(line, () => importer.finish());
     throw new StoreError(
       'conversation_exists',
       `conversation ${conversationId} is in this database already; the file is whole, and nothing was changed`,

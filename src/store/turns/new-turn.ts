@@ -82,10 +82,7 @@ async function storeSnapshot(sql: Transaction, { snapshot, fixed }: TurnSnapshot
   const hash = createHash('sha256').update(content).update(measured).digest();
   const [stored] = await sql`select from agent_snapshots where hash = ${hash} for key share`;
   if (stored === undefined) {
-    await sql`
-      insert into agent_snapshots (hash, content, fixed)
-      values (${hash}, ${content}::text::json, ${measured}::measurements)
-      on conflict (hash) do update set hash = excluded.hash`;
+    await sql`select keep_snapshot(${hash}, ${content}::text::json, ${measured}::measurements)`;
   }
   return hash;
 }
