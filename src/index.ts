@@ -10,31 +10,34 @@ export type { StartOptions } from './client/holdfast.ts';
 export type { OpenConversation, Task } from './client/task.ts';
 export type { ConversationChoices, MessageContent, OfConversation, ToSend } from './client/arguments.ts';
 export type {
+  ApprovalOptions,
   ContextReport,
   Conversation,
+  DecisionOptions,
+  EndedTurn,
+  FoundPassage,
   ImportedConversation,
   LateResult,
   ListedEntry,
+  LiveTextUpdate,
+  MemorySearch,
   ModelCallAddress,
   OpenedEntry,
   PastCall,
   PastView,
+  SentDecision,
   SentMessage,
   ServedCommand,
+  StandingApproval,
   StoredSummary,
+  TimelineEvent,
+  TurnSummary,
+  WaitingCall,
+  WatchOptions,
+  WatchUpdate,
   WorkflowRun,
 } from './client/types.ts';
 export type { Page } from './client/page.ts';
-export type { EndedTurn, TurnSummary } from './client/turn-summary.ts';
-export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './client/watch-types.ts';
-export type {
-  ApprovalOptions,
-  DecisionOptions,
-  SentDecision,
-  StandingApproval,
-  WaitingCall,
-} from './client/decision-types.ts';
-export type { FoundPassage, MemorySearch } from './client/memory-types.ts';
 export { createEmbeddingClient } from './models/embedder.ts';
 export type { EmbeddingClient } from './models/embedder.ts';
 export { defineAgent } from './config/define-agent.ts';

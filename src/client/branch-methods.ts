@@ -1,7 +1,6 @@
 import type { ContentPart } from '../context/log/content.ts';
 import { listBranches, readActiveBranch, readSaidMessage } from '../store/conversations/branches.ts';
 import type { BranchRow } from '../store/conversations/branches.ts';
-import { content, flag, ofConversation, text, toSend, uuid, whole } from './arguments.ts';
 import type { MessageContent, OfConversation, ToSend } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { inOtherWords, messageParts } from './message-parts.ts';
@@ -11,8 +10,6 @@ interface ChangeOfBranch extends ToSend {
   /** Whether what is left behind is summarized. */
   readonly summarize?: boolean;
 }
-
-const toChange = { ...toSend, summarize: flag.optional() };
 
 /**
  * Branches of a conversation's entry tree. A change of branch is a turn with no step; on a conversation that is at work
@@ -26,14 +23,14 @@ export class BranchMethods {
   }
 
   list(options: OfConversation): Promise<BranchRow[]> {
-    return this.#context.boundary.call('branches.list', options, ofConversation, () =>
+    return this.#context.boundary.call('branches.list', options, () =>
       listBranches(this.#context.database, options.conversationId),
     );
   }
 
   /** The branch that the conversation goes on with, without looking at the others. */
   active(options: OfConversation): Promise<BranchRow> {
-    return this.#context.boundary.call('branches.active', options, ofConversation, () =>
+    return this.#context.boundary.call('branches.active', options, () =>
       readActiveBranch(this.#context.database, options.conversationId),
     );
   }
@@ -46,7 +43,7 @@ export class BranchMethods {
    */
   fork(options: ChangeOfBranch & { readonly entryId: string | null }): Promise<SentMessage> {
     const { conversationId, entryId, summarize = true } = options ?? {};
-    return this.#context.boundary.call('branches.fork', options, { ...toChange, entryId: uuid.nullable() }, () =>
+    return this.#context.boundary.call('branches.fork', options, () =>
       this.#context.sending.changeBranch({
         conversationId,
         kind: 'fork',
@@ -59,7 +56,7 @@ export class BranchMethods {
   /** Goes on with another branch. @throws HoldfastClientError `conversation_busy`, `branch_not_found` */
   switch(options: ChangeOfBranch & { readonly branch: number }): Promise<SentMessage> {
     const { conversationId, branch, summarize = true } = options ?? {};
-    return this.#context.boundary.call('branches.switch', options, { ...toChange, branch: whole(0) }, () =>
+    return this.#context.boundary.call('branches.switch', options, () =>
       this.#context.sending.changeBranch({
         conversationId,
         kind: 'switch',
@@ -78,9 +75,7 @@ export class BranchMethods {
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`
    */
   regenerate(options: ChangeOfBranch & { readonly entryId?: string }): Promise<SentMessage> {
-    return this.#context.boundary.call('branches.regenerate', options, { ...toChange, entryId: text.optional() }, () =>
-      this.#resend(options, (said) => said),
-    );
+    return this.#context.boundary.call('branches.regenerate', options, () => this.#resend(options, (said) => said));
   }
 
   /**
@@ -93,7 +88,7 @@ export class BranchMethods {
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`, `invalid_argument` (the content is empty)
    */
   edit(options: ChangeOfBranch & { readonly entryId: string; readonly content: MessageContent }): Promise<SentMessage> {
-    return this.#context.boundary.call('branches.edit', options, { ...toChange, entryId: text, content }, async () => {
+    return this.#context.boundary.call('branches.edit', options, async () => {
       const given = messageParts(options.content);
       return this.#resend(options, (said) =>
         typeof options.content === 'string' ? inOtherWords(said, options.content) : given,

@@ -6,6 +6,8 @@ import type { Listeners } from '../store/database/listen.ts';
 import { requireNamespace } from '../store/database/temporal-namespace.ts';
 import type { MeaningSearch } from '../store/search/embedder.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import type { EndpointName } from './api/endpoints.ts';
 import { checkArguments } from './arguments.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { StoreError } from '../store/database/errors.ts';
@@ -32,10 +34,12 @@ export interface ClientContext {
 export interface Boundary {
   check(method: string, argument: unknown, shape: z.ZodRawShape | z.ZodType): void;
   /** Checks, does the work, and throws what a client throws. @throws HoldfastClientError */
-  call<Result>(
+  call<Result>(method: EndpointName, argument: unknown, work: () => Promise<Result>): Promise<Result>;
+  /** The same for a method that has no endpoint, or takes more than its endpoint does. */
+  callWith<Result>(
+    shape: z.ZodRawShape | z.ZodType,
     method: string,
     argument: unknown,
-    shape: z.ZodRawShape | z.ZodType,
     work: () => Promise<Result>,
   ): Promise<Result>;
   close(): void;
@@ -50,16 +54,18 @@ export function createBoundary(): Boundary {
     if (isClosed) throw clientClosed();
     checkArguments(method, shape instanceof z.ZodType ? shape : z.object(shape), argument);
   };
+  const callWith: Boundary['callWith'] = async (shape, method, argument, work) => {
+    check(method, argument, shape);
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof ThrownByCaller ? error.cause : clientError(error);
+    }
+  };
   return {
     check,
-    async call(method, argument, shape, work) {
-      check(method, argument, shape);
-      try {
-        return await work();
-      } catch (error) {
-        throw error instanceof ThrownByCaller ? error.cause : clientError(error);
-      }
-    },
+    callWith,
+    call: (method, argument, work) => callWith(ENDPOINTS[method].arguments, method, argument, work),
     close: () => {
       isClosed = true;
     },

@@ -9,34 +9,26 @@ import { exportConversation } from '../store/transfer/export-conversation.ts';
 import { importExportedConversation } from '../store/transfer/import-exported.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
-import {
-  absolutePath,
-  content,
-  conversationChoices,
-  flag,
-  numberOf,
-  ofConversation,
-  oneOf,
-  signal,
-  text,
-  time,
-  toSend,
-  userName,
-  whole,
-  work,
-} from './arguments.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import { absolutePath, conversationChoices, flag, ofConversation, signal, userName, whole, work } from './arguments.ts';
 import type { ConversationChoices, MessageContent, OfConversation, ToSend } from './arguments.ts';
 import { ThrownByCaller } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
 import { describeConversation, describeConversations } from './conversation.ts';
-import { findLostTurn } from './lost-turn.ts';
 import { messageParts } from './message-parts.ts';
 import { describeEndedTurn, waitForEndedTurn } from './outcome.ts';
 import type { Page } from './page.ts';
 import { requireResumable } from './resume.ts';
-import type { EndedTurn } from './turn-summary.ts';
-import type { Conversation, ImportedConversation, SentMessage, ServedCommand, WorkflowRun } from './types.ts';
-import type { WatchOptions, WatchUpdate } from './watch-types.ts';
+import type {
+  Conversation,
+  EndedTurn,
+  ImportedConversation,
+  SentMessage,
+  ServedCommand,
+  WatchOptions,
+  WatchUpdate,
+  WorkflowRun,
+} from './types.ts';
 import { watchConversation } from './watch.ts';
 
 const MOST_LISTED = 500;
@@ -63,8 +55,7 @@ export class ConversationMethods {
     options: ToSend & { readonly content: MessageContent; readonly mode?: 'steer' | 'queue' },
   ): Promise<SentMessage> {
     const { boundary, database, sending } = this.#context;
-    const shape = { ...toSend, content, mode: oneOf('steer', 'queue').optional() };
-    return boundary.call('conversation.send', options, shape, async () => {
+    return boundary.call('conversation.send', options, async () => {
       const { conversationId, messageId, mode = 'steer' } = options;
       await describeConversation(database, conversationId);
       const message = { conversationId, kind: 'message', mode, content: messageParts(options.content) } as const;
@@ -74,20 +65,20 @@ export class ConversationMethods {
 
   /** Sends `/pin <rule>`: from the next step on the rule stands word for word in every request. An idle conversation answers it. */
   async pin(options: ToSend & { readonly rule: string }): Promise<SentMessage> {
-    this.#context.boundary.check('conversation.pin', options, { ...toSend, rule: text });
+    this.#context.boundary.check('conversation.pin', options, ENDPOINTS['conversation.pin'].arguments);
     return this.send({ ...options, content: pinLine(options.rule) });
   }
 
   /** Sends `/unpin <number>`. @param options.pin from 1, in the order of `pins` */
   async unpin(options: ToSend & { readonly pin: number }): Promise<SentMessage> {
-    this.#context.boundary.check('conversation.unpin', options, { ...toSend, pin: whole(1) });
+    this.#context.boundary.check('conversation.unpin', options, ENDPOINTS['conversation.unpin'].arguments);
     return this.send({ ...options, content: unpinLine(options.pin) });
   }
 
   /** Rules that are pinned on the active branch, in the order of their numbers. */
   pins(options: OfConversation): Promise<readonly string[]> {
     const { boundary, database } = this.#context;
-    return boundary.call('conversation.pins', options, ofConversation, async () => {
+    return boundary.call('conversation.pins', options, async () => {
       await describeConversation(database, options.conversationId);
       return readPins(database, options.conversationId);
     });
@@ -95,17 +86,17 @@ export class ConversationMethods {
 
   /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */
   stop(options: ToSend): Promise<SentMessage> {
-    return this.#command('stop', options, {});
+    return this.#command('stop', options);
   }
 
   /** Asks for a compaction. @param options.focus what the summary should keep above all */
   compact(options: ToSend & { readonly focus?: string }): Promise<SentMessage> {
-    return this.#command('compact', options, { focus: text.optional() });
+    return this.#command('compact', options);
   }
 
-  #command(kind: 'stop' | 'compact', options: ToSend & { focus?: string }, more: z.ZodRawShape): Promise<SentMessage> {
+  #command(kind: 'stop' | 'compact', options: ToSend & { readonly focus?: string }): Promise<SentMessage> {
     const { boundary, database, sending } = this.#context;
-    return boundary.call(`conversation.${kind}`, options, { ...toSend, ...more }, async () => {
+    return boundary.call(`conversation.${kind}`, options, async () => {
       const { conversationId, messageId: id, focus } = options;
       await describeConversation(database, conversationId);
       return sending.send({ conversationId, kind, ...definedOf({ id, focus }) });
@@ -120,8 +111,7 @@ export class ConversationMethods {
    */
   resume(options: ToSend & { readonly raise?: Partial<ConversationCounts> }): Promise<SentMessage> {
     const { boundary, database, sending, temporal } = this.#context;
-    const raises = z.record(z.string(), z.number({ error: 'must be a number' }));
-    return boundary.call('conversation.resume', options, { ...toSend, raise: raises.optional() }, async () => {
+    return boundary.call('conversation.resume', options, async () => {
       const { conversationId, raise = {}, messageId } = options;
       const judged = await requireResumable(database, temporal, { conversationId, raise, messageId });
       const resume: Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput> = {
@@ -135,7 +125,7 @@ export class ConversationMethods {
   }
 
   get(options: OfConversation): Promise<Conversation> {
-    return this.#context.boundary.call('conversation.get', options, ofConversation, () =>
+    return this.#context.boundary.call('conversation.get', options, () =>
       describeConversation(this.#context.database, options.conversationId),
     );
   }
@@ -156,28 +146,10 @@ export class ConversationMethods {
     } = {},
   ): Promise<Page<Conversation>> {
     const { boundary, database, tenant } = this.#context;
-    const shape = {
-      limit: whole(1).optional(),
-      before: text.optional(),
-      state: oneOf('working', 'waiting', 'idle').optional(),
-      agent: text.optional(),
-      since: time.optional(),
-    };
-    return boundary.call('conversation.list', options, shape, () => {
+    return boundary.call('conversation.list', options, () => {
       const { limit = 50, before: beforeId, state, agent, since } = options;
       const page = { tenant, limit: Math.min(limit, MOST_LISTED), ...definedOf({ beforeId, state, agent, since }) };
       return describeConversations(database, page);
-    });
-  }
-
-  /**
-   * Whether Temporal has no open workflow of the turn that runs, as after a terminate: what is sent next begins a turn, and upkeep or
-   * that turn ends the lost one as `interrupted`. `false` also when no turn runs, or Temporal does not answer within 2 s.
-   */
-  isTurnLost(options: OfConversation): Promise<boolean> {
-    const { boundary, database, temporal } = this.#context;
-    return boundary.call('conversation.isTurnLost', options, ofConversation, async () => {
-      return (await findLostTurn(database, temporal, options.conversationId)) !== null;
     });
   }
 
@@ -214,13 +186,11 @@ export class ConversationMethods {
   ): Promise<EndedTurn<Output> | ServedCommand> {
     const { boundary, database, listeners } = this.#context;
     const shape = {
-      ...ofConversation,
-      messageId: text,
+      ...ENDPOINTS['conversation.outcome'].arguments,
       output: z.instanceof(z.ZodType).optional(),
-      timeoutMilliseconds: numberOf('milliseconds').optional(),
       signal: signal.optional(),
     };
-    return boundary.call('conversation.outcome', options, shape, async () => {
+    return boundary.callWith(shape, 'conversation.outcome', options, async () => {
       const ended = await waitForEndedTurn(database, listeners, options);
       return ended === 'served' ? SERVED_COMMAND : describeEndedTurn(database, ended, options.output);
     });
@@ -232,7 +202,8 @@ export class ConversationMethods {
    * @throws HoldfastClientError `conversation_not_found`, `conversation_busy` (also while a message waits)
    */
   export(options: OfConversation & { readonly write: (line: string) => Promise<void> | void }): Promise<void> {
-    return this.#context.boundary.call('conversation.export', options, { ...ofConversation, write: work }, () =>
+    const shape = { ...ofConversation, write: work };
+    return this.#context.boundary.callWith(shape, 'conversation.export', options, () =>
       exportConversation(this.#context.database, options.conversationId, async (line) => {
         try {
           await options.write(line);
@@ -266,7 +237,7 @@ export class ConversationMethods {
         error: 'must be an AsyncIterable',
       }),
     };
-    return boundary.call('conversation.import', options, shape, () => {
+    return boundary.callWith(shape, 'conversation.import', options, () => {
       const { lines, agent = 'default', model = null, preset = null, workspace = null, user = null } = options;
       const memoryScopes = {
         agent,
@@ -285,7 +256,7 @@ export class ConversationMethods {
    */
   delete(options: OfConversation): Promise<readonly WorkflowRun[]> {
     const { boundary, database } = this.#context;
-    return boundary.call('conversation.delete', options, ofConversation, async () => {
+    return boundary.call('conversation.delete', options, async () => {
       const { runs, isRungFor } = await deleteConversation(database, options.conversationId);
       const workflowId = turnWorkflowId(options.conversationId);
       const isNamed = runs.some((run) => run.workflowId === workflowId);

@@ -14,23 +14,13 @@ import { readCallName, writeCallName } from '../turn/call-name.ts';
 import type { CallName } from '../turn/call-name.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
-import type {
-  ApprovalOptions,
-  DecisionOptions,
-  SentDecision,
-  StandingApproval,
-  WaitingCallOfTenant,
-} from './decision-types.ts';
+import type { ApprovalOptions, DecisionOptions, SentDecision, StandingApproval, WaitingCallOfTenant } from './types.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
-import { ofConversation, oneOf, text, whole } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { storedOnce } from './stored-once.ts';
 
 const MOST_LISTED = 500;
-
-const toDecide = { ...ofConversation, call: text.optional(), decisionId: text.optional() };
-const toJudge = { ...toDecide, for: oneOf('call', 'turn', 'agent').optional(), reason: text.optional() };
 
 /**
  * Decides on tool calls that wait for a person. A decision holds once its method returns, with no worker alive too: the row is the
@@ -57,8 +47,8 @@ export class DecisionMethods {
     return this.#judge('deny', options, 'denied');
   }
 
-  #judge(method: string, options: ApprovalOptions, state: 'approved' | 'denied'): Promise<SentDecision> {
-    return this.#context.boundary.call(`decisions.${method}`, options, toJudge, () => {
+  #judge(method: 'approve' | 'deny', options: ApprovalOptions, state: 'approved' | 'denied'): Promise<SentDecision> {
+    return this.#context.boundary.call(`decisions.${method}`, options, () => {
       const { for: scope = 'call', reason = null } = options;
       return this.#send(options, { kind: 'approval', state, scope, text: reason });
     });
@@ -66,7 +56,7 @@ export class DecisionMethods {
 
   /** Answers a question that the model asked with `ask_user`. @throws as `approve` */
   answer(options: DecisionOptions & { readonly text: string }): Promise<SentDecision> {
-    return this.#context.boundary.call('decisions.answer', options, { ...toDecide, text }, async () => {
+    return this.#context.boundary.call('decisions.answer', options, async () => {
       if (options.text.trim() === '')
         throw new HoldfastClientError('invalid_argument', 'the answer is empty: say something');
       return this.#send(options, { kind: 'question', state: 'answered', scope: 'call', text: options.text });
@@ -76,7 +66,7 @@ export class DecisionMethods {
   /** Calls that wait in all conversations of the client's tenant, the one that waits longest first. @param options.limit default: 100 */
   listWaiting(options: { readonly limit?: number } = {}): Promise<Page<WaitingCallOfTenant>> {
     const { boundary, database, tenant } = this.#context;
-    return boundary.call('decisions.listWaiting', options, { limit: whole(1).optional() }, async () => {
+    return boundary.call('decisions.listWaiting', options, async () => {
       const limit = Math.min(options.limit ?? 100, MOST_LISTED);
       return pageOf(await listDecisionsOfTenant(database, { tenant, limit: limit + 1 }), limit);
     });
@@ -85,15 +75,13 @@ export class DecisionMethods {
   /** Decisions for all turns of an agent. */
   listStanding(): Promise<StandingApproval[]> {
     const { boundary, database, tenant } = this.#context;
-    return boundary.call('decisions.listStanding', {}, {}, () => listStandingDecisions(database, tenant));
+    return boundary.call('decisions.listStanding', {}, () => listStandingDecisions(database, tenant));
   }
 
   /** Calls under the rule ask again. @throws HoldfastClientError `decision_not_found` */
   endStanding(options: { readonly agent: string; readonly rule: string }): Promise<void> {
     const { boundary, database, tenant } = this.#context;
-    return boundary.call('decisions.endStanding', options, { agent: text, rule: text }, () =>
-      endStandingDecision(database, { ...options, tenant }),
-    );
+    return boundary.call('decisions.endStanding', options, () => endStandingDecision(database, { ...options, tenant }));
   }
 
   async #send(

@@ -1,5 +1,6 @@
 import { definedOf } from '../context/policy/defined-of.ts';
-import { content, conversationChoices, text, uuid } from './arguments.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import { conversationChoices, uuid } from './arguments.ts';
 import type { ConversationChoices, MessageContent } from './arguments.ts';
 import { BranchMethods } from './branch-methods.ts';
 import type { ClientContext } from './client-context.ts';
@@ -56,8 +57,8 @@ export class Holdfast {
    * @throws HoldfastClientError `message_id_reused` (the start key belongs to another task), `namespace_differs`, as all that send
    */
   start(task: MessageContent, options: StartOptions = {}): Promise<Task> {
-    const shape = { task: content, ...conversationChoices, startKey: text.optional(), conversationId: uuid.optional() };
-    return this.#context.boundary.call('start', { task, ...options }, shape, async () => {
+    const shape = { ...ENDPOINTS.start.arguments, ...conversationChoices, conversationId: uuid.optional() };
+    return this.#context.boundary.callWith(shape, 'start', { task, ...options }, async () => {
       const { agent = 'default', model = null, preset = null, workspace = null, user = null } = options;
       const { startKey, conversationId } = options;
       const sent = await this.#context.sending.start({

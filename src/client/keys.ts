@@ -47,7 +47,7 @@ export class KeyMethods {
     readonly limits?: Partial<KeyLimits>;
   }): Promise<ApiKey & { readonly key: string }> {
     const { boundary, database, tenant: own } = this.#context;
-    return boundary.call('keys.create', options, toCreate, async () => {
+    return boundary.callWith(toCreate, 'keys.create', options, async () => {
       const { name, tenant = own, scopes = ['read', 'write', 'decide'], expiresAt = null } = options;
       const limits = { requestsPerMinute: null, openTurns: null, costPerDay: null, ...options.limits };
       const key = `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}`;
@@ -58,12 +58,12 @@ export class KeyMethods {
 
   /** All, revoked and expired ones too, the newest first. */
   list(): Promise<ApiKey[]> {
-    return this.#context.boundary.call('keys.list', {}, {}, () => listApiKeys(this.#context.database));
+    return this.#context.boundary.callWith({}, 'keys.list', {}, () => listApiKeys(this.#context.database));
   }
 
   /** Requests with it are refused from then on, and its event streams end within seconds. @returns whether there is one with this id */
   revoke(options: { readonly keyId: string }): Promise<boolean> {
-    return this.#context.boundary.call('keys.revoke', options, { keyId: text }, () =>
+    return this.#context.boundary.callWith({ keyId: text }, 'keys.revoke', options, () =>
       revokeApiKey(this.#context.database, options.keyId),
     );
   }

@@ -2,7 +2,6 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { readLineage } from '../store/compactions/lineage.ts';
 import type { CompactionLineage } from '../store/compactions/lineage.ts';
 import { countEntries, findEntryId, listEntriesAround } from '../store/log/entries.ts';
-import { ofConversation, text, whole } from './arguments.ts';
 import type { OfConversation } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { describeContext, knownConversation, requireConversation } from './conversation.ts';
@@ -35,13 +34,7 @@ export class LogMethods {
    * @throws HoldfastClientError `conversation_not_found`, as all that read a conversation
    */
   entries(options: EntryRange): Promise<Page<ListedEntry>> {
-    const shape = {
-      ...ofConversation,
-      afterSequence: whole(0).optional(),
-      beforeSequence: whole(1).optional(),
-      limit: whole(1).optional(),
-    };
-    return this.#context.boundary.call('log.entries', options, shape, () =>
+    return this.#context.boundary.call('log.entries', options, () =>
       listConversationEntries(this.#context.database, options),
     );
   }
@@ -53,14 +46,14 @@ export class LogMethods {
    */
   around(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]> {
     const { boundary, database } = this.#context;
-    return boundary.call('log.around', options, { entryId: text, count: whole(0) }, async () =>
+    return boundary.call('log.around', options, async () =>
       withLateResults(database, await listEntriesAround(database, options.entryId, options.count)),
     );
   }
 
   /** An entry with its whole original, byte for byte; or a summary, by its compaction's id. @throws HoldfastClientError `entry_not_found` */
   open(options: { readonly entryId: string }): Promise<OpenedEntry> {
-    return this.#context.boundary.call('log.open', options, { entryId: text }, () =>
+    return this.#context.boundary.call('log.open', options, () =>
       openStoredEntry(this.#context.database, options.entryId),
     );
   }
@@ -71,8 +64,7 @@ export class LogMethods {
    */
   count(options: OfConversation & { readonly beforeSequence?: number }): Promise<number> {
     const { boundary, database } = this.#context;
-    const shape = { ...ofConversation, beforeSequence: whole(1).optional() };
-    return boundary.call('log.count', options, shape, async () => {
+    return boundary.call('log.count', options, async () => {
       const { conversationId, beforeSequence: before } = options;
       const count = await countEntries(database, { conversationId, ...definedOf({ before }) });
       if (count === 0) await requireConversation(database, conversationId);
@@ -83,7 +75,7 @@ export class LogMethods {
   /** The id of the entry with a sequence, on whatever branch. @throws HoldfastClientError `entry_not_found` */
   findEntryId(options: OfConversation & { readonly sequence: number }): Promise<string> {
     const { boundary, database } = this.#context;
-    return boundary.call('log.findEntryId', options, { ...ofConversation, sequence: whole(0) }, async () => {
+    return boundary.call('log.findEntryId', options, async () => {
       const { conversationId, sequence } = options;
       const id = await findEntryId(database, conversationId, sequence);
       if (id !== null) return id;
@@ -96,14 +88,14 @@ export class LogMethods {
 
   /** Oldest first. */
   summaries(options: OfConversation): Promise<StoredSummary[]> {
-    return this.#context.boundary.call('log.summaries', options, ofConversation, () =>
+    return this.#context.boundary.call('log.summaries', options, () =>
       listStoredSummaries(this.#context.database, options),
     );
   }
 
   /** Summaries whose text matches, oldest first. */
   searchSummaries(options: OfConversation & { readonly query: string }): Promise<StoredSummary[]> {
-    return this.#context.boundary.call('log.searchSummaries', options, { ...ofConversation, query: text }, () =>
+    return this.#context.boundary.call('log.searchSummaries', options, () =>
       listStoredSummaries(this.#context.database, options),
     );
   }
@@ -111,32 +103,25 @@ export class LogMethods {
   /** From each summary, over generations, to the exact entries that it covers; and what each pass shows shorter. Oldest first. */
   lineage(options: OfConversation): Promise<CompactionLineage[]> {
     const { boundary, database } = this.#context;
-    return boundary.call('log.lineage', options, ofConversation, async () =>
+    return boundary.call('log.lineage', options, async () =>
       knownConversation(database, options.conversationId, await readLineage(database, options.conversationId)),
     );
   }
 
   /** What fills the window of the next call. */
   context(options: OfConversation): Promise<ContextReport> {
-    return this.#context.boundary.call('log.context', options, ofConversation, () =>
+    return this.#context.boundary.call('log.context', options, () =>
       describeContext(this.#context.database, options.conversationId),
     );
   }
 
   /** What the model saw at a call, compactions of that time in force; without numbers at the newest. */
   view(options: OfConversation & ModelCallAddress): Promise<PastView> {
-    const number = whole(1).optional();
-    const shape = { ...ofConversation, turn: number, callNumber: number, attempt: number };
-    return this.#context.boundary.call('log.view', options, shape, () => rebuildView(this.#context.database, options));
+    return this.#context.boundary.call('log.view', options, () => rebuildView(this.#context.database, options));
   }
 
   /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */
   modelCalls(options: OfConversation & { readonly limit?: number }): Promise<Page<PastCall>> {
-    return this.#context.boundary.call(
-      'log.modelCalls',
-      options,
-      { ...ofConversation, limit: whole(1).optional() },
-      () => listPastCalls(this.#context.database, options),
-    );
+    return this.#context.boundary.call('log.modelCalls', options, () => listPastCalls(this.#context.database, options));
   }
 }

@@ -7,27 +7,18 @@ import type { StoredMemory } from '../store/memory/memories.ts';
 import { countUnindexed, searchMemory } from '../store/memory/recall-search.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
 import { listIndexable, reindexConversation } from '../store/search/index-conversation.ts';
-import { flag, named, oneOf, signal as abortSignal, text, time, whole, work } from './arguments.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import { signal as abortSignal, text, work } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { FoundPassage, MemorySearch, Reindexed, ReindexOptions } from './memory-types.ts';
+import type { FoundPassage, MemorySearch, Reindexed, ReindexOptions } from './types.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 
 const MOST_MEMORIES = 500;
-const kinds = oneOf('user', 'assistant', 'tool_result', 'note', 'branch_summary', 'summary');
 const search = z
-  .object({
-    conversationId: text.optional(),
-    agent: text.optional(),
-    query: text,
-    limit: whole(1).optional(),
-    kinds: z.array(kinds, { error: 'must be a list' }).optional(),
-    after: time.optional(),
-    before: time.optional(),
-    askedAt: time.optional(),
-  })
+  .object(ENDPOINTS['memory.search'].arguments)
   .refine(({ conversationId, agent }) => (conversationId === undefined) !== (agent === undefined), {
     error: 'must name a conversationId or an agent, and not both',
   });
@@ -46,7 +37,7 @@ export class MemoryMethods {
    */
   search(options: MemorySearch): Promise<FoundPassage[]> {
     const { boundary, database, searchDatabase, tenant, meaning } = this.#context;
-    return boundary.call('memory.search', options, search, async () => {
+    return boundary.callWith(search, 'memory.search', options, async () => {
       if (options.conversationId !== undefined) await requireConversation(database, options.conversationId);
       const passages = await searchMemory(searchDatabase, { ...options, tenant }, meaning);
       const places = await readBranchPlaces(
@@ -74,13 +65,7 @@ export class MemoryMethods {
     } = {},
   ): Promise<Page<StoredMemory>> {
     const { boundary, database, tenant } = this.#context;
-    const shape = {
-      scope: oneOf('agent', 'user', 'workspace').optional(),
-      name: named.optional(),
-      all: flag.optional(),
-      limit: whole(1).optional(),
-    };
-    return boundary.call('memory.list', options, shape, async () => {
+    return boundary.call('memory.list', options, async () => {
       const limit = Math.min(options.limit ?? 100, MOST_MEMORIES);
       return pageOf(await listMemoriesOf(database, { ...options, tenant, limit: limit + 1 }), limit);
     });
@@ -92,7 +77,7 @@ export class MemoryMethods {
    */
   forget(options: { readonly memoryId: string }): Promise<void> {
     const { boundary, database, tenant } = this.#context;
-    return boundary.call('memory.forget', options, { memoryId: text }, async () => {
+    return boundary.call('memory.forget', options, async () => {
       if (await deleteMemory(database, { tenant, id: options.memoryId })) return;
       throw new HoldfastClientError('memory_not_found', `there is no memory "${options.memoryId}"`, {
         advice: "'holdfast memory list' shows what there is",
@@ -106,17 +91,14 @@ export class MemoryMethods {
    */
   countUnindexed(options: { readonly conversationId?: string; readonly agent?: string }): Promise<number> {
     const { boundary, database, tenant } = this.#context;
-    const shape = { conversationId: text.optional(), agent: text.optional() };
-    return boundary.call('memory.countUnindexed', options, shape, () =>
-      countUnindexed(database, { ...options, tenant }),
-    );
+    return boundary.call('memory.countUnindexed', options, () => countUnindexed(database, { ...options, tenant }));
   }
 
   /** Builds the search index anew, of one conversation or of all; with an embedder, the vectors of what has none. */
   reindex(options: ReindexOptions): Promise<Reindexed> {
     const { boundary } = this.#context;
     const shape = { conversationId: text.optional(), signal: abortSignal.optional(), onProgress: work.optional() };
-    return boundary.call('memory.reindex', options, shape, () => reindexConversations(this.#context, options));
+    return boundary.callWith(shape, 'memory.reindex', options, () => reindexConversations(this.#context, options));
   }
 }
 

@@ -4,7 +4,7 @@ import { listLearnedWindows, listServedModels, storeServedModel } from '../store
 import type { LearnedWindow, ServedModel } from '../store/providers/model-facts.ts';
 import { endPause, listPauses } from '../store/providers/provider-pauses.ts';
 import type { ProviderPause } from '../store/providers/provider-pauses.ts';
-import { named, numberOf, oneOf, text, time } from './arguments.ts';
+import { named, numberOf } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { requireConversation } from './conversation.ts';
 
@@ -27,12 +27,7 @@ export class ModelMethods {
     readonly conversationId?: string;
   }): Promise<CostRow[]> {
     const { boundary, database, tenant } = this.#context;
-    const shape = {
-      by: oneOf('agent', 'model', 'conversation', 'turn', 'step'),
-      since: time.optional(),
-      conversationId: text.optional(),
-    };
-    return boundary.call('models.costs', options, shape, async () => {
+    return boundary.call('models.costs', options, async () => {
       const { since = null, ...of } = options;
       if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
       return readCosts(database, { ...of, tenant, since: since === null ? null : new Date(since) });
@@ -41,31 +36,31 @@ export class ModelMethods {
 
   /** What servers' own lists said of their models when they were asked last. */
   listServed(): Promise<ServedModel[]> {
-    return this.#context.boundary.call('models.listServed', {}, {}, () => listServedModels(this.#context.database));
+    return this.#context.boundary.call('models.listServed', {}, () => listServedModels(this.#context.database));
   }
 
   /** Stores what a server lists of a model, for turns that begin from then on. */
   storeServed(served: Omit<ServedModel, 'listedAt'>): Promise<void> {
-    return this.#context.boundary.call('models.storeServed', served, {}, () =>
+    return this.#context.boundary.callWith({}, 'models.storeServed', served, () =>
       storeServedModel(this.#context.database, served),
     );
   }
 
   /** Windows that servers named in errors. @param options.days only those of so many days */
   listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]> {
-    return this.#context.boundary.call('models.listLearnedWindows', options, { days: numberOf('days') }, () =>
+    return this.#context.boundary.callWith({ days: numberOf('days') }, 'models.listLearnedWindows', options, () =>
       listLearnedWindows(this.#context.database, options.days),
     );
   }
 
   /** Providers that answered with a rate limit and are not called before a time, by any worker. */
   listPauses(): Promise<ProviderPause[]> {
-    return this.#context.boundary.call('models.listPauses', {}, {}, () => listPauses(this.#context.database));
+    return this.#context.boundary.call('models.listPauses', {}, () => listPauses(this.#context.database));
   }
 
   /** Lets workers call a provider again before its time is over. @returns whether it was paused */
   endPause(options: { readonly provider: string }): Promise<boolean> {
-    return this.#context.boundary.call('models.endPause', options, { provider: named }, () =>
+    return this.#context.boundary.callWith({ provider: named }, 'models.endPause', options, () =>
       endPause(this.#context.database, options.provider),
     );
   }

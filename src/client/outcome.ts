@@ -9,7 +9,7 @@ import type { TurnRow } from '../store/turns/turns.ts';
 import { outputIn } from '../turn/final-output.ts';
 import { requireConversation, summarizeTurn } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { EndedTurn } from './turn-summary.ts';
+import type { EndedTurn } from './types.ts';
 
 /** Looked for this often without a notification, which can be lost with its connection. Milliseconds. */
 const LOOK_INTERVAL_MILLISECONDS = 2_000;

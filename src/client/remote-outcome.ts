@@ -4,8 +4,7 @@ import { endedTurn, servedCommand } from './api/conversation-results.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { Requests } from './remote-requests.ts';
-import type { EndedTurn } from './turn-summary.ts';
-import type { ServedCommand } from './types.ts';
+import type { EndedTurn, ServedCommand } from './types.ts';
 
 /** How long one request waits: shorter than what proxies cut off. Milliseconds. */
 const WAIT_MILLISECONDS = 20_000;

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from './api/endpoints.ts';
-import type { EndpointName } from './api/endpoints.ts';
+import type { Endpoint } from './api/endpoint.ts';
 import type { HoldfastClient } from './holdfast-client.ts';
 import { waitForOutcome } from './remote-outcome.ts';
 import { createRequests } from './remote-requests.ts';
@@ -14,20 +14,18 @@ export interface RemoteOptions {
   readonly apiKey?: string;
 }
 
-type MethodOf<Name> = Name extends `${infer Group extends keyof HoldfastClient}.${infer Method}`
-  ? Method extends keyof HoldfastClient[Group]
-    ? HoldfastClient[Group][Method]
-    : never
-  : never;
-
 /** A client over HTTP: its methods are the endpoints of the server. */
 export function connectRemote({ url, apiKey }: RemoteOptions): HoldfastClient {
   const requests = createRequests(url, apiKey);
-  function method<Name extends EndpointName>(name: Name): MethodOf<Name>;
-  function method(name: EndpointName): unknown {
-    return (options: Readonly<Record<string, unknown>> = {}) => requests.call(ENDPOINTS[name], options);
-  }
-  const groups = groupsOf(method, requests);
+  const methods = methodsOf(requests);
+  const groups: Groups = {
+    ...methods,
+    conversation: {
+      ...methods.conversation,
+      watch: (options) => watchRemote(requests, options),
+      outcome: (options) => waitForOutcome(requests, options),
+    },
+  };
   return {
     ...groups,
     async start(task, options = {}) {
@@ -39,69 +37,15 @@ export function connectRemote({ url, apiKey }: RemoteOptions): HoldfastClient {
   };
 }
 
-type RemoteMethod = <Name extends EndpointName>(name: Name) => MethodOf<Name>;
+type Groups = Omit<HoldfastClient, 'start' | 'open' | 'close'>;
 
-function groupsOf(method: RemoteMethod, requests: Requests): Omit<HoldfastClient, 'start' | 'open' | 'close'> {
-  return {
-    conversation: {
-      list: method('conversation.list'),
-      get: method('conversation.get'),
-      delete: method('conversation.delete'),
-      send: method('conversation.send'),
-      stop: method('conversation.stop'),
-      compact: method('conversation.compact'),
-      resume: method('conversation.resume'),
-      isTurnLost: method('conversation.isTurnLost'),
-      pins: method('conversation.pins'),
-      pin: method('conversation.pin'),
-      unpin: method('conversation.unpin'),
-      watch: (options) => watchRemote(requests, options),
-      outcome: (options) => waitForOutcome(requests, options),
-    },
-    branches: {
-      list: method('branches.list'),
-      active: method('branches.active'),
-      fork: method('branches.fork'),
-      switch: method('branches.switch'),
-      regenerate: method('branches.regenerate'),
-      edit: method('branches.edit'),
-    },
-    log: {
-      entries: method('log.entries'),
-      around: method('log.around'),
-      count: method('log.count'),
-      findEntryId: method('log.findEntryId'),
-      summaries: method('log.summaries'),
-      searchSummaries: method('log.searchSummaries'),
-      lineage: method('log.lineage'),
-      context: method('log.context'),
-      view: method('log.view'),
-      modelCalls: method('log.modelCalls'),
-    },
-    ...otherGroups(method),
-  };
-}
-
-function otherGroups(method: RemoteMethod): Pick<HoldfastClient, 'memory' | 'decisions' | 'models'> {
-  return {
-    memory: {
-      search: method('memory.search'),
-      list: method('memory.list'),
-      forget: method('memory.forget'),
-      countUnindexed: method('memory.countUnindexed'),
-    },
-    decisions: {
-      approve: method('decisions.approve'),
-      deny: method('decisions.deny'),
-      answer: method('decisions.answer'),
-      listWaiting: method('decisions.listWaiting'),
-      listStanding: method('decisions.listStanding'),
-      endStanding: method('decisions.endStanding'),
-    },
-    models: {
-      costs: method('models.costs'),
-      listServed: method('models.listServed'),
-      listPauses: method('models.listPauses'),
-    },
-  };
+/** A method for each endpoint, by group. */
+function methodsOf(requests: Requests): Groups;
+function methodsOf(requests: Requests): unknown {
+  const groups: Record<string, Record<string, (options?: Readonly<Record<string, unknown>>) => Promise<unknown>>> = {};
+  for (const [name, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
+    const [group = '', method = ''] = name.split('.');
+    (groups[group] ??= {})[method] = (options = {}) => requests.call(endpoint, options);
+  }
+  return groups;
 }

@@ -3,9 +3,16 @@ import type { MessageContent } from './arguments.ts';
 import type { ConversationMethods } from './conversation-methods.ts';
 import type { LogMethods } from './log-methods.ts';
 import type { Page } from './page.ts';
-import type { EndedTurn } from './turn-summary.ts';
-import type { ContextReport, Conversation, ListedEntry, SentMessage, StoredSummary } from './types.ts';
-import type { TimelineEvent, WatchUpdate } from './watch-types.ts';
+import type {
+  ContextReport,
+  Conversation,
+  EndedTurn,
+  ListedEntry,
+  SentMessage,
+  StoredSummary,
+  TimelineEvent,
+  WatchUpdate,
+} from './types.ts';
 
 interface Groups {
   readonly conversation: Omit<ConversationMethods, 'export' | 'import'>;

@@ -1,98 +1,46 @@
 import type { z } from 'zod';
-import type { importedConversation } from './api/conversation-results.ts';
-import type { WaitingCall } from './decision-types.ts';
-import type { ContentPart } from '../context/log/content.ts';
-import type { EntryKind } from '../context/log/entry.ts';
-import type { WindowBreakdown } from '../context/plan/plan.ts';
-import type { View } from '../context/view/view.ts';
-import type { TurnSummary } from './turn-summary.ts';
-
-export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './watch-types.ts';
+import type { LiveText } from '../store/log/live-text-channel.ts';
+import type { EventKind, EventOfKind } from '../store/log/timeline.ts';
+import type * as conversations from './api/conversation-results.ts';
+import type * as logs from './api/log-results.ts';
+import type { foundPassage } from './api/memory-results.ts';
+import type { OfConversation } from './arguments.ts';
 
 export type { ChangedEntry, CompactionLineage } from '../store/compactions/lineage.ts';
-export type { StoredSummary } from './memory-types.ts';
-export type { EndedTurn, TurnSummary } from './turn-summary.ts';
 
-export type ImportedConversation = z.output<typeof importedConversation>;
+// What methods take and answer. An answer has the form that the API describes (`api/`); only what needs the database is written here.
 
-/** What a send returns once its row is written; the turn is rung in the background. */
-export interface SentMessage {
-  readonly conversationId: string;
-  readonly messageId: string;
-  /** The same id and content had been sent before: nothing was written. */
-  readonly duplicate: boolean;
-}
+type Answer<Schema extends z.ZodType> = Readonly<z.output<Schema>>;
 
-/** A command that found nothing to act on, such as a stop for an idle conversation or a resume of what is done by then: no turn took it. */
-export interface ServedCommand {
-  readonly turnId: null;
-  readonly state: 'served';
-  readonly outcome: 'nothing_to_do';
-  readonly reason: null;
-  /** One sentence for a person. */
-  readonly explanation: string;
-  readonly text: '';
-}
+export type SentMessage = Answer<typeof conversations.sentMessage>;
+export type ServedCommand = Answer<typeof conversations.servedCommand>;
+export type TurnSummary = Answer<typeof conversations.turnSummary>;
+export type Conversation = Answer<typeof conversations.conversation>;
+export type WaitingCall = Answer<typeof conversations.waitingCall>;
+export type WaitingCallOfTenant = Answer<typeof conversations.waitingCallOfTenant>;
+export type SentDecision = Answer<typeof conversations.sentDecision>;
+export type StandingApproval = Answer<typeof conversations.standingApproval>;
+export type ImportedConversation = Answer<typeof conversations.importedConversation>;
+export type WorkflowRun = Answer<typeof conversations.workflowRun>;
+export type ListedEntry = Answer<typeof logs.listedEntry>;
+export type LateResult = Answer<typeof logs.lateResult>;
+export type StoredSummary = Answer<typeof logs.storedSummary>;
+export type ContextReport = Answer<typeof logs.contextReport>;
+export type PastCall = Answer<typeof logs.pastCall>;
+export type PastView = Answer<typeof logs.pastView>;
+export type FoundPassage = Answer<typeof foundPassage>;
 
-export interface Conversation {
-  readonly conversationId: string;
-  readonly agent: string;
-  readonly model: string | null;
-  /** Whose memories of scope `user` it is shown and writes; `null`: those of its agent's own user. */
-  readonly user: string | null;
-  /** First line of the first message, clipped. */
-  readonly title: string;
-  readonly createdAt: string;
-  /** Of all branches: also the sequence of the newest entry. `countEntries` counts those of the active one. */
-  readonly entryCount: number;
-  /** Number of the newest event of the timeline: what `watch` takes as `afterSequence` to tell only what comes. */
-  readonly eventCount: number;
-  readonly waitingMessages: number;
-  /** Secrets of well-known forms that were replaced in summaries and in what they were made from. */
-  readonly secretsRedacted: number;
-  /** Tool calls of the open turn that wait for a person. */
-  readonly waitingCalls: readonly WaitingCall[];
-  /** The newest turn; `null` before the first one began. */
-  readonly turn: TurnSummary | null;
-}
+/** What became of a turn. */
+export type EndedTurn<Output = unknown> = Answer<typeof conversations.endedTurn> & {
+  /** The final answer in the form that was given to wait for it. Absent: none was given, or the turn has no answer of that form. */
+  readonly output?: Output;
+};
 
-export interface ListedEntry {
-  readonly entryId: string;
-  readonly sequence: number;
-  readonly kind: EntryKind;
-  readonly slot: string | null;
-  readonly turnId: string;
-  readonly callNumber: number | null;
-  readonly callIndex: number | null;
-  readonly toolName: string | null;
-  readonly isError: boolean;
-  readonly createdAt: string;
-  readonly content: readonly ContentPart[];
-  /** Bytes of the original when `content` shows less. */
-  readonly originalBytes: number | null;
-  /** Markers: the compaction that was committed there. */
-  readonly compactionId: string | null;
-  /** Tool results: what attempts reported that had been replaced, in order of arrival. The model never sees it. */
-  readonly lateResults: readonly LateResult[];
-}
-
-/** The report of an attempt of a tool call that came after the call had got its result. */
-export interface LateResult {
-  /** From 1. */
-  readonly attempt: number;
-  readonly workerIdentity: string;
-  readonly isError: boolean;
-  readonly content: readonly ContentPart[];
-  readonly receivedAt: string;
-}
-
-/** What fills the window of the next call, and the numbers in force, in tokens. */
-export interface ContextReport extends WindowBreakdown {
-  readonly model: string;
-  readonly preset: string;
-  readonly trigger: number;
-  readonly target: number;
-}
+/** An entry with its whole original. */
+export type OpenedEntry = Answer<typeof logs.openedEntry> & {
+  /** `null` when the content shows everything. */
+  readonly original: Uint8Array | null;
+};
 
 /** Which model call of a conversation; each part that is left out means the newest. */
 export interface ModelCallAddress {
@@ -104,47 +52,91 @@ export interface ModelCallAddress {
   readonly attempt?: number;
 }
 
-/** One try of a model call. */
-export interface PastCall {
-  readonly turn: number;
-  readonly turnId: string;
-  readonly callNumber: number;
-  readonly attempt: number;
-  readonly model: string;
-  /** `registered` without an end: under way, or its worker died and nobody knows whether the call was paid. */
-  readonly state: 'registered' | 'answered' | 'failed';
-  /** Newest entry that the request showed. */
-  readonly headEntryId: string;
-  readonly estimatedTokens: number;
-  /** Input tokens that the provider reported, cached ones included; `null` when it reported none. */
-  readonly reportedTokens: number | null;
-  readonly startedAt: string;
+export interface DecisionOptions extends OfConversation {
+  /** As in `WaitingCall`. Default: the only call that waits. */
+  readonly call?: string;
+  /** Chosen by the caller to make sending twice harmless, one for each decision; at most 200 characters. Default: a new UUID. */
+  readonly decisionId?: string;
 }
 
-/** What the model saw at a call, rebuilt from the log. */
-export interface PastView {
-  readonly call: PastCall;
-  readonly view: View;
-  /** Half of the SHA-256 of the rebuilt view; equal to `sentFingerprint` when it is the one that was sent, byte for byte. */
-  readonly fingerprint: string;
-  readonly sentFingerprint: string;
-  /** Version of the code that rendered this view, and of the one that rendered what was sent: other versions may differ. */
-  readonly rendererVersion: number;
-  readonly sentRendererVersion: number;
+export interface ApprovalOptions extends DecisionOptions {
+  /** The call; all calls of this turn under the same rules; or those of all turns of the agent, waiting and later ones. Default: `call`. */
+  readonly for?: 'call' | 'turn' | 'agent';
+  /** Shown to the model with a denial. */
+  readonly reason?: string;
 }
 
-/** A run whose history Temporal keeps after its conversation was deleted: ids and counts, no text. */
-export interface WorkflowRun {
-  readonly workflowId: string;
-  /** `null` for one that began no turn: it may be there, or not. */
-  readonly runId: string | null;
+/**
+ * What a search looks for, and where: in a conversation, or in all of an agent. Without both it is refused: a forgotten argument must not
+ * show what the users of other agents said.
+ */
+export interface MemorySearch {
+  /** Either this or `agent`. */
+  readonly conversationId?: string;
+  readonly agent?: string;
+  readonly query: string;
+  /** Default: 10, at most 100. */
+  readonly limit?: number;
+  /** Default: all. */
+  readonly kinds?: readonly ('user' | 'assistant' | 'tool_result' | 'note' | 'branch_summary' | 'summary')[];
+  /** ISO time: only what was said at or after. */
+  readonly after?: string;
+  /** ISO time: only what was said before. */
+  readonly before?: string;
 }
 
-/** An entry with its whole original. */
-export interface OpenedEntry extends Omit<ListedEntry, 'kind'> {
-  /** `summary`: the id was a compaction's; the content is its summary, number and turn are those of its marker. */
-  readonly kind: ListedEntry['kind'] | 'summary';
+export interface ReindexOptions {
+  /** Default: all. */
+  readonly conversationId?: string;
+  /** Stops it after the batch that is under way; what was begun is finished by upkeep, or by the next search there. */
+  readonly signal?: AbortSignal;
+  /** Told of each conversation that is done. */
+  readonly onProgress?: (progress: ReindexProgress) => void;
+}
+
+export interface ReindexProgress {
   readonly conversationId: string;
-  /** `null` when the content shows everything. */
-  readonly original: Uint8Array | null;
+  /** Conversations that are done with this one, and those there are to do. */
+  readonly done: number;
+  readonly of: number;
+  /** Of this one, as in `Reindexed`. */
+  readonly passages: number;
+}
+
+export interface Reindexed {
+  /** Whose index is whole. */
+  readonly conversations: number;
+  /** Passages that were written, also those of a conversation that is half done. */
+  readonly passages: number;
+  /** Vectors that were made. */
+  readonly embedded: number;
+  /** Whether the signal stopped it before all was done. */
+  readonly interrupted: boolean;
+}
+
+/** One event of the timeline: `kind` tells what its `data` holds. */
+export type TimelineEvent<Kind extends EventKind = EventKind> = EventOfKind<Kind> & {
+  /** Order within the conversation, from 1, without gaps. */
+  readonly sequence: number;
+  readonly turnId: string | null;
+  /** ISO time. */
+  readonly createdAt: string;
+};
+
+export type { LiveText as LiveTextUpdate } from '../store/log/live-text-channel.ts';
+
+export type WatchUpdate =
+  | { readonly type: 'event'; readonly event: TimelineEvent }
+  | { readonly type: 'live_text'; readonly text: LiveText };
+
+export interface WatchOptions {
+  readonly conversationId: string;
+  /** Events after this sequence; 0 for all. Default: 0. */
+  readonly afterSequence?: number;
+  /**
+   * Whether live text is delivered too. A reader that stands still loses the oldest of more than 1,000 waiting pieces, which
+   * the next `offset` shows; events wait in the database. Default: true.
+   */
+  readonly liveText?: boolean;
+  readonly signal?: AbortSignal;
 }

@@ -7,7 +7,7 @@ import type { Listeners } from '../store/database/listen.ts';
 import { liveTextChannel } from '../store/log/live-text-channel.ts';
 import { requireConversation } from './conversation.ts';
 import { clientError } from './errors.ts';
-import type { TimelineEvent, WatchOptions, WatchUpdate } from './watch-types.ts';
+import type { TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';
 import { createUpdateQueue } from './update-queue.ts';
 import type { UpdateQueue } from './update-queue.ts';
 

@@ -4,7 +4,7 @@ import type { SSEStreamingApi } from 'hono/streaming';
 import { z } from 'zod';
 import { flag, text, whole } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
-import type { WatchUpdate } from '../client/watch-types.ts';
+import type { WatchUpdate } from '../client/types.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Access, Caller } from './access.ts';
 import { problemOf, RequestError } from './problem.ts';

@@ -1,5 +1,5 @@
 import { textOf } from '../context/log/content.ts';
-import type { WaitingCall } from '../client/decision-types.ts';
+import type { WaitingCall } from '../client/types.ts';
 import { HoldfastClientError } from '../client/errors.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 

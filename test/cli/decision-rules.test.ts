@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../../src/context/log/content.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -77,18 +76,6 @@ test('what stands for a loose rule does not let a call through that a stricter r
   );
   await endOf(strict);
   expect(acted).toEqual(['ls']);
-});
-
-test('approve says that the turn has ended where its workflow was terminated', async () => {
-  const waiting = await waitingFor('danger');
-  await harness.temporal.workflow.getHandle(turnWorkflowId(waiting.conversationId)).terminate('test');
-  const [first, second] = await cli('approve', waiting.short);
-  expect(first).toBe('Approved call 1.1.0: act danger');
-  // A worker that is slow, as on a busy machine, repairs the conversation behind the look.
-  expect(second).toMatch(
-    /^The turn has ended as interrupted and does not go on: npx holdfast resume \w+$|^It is stored; the turn goes on once a worker serves it\.$/,
-  );
-  expect((await endOf(waiting)).outcome).toBe('interrupted');
 });
 
 test('a worker does not start with a rule under which no call would ever fall', async () => {

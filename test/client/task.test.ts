@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TimelineEvent } from '../../src/client/watch-types.ts';
+import type { TimelineEvent } from '../../src/client/types.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { runInProcess } from '../cli/run-in-process.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { TimelineEvent } from '../../src/client/watch-types.ts';
+import type { TimelineEvent } from '../../src/client/types.ts';
 import { retryDelayMilliseconds, SUMMARY_RETRIES } from '../../src/turn/limits.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

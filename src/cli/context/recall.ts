@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { MemorySearch } from '../../client/memory-types.ts';
+import type { MemorySearch } from '../../client/types.ts';
 import { withReader } from '../connect.ts';
 import { count } from '../count-option.ts';
 import { findConversation } from '../find-conversation.ts';

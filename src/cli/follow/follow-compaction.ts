@@ -1,6 +1,5 @@
-import type { WaitingCall } from '../../client/decision-types.ts';
+import type { Conversation, TimelineEvent, WaitingCall } from '../../client/types.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
-import type { Conversation, TimelineEvent } from '../../client/types.ts';
 import type { CommittedCompaction } from '../render/turn/compaction-state.ts';
 import { callOf } from '../render/turn/decision-state.ts';
 import { applyEvent, startState } from '../render/turn/turn-state.ts';

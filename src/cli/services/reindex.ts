@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ReindexProgress, Reindexed } from '../../client/memory-types.ts';
+import type { ReindexProgress, Reindexed } from '../../client/types.ts';
 import { withReader } from '../connect.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
 import { holdfastCommand, withConnections } from '../holdfast-command.ts';

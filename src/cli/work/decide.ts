@@ -1,11 +1,10 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { SentDecision } from '../../client/decision-types.ts';
+import type { SentDecision } from '../../client/types.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 
 import { withClient } from '../connect.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
-import { goesOn } from '../follow/goes-on.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { CommandTexts, ConnectionFlags } from '../holdfast-command.ts';
 import { openOutput } from '../output.ts';
@@ -104,7 +103,6 @@ async function decide(
   const output = openOutput();
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { eventCount } = await client.conversation.get({ conversationId });
     const sent = await send(client, conversationId);
     if (flags.json === true) {
       output.json(sent);
@@ -113,7 +111,7 @@ async function decide(
     output.lines([
       decidedLine(verb, sent, flags.for, output.columns() ?? PIPE_COLUMNS),
       ...(sent.decided > 1 ? [`${sent.decided} waiting calls were decided with it.`] : []),
-      await restLine(client, sent, eventCount),
+      await restLine(client, conversationId),
       `  watch it: npx holdfast watch ${shortId(conversationId)}`,
     ]);
   });
@@ -133,17 +131,9 @@ function decidedLine(
   return `${shown}${shortArguments(json, Math.max(SHORTEST_ARGUMENTS, columns - displayWidth(shown)))}`.trimEnd();
 }
 
-async function restLine(
-  client: Holdfast,
-  { conversationId, turnId }: SentDecision,
-  afterEvent: number,
-): Promise<string> {
+async function restLine(client: Holdfast, conversationId: string): Promise<string> {
   const { waitingCalls } = await client.conversation.get({ conversationId });
-  if (waitingCalls.length > 0) return `The turn waits for ${plural(waitingCalls.length, 'more decision')}.`;
-  const news = await goesOn(client, { conversationId, afterEvent, turnId });
-  if (typeof news === 'object') {
-    const outcome = news.endedAs.replaceAll('_', ' ');
-    return `The turn has ended as ${outcome} and does not go on: npx holdfast resume ${shortId(conversationId)}`;
-  }
-  return news === 'goes_on' ? 'The turn goes on.' : 'It is stored; the turn goes on once a worker serves it.';
+  return waitingCalls.length > 0
+    ? `The turn waits for ${plural(waitingCalls.length, 'more decision')}.`
+    : 'It is stored; the turn goes on once a worker serves it.';
 }

@@ -3,7 +3,6 @@ import { isDivisible } from '../../turn/spending.ts';
 import type { ConversationCounts, CountedOfConversation } from '../../turn/spending.ts';
 import { withClient } from '../connect.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
-import { goesOn } from '../follow/goes-on.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { openOutput } from '../output.ts';
@@ -56,16 +55,13 @@ async function resume(reference: string, flags: ResumeFlags): Promise<void> {
   );
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { eventCount: afterEvent } = await client.conversation.get({ conversationId });
     const { messageId } = await client.conversation.resume({ conversationId, raise });
     if (flags.json === true) {
       output.json({ conversationId, messageId });
       return;
     }
     output.lines([
-      (await goesOn(client, { conversationId, afterEvent })) === 'goes_on'
-        ? 'The task goes on in a new turn.'
-        : 'It is stored; the task goes on in a new turn once a worker serves it.',
+      'It is stored; the task goes on in a new turn once a worker serves it.',
       `  watch it: npx holdfast watch ${shortId(conversationId)}`,
     ]);
   });

@@ -42,9 +42,6 @@ export function sendCommand(): Command {
     .action(send);
 }
 
-const LOST_WORDS =
-  'Sent; Temporal no longer has the workflow of the running turn, which ends as interrupted: the next turn begins with it.';
-
 /** When what was sent is read; a turn that waits for a person takes no step before it has its decisions. */
 function sentWords({ turn, waitingCalls }: Conversation, { queue }: Pick<SendFlags, 'queue'>): string {
   if (turn === null || turn.state === 'ended') return 'Sent; a turn begins with it.';
@@ -77,8 +74,6 @@ async function send(reference: string, argument: string, flags: SendFlags): Prom
   await withClient(flags, {}, async (client) => {
     const conversationId = await findConversation(client, reference);
     const conversation = await client.conversation.get({ conversationId });
-    // Asked before it is sent: the doorbell begins another workflow.
-    const isLost = flags.json !== true && (await client.conversation.isTurnLost({ conversationId }));
     const { messageId, duplicate } = await client.conversation.send({
       conversationId,
       content,
@@ -93,11 +88,10 @@ async function send(reference: string, argument: string, flags: SendFlags): Prom
       output.json({ conversationId, messageId, duplicate });
       return;
     }
-    const words = isLost ? LOST_WORDS : sentWords(conversation, flags);
-    const meaning = duplicate ? 'It had been sent before; nothing was written.' : words;
     output.lines([
-      meaning,
-      ...(duplicate || isLost ? [] : decideLines(conversation)),
+      ...(duplicate
+        ? ['It had been sent before; nothing was written.']
+        : [sentWords(conversation, flags), ...decideLines(conversation)]),
       `  watch it: npx holdfast watch ${shortId(conversationId)}`,
     ]);
   });

@@ -120,13 +120,6 @@ const CONVERSATIONS = {
     summary: 'Go on with the task of a turn that ended before it was done, with raised limits',
     arguments: { ...toSend, raise: z.record(z.string(), z.number({ error: 'must be a number' })).optional() },
   },
-  'conversation.isTurnLost': {
-    ...reads,
-    path: `${CONVERSATION}/turn-lost`,
-    summary: 'Tell whether Temporal has lost the open turn',
-    arguments: ofConversation,
-    result: z.boolean(),
-  },
   'conversation.pins': {
     ...reads,
     path: `${CONVERSATION}/pins`,

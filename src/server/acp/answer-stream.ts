@@ -1,5 +1,5 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { LiveTextUpdate } from '../../client/watch-types.ts';
+import type { LiveTextUpdate } from '../../client/types.ts';
 import type { EntryOfAnswer } from './entry-updates.ts';
 import { textUpdate } from './entry-updates.ts';
 

@@ -5,7 +5,7 @@ import type {
   RequestPermissionResponse,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import type { WaitingCall } from '../../client/decision-types.ts';
+import type { WaitingCall } from '../../client/types.ts';
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import { describeCall, parsed, toolCallId } from './entry-updates.ts';

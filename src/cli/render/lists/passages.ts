@@ -1,4 +1,4 @@
-import type { FoundPassage } from '../../../client/memory-types.ts';
+import type { FoundPassage } from '../../../client/types.ts';
 import { characterEnd } from '../../../tools/files/whole-characters.ts';
 import { formsIn, setOff } from './found-words.ts';
 import { formatAge, formatCount } from '../text/numbers.ts';

@@ -1,5 +1,4 @@
-import type { WaitingCall } from '../../../client/decision-types.ts';
-import type { Conversation } from '../../../client/types.ts';
+import type { Conversation, WaitingCall } from '../../../client/types.ts';
 import { questionIn } from './decision-state.ts';
 import { formatTimeLeft } from '../text/numbers.ts';
 import { safeLine, safeText } from '../text/safe-text.ts';

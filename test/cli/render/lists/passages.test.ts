@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { definedOf } from '../../../../src/context/policy/defined-of.ts';
-import type { FoundPassage } from '../../../../src/client/memory-types.ts';
+import type { FoundPassage } from '../../../../src/client/types.ts';
 import { passageLines } from '../../../../src/cli/render/lists/passages.ts';
 import { PLAIN_STYLE } from '../../../../src/cli/render/text/style.ts';
 

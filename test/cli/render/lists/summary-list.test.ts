@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { summaryListLines } from '../../../../src/cli/render/lists/summary-list.ts';
 import { PLAIN_STYLE } from '../../../../src/cli/render/text/style.ts';
-import type { StoredSummary } from '../../../../src/client/memory-types.ts';
+import type { StoredSummary } from '../../../../src/client/types.ts';
 
 const second: StoredSummary = {
   compactionId: '01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
