@@ -75,6 +75,61 @@ create table api_keys (
 );
 comment on table api_keys is 'Keys of the HTTP API. Who holds one acts for its tenant, within its scopes.';
 
+create table webhooks (
+  id uuid primary key, -- UUIDv7.
+  tenant text not null check (tenant <> ''), -- Whose conversations it tells of.
+  url text not null, -- Where events are sent to.
+  secret text not null, -- Signs what is sent: base64 behind whsec_, as Standard Webhooks writes it.
+  events text[] not null check (events <> '{}' and events <@ array['turn_ended', 'decision_requested', 'limit_near']),
+  created_at timestamptz not null default holdfast_now() -- When it was made.
+);
+create index webhooks_by_tenant on webhooks (tenant);
+comment on table webhooks is 'Addresses of other programs that are told of events.';
+
+create table webhook_deliveries (
+  id uuid primary key default gen_random_uuid(), -- The same at every try.
+  webhook_id uuid not null references webhooks on delete cascade, -- Where to.
+  tenant text not null, -- As of the webhook.
+  conversation_id uuid not null, -- Where it happened.
+  event text not null, -- What happened.
+  body jsonb not null, -- What is sent: ids, names, counts and flags.
+  attempts integer not null default 0, -- Tries that have begun.
+  due_at timestamptz default holdfast_now(), -- When it is tried next; null: it was given up.
+  failure text, -- Of the newest try: a status or the code of an error.
+  created_at timestamptz not null default holdfast_now() -- When the event happened.
+);
+create index webhook_deliveries_due on webhook_deliveries (due_at) where due_at is not null;
+create index webhook_deliveries_given_up on webhook_deliveries (tenant, created_at) where due_at is null;
+create index webhook_deliveries_by_webhook on webhook_deliveries (webhook_id);
+create index webhook_deliveries_by_conversation on webhook_deliveries (conversation_id);
+comment on table webhook_deliveries is 'Events that webhooks were not yet told of, or could not be. What arrived is deleted.';
+
+create function queue_webhooks() returns trigger language plpgsql as $$
+begin
+  insert into webhook_deliveries (webhook_id, tenant, conversation_id, event, body)
+  select w.id, c.tenant, c.id, happened.event, jsonb_build_object('type', happened.event,
+    'timestamp', iso_time(new.created_at), 'data', happened.data || jsonb_build_object(
+      'conversationId', c.id, 'agent', c.agent, 'turnId', new.turn_id, 'sequence', new.number))
+  from conversations c
+  join webhooks w on w.tenant = c.tenant
+  -- The model is told of a limit that is near by a note.
+  left join entries e on new.kind = 'note_added' and e.conversation_id = c.id
+    and e.id = (new.data ->> 'entryId')::uuid and starts_with(e.note_key, 'limit:')
+  cross join lateral (select case new.kind when 'note_added' then 'limit_near' else new.kind end as event,
+    case new.kind when 'note_added' then jsonb_build_object('limit', split_part(e.note_key, ':', 2)) else new.data end as data
+  ) as happened
+  where c.id = new.conversation_id and happened.event = any(w.events)
+    and (new.kind <> 'note_added' or e.id is not null)
+    -- Not of a turn that took place elsewhere.
+    and exists (select from turns t where t.id = new.turn_id and t.begin_scheduled_at is not null);
+  return null;
+end $$;
+comment on function queue_webhooks is 'Writes what webhooks are to be told, in the transaction in which it happened.';
+
+create trigger queue_webhooks after insert on events for each row
+  when (new.kind in ('turn_ended', 'decision_requested', 'note_added'))
+  execute function queue_webhooks();
+
 create table deployment (
   is_only boolean primary key default true check (is_only), -- There is one row.
   namespace_name text, -- Temporal namespace that runs the turns; null before the first worker.

@@ -290,6 +290,7 @@ begin
   ), of_entries as (delete from entries where conversation_id = conversation
   ), of_outlines as (delete from packed_outlines where conversation_id = conversation
   ), of_events as (delete from events where conversation_id = conversation
+  ), of_deliveries as (delete from webhook_deliveries where conversation_id = conversation
   ), of_turns as (delete from turns where conversation_id = conversation
   ), of_branches as (delete from branches where conversation_id = conversation
   )
@@ -405,7 +406,7 @@ begin
     to holdfast_app;
   -- Forgotten, learned anew, or indexed again.
   grant insert, update, delete on memories, standing_decisions, passages, search_progress, term_frequencies,
-    provider_calls, provider_pauses, model_facts, workers to holdfast_app;
+    provider_calls, provider_pauses, model_facts, workers, webhooks, webhook_deliveries to holdfast_app;
   if to_regclass('embeddings') is not null then
     grant insert, update, delete on embeddings, embedding_models, unembedded to holdfast_app;
   end if;

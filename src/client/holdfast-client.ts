@@ -5,6 +5,7 @@ import type { Holdfast } from './holdfast.ts';
 import type { LogMethods } from './log-methods.ts';
 import type { MemoryMethods } from './memory-methods.ts';
 import type { ModelMethods } from './model-methods.ts';
+import type { WebhookMethods } from './webhook-methods.ts';
 
 /**
  * What a client can do, connected to the database or to a server. Only beside the database: `conversation.export` and `import`, which move
@@ -17,4 +18,5 @@ export interface HoldfastClient extends Pick<Holdfast, 'start' | 'open' | 'close
   readonly memory: Omit<MemoryMethods, 'reindex'>;
   readonly decisions: Pick<DecisionMethods, keyof DecisionMethods>;
   readonly models: Pick<ModelMethods, 'costs' | 'listServed' | 'listPauses'>;
+  readonly webhooks: Pick<WebhookMethods, keyof WebhookMethods>;
 }

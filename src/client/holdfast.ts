@@ -11,6 +11,7 @@ import { LogMethods } from './log-methods.ts';
 import { MemoryMethods } from './memory-methods.ts';
 import { messageParts } from './message-parts.ts';
 import { ModelMethods } from './model-methods.ts';
+import { WebhookMethods } from './webhook-methods.ts';
 import { openConversation, taskOf } from './task.ts';
 import type { OpenConversation, Task } from './task.ts';
 
@@ -36,6 +37,7 @@ export class Holdfast {
   readonly decisions: DecisionMethods;
   readonly models: ModelMethods;
   readonly keys: KeyMethods;
+  readonly webhooks: WebhookMethods;
   readonly #context: ClientContext;
   readonly #disconnect: () => Promise<void>;
   #closing: Promise<void> | null = null;
@@ -50,6 +52,7 @@ export class Holdfast {
     this.decisions = new DecisionMethods(context);
     this.models = new ModelMethods(context);
     this.keys = new KeyMethods(context);
+    this.webhooks = new WebhookMethods(context);
   }
 
   /**

@@ -8,6 +8,7 @@ import type { McpServer } from '../tools/mcp/mcp-server.ts';
 import type { AgentDefinition, DefinedAgent } from './definitions.ts';
 import { ConfigurationError, type ConfigurationProblem } from './errors.ts';
 import type { AgentOptions, ModelOptions } from './options/options.ts';
+import type { ServerSettings } from './options/server-options.ts';
 import { presetNamed, type Presets } from './presets.ts';
 import type { UnavailableProvider } from './providers.ts';
 import type { RetentionRule } from './retention.ts';
@@ -37,6 +38,8 @@ export interface Configuration {
   readonly retention: readonly RetentionRule[];
   /** Days for which timelines of ended turns are kept; `null`: as long as their conversations. */
   readonly timelineDays: number | null;
+  /** What `holdfast server` allows. */
+  readonly server: ServerSettings;
   readonly presets: Presets;
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */

@@ -48,7 +48,7 @@ export interface LoadOptions {
  * @throws ConfigurationError naming every problem with file, line and what is accepted.
  */
 export function loadConfiguration(options: LoadOptions): Configuration {
-  const { environment, stack = {} } = options;
+  const { environment, stack = {}, toolNames, reducers } = options;
   const source = readConfigurationSource(environment, options.directory);
   const directory = source === null ? resolve(options.directory) : dirname(source.file);
   const presets = presetsWith(options.presets ?? []);
@@ -57,7 +57,6 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const providers = parsed.value.providers ?? {};
   const simulatorUrl = given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack.simulatorUrl ?? null;
   const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? parsed.value.defaultModel ?? modelForKeys(environment);
-  const { toolNames, reducers } = options;
   const ownMcpServers = checkMcpServers(options.mcpServers ?? {});
   const mcpServers = { ...parsed.value.mcpServers, ...ownMcpServers };
   const known = { presets, toolNames, reducers, defaultModel, mcpServers };
@@ -75,7 +74,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     if (!secrets.includes(key)) secrets.push(key);
   };
   const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl, { directory, onKey });
-  const { models = {}, agents = {} } = parsed.value;
+  const { models = {}, agents = {}, server = {} } = parsed.value;
   const stateFolder = given(environment, 'HOLDFAST_DIRECTORY');
   const databaseUrl = given(environment, 'DATABASE_URL') ?? parsed.value.database?.url ?? stack.databaseUrl ?? null;
   return {
@@ -85,6 +84,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     mcpServers: resolveMcpServers(mcpServers, environment, { directory, onKey }),
     defaultModel,
     models,
+    server,
     forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
     embeddings: parsed.value.embeddings ?? null,
     commandVariables: parsed.value.commandVariables ?? [],

@@ -3,6 +3,7 @@ import { hashKey } from '../client/keys.ts';
 import { findApiKey, listKeysInForce, readTenantUse } from '../store/conversations/api-keys.ts';
 import type { ApiKey, Scope } from '../store/conversations/api-keys.ts';
 import type { Database } from '../store/database/database.ts';
+import type { ServerLimits } from './limits.ts';
 import { RequestError } from './problem.ts';
 import { createRequestRate } from './request-rate.ts';
 
@@ -23,6 +24,8 @@ export interface Access {
   inForce(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
+type KeyDefaults = Pick<ServerLimits, 'requestsPerMinute' | 'openTurns' | 'costPerDay'>;
+
 /** For a server without keys, which listens on its own machine only. */
 export function localAccess(tenant: string): Access {
   return {
@@ -32,8 +35,8 @@ export function localAccess(tenant: string): Access {
   };
 }
 
-/** @param requestsPerMinute of a key that names no number of its own */
-export function keyAccess(database: Database, requestsPerMinute: number): Access {
+/** @param defaults of keys that name no limits of their own */
+export function keyAccess(database: Database, defaults: KeyDefaults): Access {
   const rate = createRequestRate();
   return {
     async callerOf(context) {
@@ -41,12 +44,12 @@ export function keyAccess(database: Database, requestsPerMinute: number): Access
       if (written === undefined) throw new RequestError('key_missing', 'The request names no API key.');
       const key = await findApiKey(database, hashKey(written));
       if (key === null) throw new RequestError('key_refused', 'The API key is unknown, expired or revoked.');
-      const wait = rate.take(key.id, key.limits.requestsPerMinute ?? requestsPerMinute);
+      const wait = rate.take(key.id, key.limits.requestsPerMinute ?? defaults.requestsPerMinute);
       if (wait > 0)
         throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });
       return { tenant: key.tenant, key };
     },
-    requireRoom: (caller) => requireRoom(database, caller),
+    requireRoom: (caller) => requireRoom(database, caller, defaults),
     inForce: (keyIds) => listKeysInForce(database, keyIds),
   };
 }
@@ -57,9 +60,11 @@ export function requireScope({ key }: Caller, scope: Scope): void {
   throw new RequestError('scope_missing', `The API key lacks the scope "${scope}": it has ${key.scopes.join(', ')}.`);
 }
 
-async function requireRoom(database: Database, { key }: Caller): Promise<void> {
-  if (key === null || (key.limits.openTurns === null && key.limits.costPerDay === null)) return;
-  const { openTurns, costPerDay } = key.limits;
+async function requireRoom(database: Database, { key }: Caller, defaults: KeyDefaults): Promise<void> {
+  if (key === null) return;
+  const openTurns = key.limits.openTurns ?? defaults.openTurns;
+  const costPerDay = key.limits.costPerDay ?? defaults.costPerDay;
+  if (openTurns === null && costPerDay === null) return;
   const used = await readTenantUse(database, key.tenant);
   if (openTurns !== null && used.openTurns >= openTurns) {
     throw new RequestError('too_many_turns', `${used.openTurns} turns are open, and the key may have ${openTurns}.`);

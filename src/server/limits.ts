@@ -8,6 +8,10 @@ export const serverLimits = z.strictObject({
   bodyBytes: positive.default(32 * 1024 * 1024),
   /** Of a key that names no number of its own. */
   requestsPerMinute: positive.default(600),
+  /** Turns of a tenant, for a key that names no number of its own; `null`: any. */
+  openTurns: positive.nullable().default(null),
+  /** Dollars of a tenant in 24 hours, for a key that names no amount of its own; `null`: any. */
+  costPerDay: z.number().positive().nullable().default(null),
   /** Open event streams of the process. */
   watchers: positive.default(2_000),
   /** Seconds between comments that keep an event stream open. */

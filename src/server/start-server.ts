@@ -1,12 +1,12 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
+import type { z } from 'zod';
 import type { Holdfast } from '../client/holdfast.ts';
 import type { Access } from './access.ts';
 import { createApplication } from './application.ts';
 import type { Configured } from './configured.ts';
 import { createEventStreams } from './events.ts';
 import { serverLimits } from './limits.ts';
-import type { ServerLimits } from './limits.ts';
 import { isLoopback } from './same-origin.ts';
 
 export interface ServerOptions {
@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly host?: string;
   /** 0: a free one. */
   readonly port: number;
-  readonly limits?: Partial<ServerLimits>;
+  readonly limits?: z.input<typeof serverLimits>;
   /** Told of faults of the server, never of refusals. */
   readonly log: (error: unknown) => void;
 }

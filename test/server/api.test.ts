@@ -1,5 +1,10 @@
+import { createHmac } from 'node:crypto';
 import { get } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWebhooks } from '../../src/server/webhooks.ts';
+import { respond, startHttpServer } from '../support/http-server.ts';
+import type { ReceivedRequest } from '../support/http-server.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { readEvents, startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
@@ -7,7 +12,13 @@ import type { ServerHarness } from './server-harness.ts';
 let harness: ServerHarness;
 
 beforeAll(async () => {
-  harness = await startServerHarness({ server: { limits: { bodyBytes: 50_000, heartbeatSeconds: 0.1 } } });
+  harness = await startServerHarness({
+    agent: {
+      limits: { steps: 4, noteAt: 0.25 },
+      approvals: { rules: [{ tool: 'write_file', when: { path: 'asked*' } }] },
+    },
+    server: { limits: { bodyBytes: 50_000, heartbeatSeconds: 0.1 } },
+  });
   await harness.startWorker();
 });
 afterAll(async () => harness.stop());
@@ -90,6 +101,84 @@ test('a stream of a conversation that is deleted ends with a problem', async () 
   const ended = readEvents(`${harness.server.url}/v1/conversations/${id}/events`, ({ event }) => event === 'error');
   await harness.call('DELETE', `/v1/conversations/${id}`);
   expect((await ended).at(-1)?.data).toMatchObject({ code: 'conversation_not_found', status: 404 });
+});
+
+function sendWebhooks(allowPrivate: boolean): ReturnType<typeof startWebhooks> {
+  const { database, faults } = harness;
+  return startWebhooks({ database, allowPrivate, intervalMilliseconds: 20, log: (error) => faults.push(error) });
+}
+
+/** Whether the newest signature of Standard Webhooks fits; libraries of receivers do the same. */
+function isSigned({ headers, text }: ReceivedRequest, secret: string): boolean {
+  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${text}`;
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  return headers['webhook-signature'] === `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+}
+
+test('a webhook is told, signed and until it says that it was, of decisions, near limits and ended turns', async () => {
+  const { call, database } = harness;
+  let isDown = true;
+  const receiver = await startHttpServer((_, response) => respond(response, isDown ? 503 : 204, ''));
+  const { body: webhook } = await call('POST', '/v1/webhooks', { url: `${receiver.url}/hook` });
+  const sending = sendWebhooks(true);
+  const { id, messageId } = await startTask('Call write_file with {"path":"asked.txt","content":"x"}\nSay done');
+  await waitUntil('the decision was told', () => receiver.requests.length === 1);
+  await sending.end();
+  isDown = false;
+  await database`update holdfast.webhook_deliveries set due_at = now()`;
+  const again = sendWebhooks(true);
+  await call('POST', `/v1/conversations/${id}/approve`);
+  await call('GET', `/v1/conversations/${id}/messages/${messageId}/outcome`);
+  await waitUntil('all was told', async () => {
+    const [row] = await database<{ left: number }[]>`select count(*)::int as left from holdfast.webhook_deliveries`;
+    return row?.left === 0;
+  });
+  await again.end();
+  await receiver.close();
+  const { requests } = receiver;
+  expect(requests.every((request) => isSigned(request, webhook.secret))).toBe(true);
+  const told = requests.map(({ body, headers }) => ({ body, id: headers['webhook-id'] }));
+  expect(told[0]).toEqual(told[1]);
+  expect(new Set(told.map((each) => each.id)).size).toBe(3);
+  expect(told.slice(1).map((each) => each.body)).toEqual([
+    expect.objectContaining({
+      type: 'decision_requested',
+      data: expect.objectContaining({ conversationId: id, name: 'write_file', kind: 'approval' }),
+    }),
+    expect.objectContaining({ type: 'limit_near', data: expect.objectContaining({ limit: 'step_limit' }) }),
+    expect.objectContaining({ type: 'turn_ended', data: expect.objectContaining({ outcome: 'completed' }) }),
+  ]);
+  expect((await call('DELETE', `/v1/webhooks/${webhook.webhookId}`)).body).toEqual({ value: true });
+});
+
+test('a webhook never reaches a private network; what is given up is listed, and tried again when asked', async () => {
+  const { call, database } = harness;
+  const receiver = await startHttpServer((_, response) => respond(response, 204, ''));
+  const port = new URL(receiver.url).port;
+  for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
+    await call('POST', '/v1/webhooks', { url: `http://${host}:${port}/`, events: ['turn_ended'] });
+  }
+  const id = await runTask('Say private');
+  await database`update holdfast.webhook_deliveries set attempts = 14`;
+  const sending = sendWebhooks(false);
+  const failed = async () => (await call('GET', '/v1/webhook-failures')).body.items;
+  await waitUntil('all were given up', async () => (await failed()).length === 3);
+  await sending.end();
+  expect(receiver.requests).toEqual([]);
+  const [first, ...others] = await failed();
+  for (const each of [first, ...others]) {
+    expect(each).toMatchObject({ conversationId: id, attempts: 15, failure: 'private_address' });
+  }
+  const path = `/v1/webhook-failures/${first.deliveryId}/retry`;
+  expect([(await call('POST', path)).body, (await call('POST', path)).body]).toEqual([
+    { value: true },
+    { value: false },
+  ]);
+  expect(await failed()).toHaveLength(2);
+  await call('DELETE', `/v1/conversations/${id}`);
+  expect(await failed()).toEqual([]);
+  await receiver.close();
+  await database`delete from holdfast.webhooks`;
 });
 
 test('bytes of an entry come whole or by range, and never as something to render', async () => {

@@ -93,6 +93,8 @@ test('both read the same, and what a server answers is what its schemas say', as
     'memory.countUnindexed': await from.memory.countUnindexed(of),
     'decisions.listWaiting': await from.decisions.listWaiting(),
     'decisions.listStanding': await from.decisions.listStanding(),
+    'webhooks.list': await from.webhooks.list(),
+    'webhooks.listFailed': await from.webhooks.listFailed(),
     'models.costs': await from.models.costs({ by: 'turn', ...of, since: '2020-01-01T00:00:00Z' }),
     'models.listServed': await from.models.listServed(),
     'models.listPauses': await from.models.listPauses(),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Holdfast } from '../../client/holdfast.ts';
-import type { Access } from '../../server/access.ts';
 import type { ServerOptions } from '../../server/start-server.ts';
+import type { Database } from '../../store/database/database.ts';
 import { connectOptions, withClient } from '../connect.ts';
 import type { Surroundings } from '../connect.ts';
 import { count } from '../count-option.ts';
@@ -34,7 +34,7 @@ export function serverCommand(): Command {
     .action(serve);
 }
 
-type Served = Pick<ServerOptions, 'access' | 'clientOf' | 'checkReady' | 'needsKeys'>;
+type Served = Pick<ServerOptions, 'access' | 'clientOf' | 'needsKeys'> & { readonly database: Database };
 
 async function serve(flags: ServerFlags): Promise<void> {
   // Of the configuration the server needs the agents: what is wrong in it is told here.
@@ -45,10 +45,17 @@ async function serve(flags: ServerFlags): Promise<void> {
 }
 
 async function serveLocally(flags: ServerFlags, surroundings: Surroundings, client: Holdfast): Promise<void> {
-  const { localAccess } = await import('../../server/access.ts');
-  const access: Access = localAccess(flags.tenant ?? 'default');
-  const checkReady = (): Promise<unknown> => client.conversation.list({ limit: 1 });
-  await listen(flags, surroundings, { access, clientOf: () => client, checkReady });
+  const [{ localAccess }, { openConnection }] = await Promise.all([
+    import('../../server/access.ts'),
+    import('../../client/connect.ts'),
+  ]);
+  const { context, disconnect } = await openConnection(await connectOptions(flags, surroundings));
+  const access = localAccess(flags.tenant ?? 'default');
+  try {
+    await listen(flags, surroundings, { access, clientOf: () => client, database: context.database });
+  } finally {
+    await disconnect();
+  }
 }
 
 async function serveWithKeys(flags: ServerFlags, surroundings: Surroundings): Promise<void> {
@@ -59,29 +66,43 @@ async function serveWithKeys(flags: ServerFlags, surroundings: Surroundings): Pr
   ]);
   const tenants = await connectTenants(await connectOptions(flags, surroundings));
   try {
-    const access = keyAccess(tenants.database, serverLimits.parse({}).requestsPerMinute);
-    const checkReady = (): Promise<unknown> => tenants.database`select 1`;
-    await listen(flags, surroundings, { access, clientOf: tenants.of, checkReady, needsKeys: true });
+    const access = keyAccess(tenants.database, serverLimits.parse(settingsIn(surroundings).limits));
+    await listen(flags, surroundings, {
+      access,
+      clientOf: tenants.of,
+      database: tenants.database,
+      needsKeys: true,
+    });
   } finally {
     await tenants.close();
   }
 }
 
-async function listen(flags: ServerFlags, { configuration }: Surroundings, served: Served): Promise<void> {
-  const [{ startServer }, { createServerLog }, { configuredOf }] = await Promise.all([
+function settingsIn({ configuration }: Surroundings) {
+  const { privateWebhooks = false, ...limits } = configuration?.server ?? {};
+  return { privateWebhooks, limits };
+}
+
+async function listen(flags: ServerFlags, surroundings: Surroundings, served: Served): Promise<void> {
+  const [{ startServer }, { createServerLog }, { configuredOf }, { startWebhooks }] = await Promise.all([
     import('../../server/start-server.ts'),
     import('../../server/server-log.ts'),
     import('../../server/configured.ts'),
+    import('../../server/webhooks.ts'),
   ]);
+  const { configuration } = surroundings;
+  const { privateWebhooks: allowPrivate, limits } = settingsIn(surroundings);
   const { host, port } = flags;
   const output = openOutput();
   const log = createServerLog(process.env['HOLDFAST_LOG_LEVEL']);
   const configured = configuration === null ? { agents: [], presets: [] } : configuredOf(configuration);
-  const server = await startServer({ ...served, configured, version: readVersion(), host, port, log }).catch(
-    (error: unknown) => {
-      throw listenError(error, host, port);
-    },
-  );
+  const { database, ...options } = served;
+  const checkReady = (): Promise<unknown> => database`select 1`;
+  const parts = { ...options, configured, version: readVersion(), checkReady, limits, log };
+  const server = await startServer({ ...parts, host, port }).catch((error: unknown) => {
+    throw listenError(error, host, port);
+  });
+  const webhooks = startWebhooks({ database, allowPrivate, log });
   if (flags.json === true) output.json({ url: server.url, port: server.port });
   else
     output.lines([
@@ -91,4 +112,5 @@ async function listen(flags: ServerFlags, { configuration }: Surroundings, serve
     ]);
   await untilSignalled(async (signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
   await server.close();
+  await webhooks.end();
 }

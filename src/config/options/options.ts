@@ -10,6 +10,7 @@ import { hostingOptions, outputOption, requestOptions, timeoutOptions } from './
 import { providerLimits, turnLimits } from './limit-options.ts';
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from '../default-agent.ts';
 import { retentionSchema } from './retention-options.ts';
+import { serverSchema } from './server-options.ts';
 
 /** Servers are set up anew, and vendors raise their limits. Days. */
 export const FORGET_AFTER_DAYS = 30;
@@ -244,6 +245,7 @@ export const configurationOptions = z.strictObject({
     description:
       'What upkeep deletes for good, as `holdfast delete` does; looked at every ten minutes. Conversations with an open turn or a waiting message stay.',
   }),
+  server: serverSchema.optional().meta({ description: 'What `holdfast server` allows. Read when it starts.' }),
   database: z
     .strictObject({
       url: z

@@ -1,0 +1,94 @@
+import { createHmac } from 'node:crypto';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { useAgent } from 'request-filtering-agent';
+import { endDelivery, failDelivery, takeDueDeliveries } from '../store/conversations/webhooks.ts';
+import type { DueDelivery } from '../store/conversations/webhooks.ts';
+import type { Database } from '../store/database/database.ts';
+
+/** Deliveries under way at once. */
+const AT_ONCE = 20;
+/** Tries of a delivery: the last one comes about a day after the event. */
+const MOST_ATTEMPTS = 15;
+const ANSWER_MILLISECONDS = 10_000;
+
+export interface WebhookOptions {
+  /** As the application: deliveries of all tenants. */
+  readonly database: Database;
+  /** Whether addresses of this machine and of private networks are called. */
+  readonly allowPrivate: boolean;
+  readonly intervalMilliseconds?: number;
+  /** Told of faults of the server, never of a webhook that does not answer. */
+  readonly log: (error: unknown) => void;
+}
+
+/** Tells webhooks what happened, beside the requests of the server. */
+export function startWebhooks(options: WebhookOptions): { end(): Promise<void> } {
+  let current: Promise<void> | null = null;
+  const look = (): void => {
+    current ??= deliverDue(options)
+      .catch(options.log)
+      .finally(() => {
+        current = null;
+      });
+  };
+  const timer = setInterval(look, options.intervalMilliseconds ?? 1_000);
+  return {
+    async end() {
+      clearInterval(timer);
+      await current;
+    },
+  };
+}
+
+async function deliverDue(options: WebhookOptions): Promise<void> {
+  for (;;) {
+    const due = await takeDueDeliveries(options.database, AT_ONCE);
+    await Promise.all(due.map((delivery) => deliver(delivery, options)));
+    if (due.length < AT_ONCE) return;
+  }
+}
+
+async function deliver(delivery: DueDelivery, { database, allowPrivate }: WebhookOptions): Promise<void> {
+  const failure = await post(delivery, allowPrivate).then(
+    (status) => (status >= 200 && status < 300 ? null : `status ${status}`),
+    codeOf,
+  );
+  if (failure === null) await endDelivery(database, delivery.id);
+  else await failDelivery(database, delivery.id, failure, delivery.attempts >= MOST_ATTEMPTS);
+}
+
+/** The address is looked up and judged as the connection is made, so no name leads elsewhere afterwards. Redirects are not followed. */
+function post({ id, url, secret, body }: DueDelivery, allowPrivate: boolean): Promise<number> {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatureOf(secret, `${id}.${timestamp}.${body}`),
+  };
+  const agent = useAgent(url, { allowPrivateIPAddress: allowPrivate });
+  const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
+  return new Promise((resolve, reject) => {
+    const send = url.startsWith('https:') ? requestHttps : requestHttp;
+    const sent = send(url, { method: 'POST', headers, agent, signal }, (answer) => {
+      answer.destroy();
+      resolve(answer.statusCode ?? 0);
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** As Standard Webhooks says (standardwebhooks.com). */
+function signatureOf(secret: string, signed: string): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+}
+
+/** Never its message, which quotes the address. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (/is not allowed/u.test(error.message)) return 'private_address';
+  return 'code' in error ? String(error.code) : error.name;
+}
