@@ -1,5 +1,5 @@
 // `node dev/mutate`: breaks lines of src one at a time and tells which changes no test notices.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const USAGE = `Usage: node dev/mutate [--seed <text>] [--count <n>] [--tests <n>
   --seed   decides which lines are drawn (default: the commit)
   --count  how many (default: 60)
   --tests  how many of the nearest test files each is shown to (default: 12)
-  path     of src; draws from what begins with it (default: src)
+  path     of src; draws from what begins with it (default: src); file:line, of that line
 Lines that only tests of whole programs run are not drawn.`;
 
 const { values, positionals } = parseArgs({
@@ -57,13 +57,16 @@ class Judge {
   async judge(mutation: Mutation, source: string): Promise<Verdict> {
     const { file, start, end, replacement } = mutation;
     const tests = this.graph
-      .nearestTests(file)
+      .nearestTests(file, source.split('\n')[mutation.line - 1])
       .filter((test) => this.healthy.get(test) !== false)
       .slice(0, Number(values.tests));
     if (tests.length === 0) return { isKilled: false, why: 'no test loads it' };
     this.copy.write(file, source.slice(0, start) + replacement + source.slice(end));
-    const { failure, isStuck, ended } = await this.runner.run(tests, file).finally(() => this.copy.write(file, source));
+    const { failure, isStuck, ended } = await this.runner.run(tests, file);
+    const typeError = failure === null && !isStuck ? firstTypeError(this.copy) : null;
+    this.copy.write(file, source);
     if (isStuck) return { isKilled: true, why: 'timeout' };
+    if (typeError !== null) return { isKilled: true, why: typeError };
     if (failure === null) return { isKilled: false, why: `${ended} of ${tests.length} test files` };
     if (await this.isHealthy(failure.file, file)) return { isKilled: true, why: `${failure.file}: ${failure.what}` };
     return this.judge(mutation, source);
@@ -78,6 +81,12 @@ class Judge {
     if (failure !== null) print(`left out  ${test}, which fails by itself: ${failure.what}`);
     return failure === null;
   }
+}
+
+/** What `npm run check` refuses needs no test. */
+function firstTypeError({ root }: ProjectCopy): string | null {
+  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), { cwd: root, encoding: 'utf8' });
+  return /^.*error TS.*$/mu.exec(stdout)?.[0] ?? null;
 }
 
 function describe({ file, line, start, end, replacement }: Mutation, source: string): string {
@@ -96,12 +105,14 @@ async function main(): Promise<void> {
   const sources = new Map(files.map((file): [string, string] => [file, readFileSync(join(ROOT, file), 'utf8')]));
   const wanted = positionals.length === 0 ? ['src/'] : positionals;
   const graph = new ImportGraph(sources);
-  const chosen = files.filter((file) => file.startsWith('src/') && wanted.some((path) => file.startsWith(path)));
+  const chosen = files.filter((file) => wanted.some((path) => file.startsWith(path.replace(/:\d+$/u, ''))));
   const mutable = chosen.filter((file) => graph.nearestTests(file).length > 0);
   print(
     `${chosen.length - mutable.length} of ${chosen.length} files are left out: only tests of whole programs run them`,
   );
-  const found = mutable.flatMap((file) => findMutations(file, sources.get(file) ?? ''));
+  const found = mutable
+    .flatMap((file) => findMutations(file, sources.get(file) ?? ''))
+    .filter(({ file, line }) => wanted.some((path) => `${file}:${line}` === path || file.startsWith(path)));
   const drawn = drawMutations(found, seed, Number(values.count));
   print(`seed ${seed}: ${drawn.length} of ${new Set(found.map(({ file, line }) => `${file}:${line}`)).size} lines`);
   const copy = copyProject(ROOT);

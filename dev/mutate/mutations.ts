@@ -131,6 +131,10 @@ function literalChanges(path: Path): Change[] {
   if (above['key'] === node && (above['computed'] === false || above.type === 'ImportAttribute')) return [];
   // `override readonly name = 'SomeError'`, which shows in stack traces only.
   if (above.type === 'PropertyDefinition' && wordOf(part(above, 'key'), 'name') === 'name') return [];
+  // `list[place] ?? 0`, which only the types ask for.
+  if (above.type === 'LogicalExpression' && above['operator'] === '??' && part(above, 'left')['computed'] === true) {
+    return [];
+  }
   const value = node['value'];
   if (typeof value === 'boolean') return [replaced(node, String(!value))];
   if (typeof value === 'number') return [replaced(node, value === 0 ? '1' : '0')];

@@ -26,6 +26,7 @@ function importsOf(file: string, source: string): string[] {
 
 /** As near as this many imports. */
 const MOST_FOR_WORDS = 8;
+const MOST_FOR_NAMES = 8;
 
 /** Which tests load a file, and by how many imports. */
 export class ImportGraph {
@@ -42,20 +43,37 @@ export class ImportGraph {
   }
 
   /**
-   * Tests that load a file, nearest first: the one of the same name, then by imports, by the words of its name that they use (most files are
-   * loaded by most tests, and few are about them), and those of the same folder first.
+   * Tests that load a file, nearest first: the one of the same name, then by imports, by the words of its name and the names in the line that
+   * they use (most files are loaded by most tests, and few are about them), and those of the same folder first.
+   * @param line its text, if one line is meant
    */
-  nearestTests(file: string): string[] {
+  nearestTests(file: string, line = ''): string[] {
     const mirror = file.replace(/^src\/(.*)\.ts$/u, 'test/$1.test.ts');
     const folder = `${dirname(mirror)}/`;
     const distances = this.distancesFrom(file, this.importers);
+    const tests = [...distances.keys()].filter(
+      (test) => test.endsWith('.test.ts') && !SKIPPED.test(test) && !this.startsProcesses(test),
+    );
+    const named = this.namesUsed(line, tests);
     const rank = (test: string): number =>
       test === mirror
         ? -Infinity
-        : 2 * (distances.get(test) ?? Infinity) + (test.startsWith(folder) ? 0 : 1) - this.wordsUsed(file, test);
-    return [...distances.keys()]
-      .filter((test) => test.endsWith('.test.ts') && !SKIPPED.test(test) && !this.startsProcesses(test))
-      .sort((one, other) => rank(one) - rank(other));
+        : 2 * (distances.get(test) ?? Infinity) +
+          (test.startsWith(folder) ? 0 : 1) -
+          this.wordsUsed(file, test) -
+          (named.get(test) ?? 0);
+    return tests.sort((one, other) => rank(one) - rank(other));
+  }
+
+  /** The fewer tests use a name, the more it says. */
+  private namesUsed(line: string, tests: readonly string[]): Map<string, number> {
+    const used = new Map<string, number>();
+    for (const name of new Set(line.match(/\b[A-Za-z_]{5,}\b/gu))) {
+      const users = tests.filter((test) => this.sources.get(test)?.includes(name) === true);
+      const rarity = Math.log(tests.length / users.length) / Math.log(tests.length);
+      for (const test of users) used.set(test, Math.max(used.get(test) ?? 0, MOST_FOR_NAMES * rarity));
+    }
+    return used;
   }
 
   private wordsUsed(file: string, test: string): number {

@@ -12,7 +12,7 @@ import { endCompaction } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { listMemories } from '../../src/store/memory/memories.ts';
+import { listMemories } from '../support/list-memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
 import { plan, planWithCut } from '../store/support/compaction-builders.ts';

@@ -4,7 +4,8 @@ import { recallOf } from '../../src/activities/tool/recall-of.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory, listMemories } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../../src/store/memory/memories.ts';
+import { listMemories } from '../support/list-memories.ts';
 import type { ToolMemories } from '../../src/tools/tool.ts';
 import { makeConversation } from '../store/support/make-conversation.ts';
 import {

@@ -6,6 +6,7 @@ import { factsOf, providerNamed, selectAgent, withAgents } from '../../src/confi
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { embedderOf } from '../../src/config/embeddings.ts';
 import { loadConfiguration, type LoadOptions } from '../../src/config/load-configuration.ts';
+import { readNamedServers } from '../../src/config/named-servers.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 
 const OTHER = { ...DEFAULT_POLICY, name: 'other', minimumGain: 0.3 };
@@ -161,4 +162,23 @@ test('embeddings are made by a provider that has them, and one that has none is 
   expect(await of('simulator-chat/bag')).toMatchObject({ model: 'simulator-chat/bag', dimensions: 256 });
   await expect(of('simulator/bag')).rejects.toThrow("speaks Anthropic's protocol: that has no embeddings");
   expect(embedderOf(await configurationOf('{}', { environment }))).toBeNull();
+});
+
+test('servers that the file names are used where the environment names none, with the namespace of that server', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-config-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file =
+    'database: { url: postgres://db/agents, listenUrl: postgres://direct/agents }\ntemporal: { address: temporal:7233, namespace: agents }\n';
+  await writeFile(join(directory, 'holdfast.yaml'), file);
+  const named = (environment: Record<string, string>) => readNamedServers(environment, directory).environment;
+  const ofFile = {
+    DATABASE_URL: 'postgres://db/agents',
+    DATABASE_LISTEN_URL: 'postgres://direct/agents',
+    TEMPORAL_ADDRESS: 'temporal:7233',
+    TEMPORAL_NAMESPACE: 'agents',
+  };
+  expect(named({})).toEqual(ofFile);
+  const other = { DATABASE_URL: 'postgres://other/agents' };
+  const { DATABASE_LISTEN_URL: _, ...rest } = ofFile;
+  expect(named(other)).toEqual({ ...rest, ...other });
 });

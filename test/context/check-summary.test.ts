@@ -56,6 +56,7 @@ describe('checkSummary', () => {
     const quoted = GOOD.replace('something about Completed Items', 'README:\n## Installation\nnpm install');
     expect(check(quoted)).toMatchObject({ ok: true });
     expect(parseSections(quoted, TITLES)[1]?.text).toContain('## Installation');
+    expect(parseSections(GOOD, TITLES)[0]).toEqual({ title: TITLES[0], text: `- something about ${TITLES[0]}` });
   });
 
   test('a section that stands twice is one, nothing lost', () => {

@@ -54,7 +54,7 @@ describe('summaryView', () => {
     expect(system).toMatch(/only summarize/i);
     expect(system).toMatch(/not continue the conversation/i);
     expect(system).toMatch(/not call tools/i);
-    expect(asked).toMatch(/Write the summary now/);
+    expect(asked).toMatch(/Write the summary now, beginning with the first heading\.$/);
   });
 
   test('R29 names tool outputs as data, and no text can close its frame', () => {

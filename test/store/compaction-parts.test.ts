@@ -59,6 +59,7 @@ describe('parts', () => {
             toSequence: 156,
             inputTokens: 9,
             maximumOutput: 9,
+            piece: { number: 1, of: 2 },
           },
           { number: 3, wave: 2, kind: 'merge', inputTokens: 9, maximumOutput: 9 },
         ],
@@ -73,6 +74,8 @@ describe('parts', () => {
     }
     expect(sequences).toEqual(Array.from({ length: 153 }, (_, index) => index + 4));
     const source = await readPart(sql, { turn, compactionId, part: 1 });
+    expect(source.row.part.piece).toBeUndefined();
+    expect((await readPart(sql, { turn, compactionId, part: 2 })).row.part.piece).toEqual({ number: 1, of: 2 });
     expect(source.previousSummary).toEqual({
       compactionId: first.compaction.compactionId,
       text: SUMMARY.text,

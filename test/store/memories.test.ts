@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { forgetMemory, insertMemory, listMemories } from '../../src/store/memory/memories.ts';
+import { forgetMemory, insertMemory } from '../../src/store/memory/memories.ts';
+import { listMemories } from '../support/list-memories.ts';
 import type { MemoryScope, MemoryToInsert } from '../../src/store/memory/memories.ts';
 import { headOf, startTurn, useTestStore } from './support/store-builders.ts';
 

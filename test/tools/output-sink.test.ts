@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createOutputSink, KEPT_BYTES, type CollectedOutput } from '../../src/tools/process/output-sink.ts';
+import { watchPartialOutput } from '../../src/tools/process/partial-output.ts';
+import type { PartialOutput } from '../../src/tools/process/partial-output.ts';
 import { temporaryDirectory } from './support/tool-context.ts';
 
 async function bytesOf(output: CollectedOutput): Promise<Buffer> {
@@ -113,6 +115,17 @@ test('the temporary file has no name, so nothing is left whatever ends the proce
   await collecting.dispose();
   // Closed: the disk has its room again.
   await expect(bytesOf(output)).rejects.toMatchObject({ code: 'EBADF' });
+});
+
+test('of a long output the beginning, the end and how much lies between them are known while it is written', async () => {
+  const collecting = sink({ previewCharacters: 10_000 });
+  await collecting.write(Buffer.from(`${'a'.repeat(5_000)}${'z'.repeat(4_000)}`));
+  const kept: PartialOutput[] = [];
+  const watch = watchPartialOutput(collecting, async (partial) => void kept.push(partial));
+  await watch.flush();
+  watch.end();
+  const text = `${'a'.repeat(2_000)}\n[… 5000 characters …]\n${'z'.repeat(2_000)}`;
+  expect(kept).toEqual([{ text, bytes: 9_000 }]);
 });
 
 test('a provider key is masked, also where two writes split it and where it was written to disk', async () => {

@@ -72,6 +72,18 @@ test('a branch and the summary of what it left hold', async () => {
   expect(await brokenAfter((sql) => leaveBranch(sql, { from: 6, through: 'end', read: 1 }))).toEqual([]);
 });
 
+test('a compaction that is at work has parts to write and no marker', async () => {
+  const broken = await brokenAfter(
+    (sql) => sql`
+      with opened as (
+        update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null,
+          committed_head_entry_id = null, view_after = null, tokens_after = null
+        where id = ${newest(sql, 'compactions')} returning id)
+      update compaction_parts set state = 'planned', text = null where compaction_id in (select id from opened)`,
+  );
+  expect(broken).not.toContain('compaction_is_whole');
+});
+
 test('a call that was allowed holds', async () => {
   expect(await brokenAfter((sql) => askAbout(sql, 'approved'))).toEqual([]);
 });

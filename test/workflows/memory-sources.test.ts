@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
-import { listMemories } from '../../src/store/memory/memories.ts';
+import { listMemories } from '../support/list-memories.ts';
 import type { StoredMemory } from '../../src/store/memory/memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';

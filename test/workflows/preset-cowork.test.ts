@@ -1,7 +1,7 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listMemories } from '../../src/store/memory/memories.ts';
+import { listMemories } from '../support/list-memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

@@ -172,27 +172,6 @@ export async function findSupersededInstead(
     order by array_position(${named}::uuid[], s.named)`;
 }
 
-/** Memories of these scopes that are in force, newest first. */
-export async function listMemories(
-  sql: Queries,
-  request: {
-    readonly scopes: readonly MemoryScope[];
-    /** Default: all. */
-    readonly kinds?: readonly MemoryKind[];
-    /** Also those that were superseded or have expired. Default: false. */
-    readonly all?: boolean;
-    /** Default: 100. */
-    readonly limit?: number;
-  },
-): Promise<StoredMemory[]> {
-  return sql<StoredMemory[]>`
-    select ${memoryColumns(sql)} from memories m
-    where ${memoryIsOfScopes(sql, request.scopes)}
-      ${request.kinds === undefined ? sql`` : sql`and m.kind = any(${[...request.kinds]})`}
-      ${request.all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
-    order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
-}
-
 /**
  * Removes a memory and those whose place it had taken, so that forgetting never revives an older
  * one; `false` when the scopes have no such memory.

@@ -1,7 +1,7 @@
 import { toolMemories } from '../../../src/activities/turn/agent-memories.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { newId } from '../../../src/store/database/ids.ts';
-import { listMemories } from '../../../src/store/memory/memories.ts';
+import { listMemories } from '../../support/list-memories.ts';
 import type { ToolMemories } from '../../../src/tools/tool.ts';
 import { SNAPSHOT, claimedCall, startTurn } from '../../store/support/store-builders.ts';
 import { activityDependencies } from './activity-dependencies.ts';
