@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { isPolled } from '../temporal/is-polled.ts';
 import { connectionOptions, temporalAt } from '../temporal/profile.ts';
 import { followLog } from './log-tail.ts';
 import { holdfastCommand, startProgram } from './services.ts';
@@ -35,21 +36,6 @@ export function connectedEnvironment(environment: NodeJS.ProcessEnv, connections
   };
 }
 
-/** `TaskQueueType.WORKFLOW` of Temporal's API. */
-const WORKFLOW_TASK_QUEUE = 1;
-
-/** True when a worker has polled the queue since `since`: pollers of dead workers are listed for minutes. */
-async function isPolled(connection: Connection, namespace: string, taskQueue: string, since: number): Promise<boolean> {
-  const { pollers } = await connection.withDeadline(Date.now() + 2000, () =>
-    connection.workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name: taskQueue },
-      taskQueueType: WORKFLOW_TASK_QUEUE,
-    }),
-  );
-  return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 + 999 >= since);
-}
-
 /** Time that running calls get when the stack stops: nobody waits long for Ctrl-C, and a turn that is cut off goes on at the next start. */
 const GRACE_SECONDS = 5;
 
@@ -70,7 +56,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions, signal?:
   const connection = Connection.lazy(connectionOptions(temporalAt(options.connections, options.environment)));
   const taskQueue = options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE;
   const isReady = async (): Promise<boolean> =>
-    isPolled(connection, temporalNamespace, taskQueue, since).catch(() => false);
+    isPolled(connection, { namespace: temporalNamespace, taskQueue, since }).catch(() => false);
   try {
     await waitUntilReady({ name: 'worker', process, logFile, readLog, timeoutMilliseconds: 60_000, isReady, signal });
   } finally {

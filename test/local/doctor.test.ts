@@ -69,6 +69,19 @@ describe('the doctor', () => {
     });
   });
 
+  test('names a task queue that no worker serves, whose turns would wait', async () => {
+    const findings = await examined({
+      DATABASE_URL: inject('databaseUrl'),
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      HOLDFAST_TASK_QUEUE: 'nobody-serves-this',
+    });
+    expect(findings.get('worker')).toMatchObject({
+      status: 'warning',
+      detail: 'none serves the task queue nobody-serves-this: turns wait',
+      fix: expect.stringContaining('npx holdfast worker'),
+    });
+  });
+
   test('says what a pooler without a direct connection beside it costs', async () => {
     const DATABASE_URL = `${inject('databaseUrl')}?pgbouncer=true`;
     const pooled = { DATABASE_URL, TEMPORAL_ADDRESS: inject('temporalAddress') };
@@ -239,7 +252,12 @@ describe('doctor --only', () => {
       environment,
     });
     expect(result.code).toBe(0);
-    expect(parseOutput(result, schema).findings.map(({ check }) => check)).toEqual(['Postgres', 'clock', 'Temporal']);
+    expect(parseOutput(result, schema).findings.map(({ check }) => check)).toEqual([
+      'Postgres',
+      'clock',
+      'Temporal',
+      'worker',
+    ]);
     const gone = { ...environment, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
     const broken = await runInProcess(['doctor', '--only', 'temporal'], { directory: project, environment: gone });
     expect(broken).toMatchObject({ code: 5, stdout: expect.stringMatching(/^broken {3}Temporal/) });

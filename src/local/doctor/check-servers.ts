@@ -13,6 +13,8 @@ import { StoreError } from '../../store/database/errors.ts';
 import { openDatabase, requireNotifications, WITHOUT_DIRECT_CONNECTION } from '../../store/database/pooler.ts';
 import { connectClient } from '../../temporal/connect.ts';
 import { TemporalError } from '../../temporal/errors.ts';
+import { isPolled } from '../../temporal/is-polled.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/task-queues.ts';
 import { temporalAt } from '../../temporal/profile.ts';
 import type { TemporalAddress } from '../../temporal/profile.ts';
 import { commandsFor, missingSearchAttributes } from '../../temporal/search-attributes.ts';
@@ -125,14 +127,19 @@ export async function checkPostgres(options: ServerCheckOptions, databaseUrl: st
 
 const SECONDS_AN_HOUR = 3_600;
 
+/** Temporal answers an idle poll after a minute. */
+const POLL_MILLISECONDS = 70_000;
+
 interface TemporalFound {
   readonly retentionHours: number;
   /** Search attributes that the namespace lacks. */
   readonly missing: readonly string[];
+  /** A worker asks for work of the task queue. */
+  readonly isServed: boolean;
 }
 
 /** With the key, certificates and codec that a client and a worker use. */
-async function askTemporal(temporal: TemporalAddress): Promise<TemporalFound> {
+async function askTemporal(temporal: TemporalAddress, taskQueue: string): Promise<TemporalFound> {
   const { connection } = await connectClient(temporal);
   const { namespace } = temporal;
   try {
@@ -142,6 +149,7 @@ async function askTemporal(temporal: TemporalAddress): Promise<TemporalFound> {
       return {
         retentionHours: retention / SECONDS_AN_HOUR,
         missing: await missingSearchAttributes(connection, namespace),
+        isServed: await isPolled(connection, { namespace, taskQueue, since: Date.now() - POLL_MILLISECONDS }),
       };
     });
   } finally {
@@ -166,19 +174,31 @@ function judgeTemporal(temporal: TemporalAddress, { retentionHours, missing }: T
   );
 }
 
+function judgeWorkers(taskQueue: string, isServed: boolean): Finding {
+  return isServed
+    ? ok('worker', `one serves the task queue ${taskQueue}`)
+    : warning(
+        'worker',
+        `none serves the task queue ${taskQueue}: turns wait`,
+        'npx holdfast worker, with the HOLDFAST_TASK_QUEUE of this command',
+      );
+}
+
 /** The Temporal server that commands would use, or, when none runs, a trial start of the development server. */
 export async function checkTemporal(
   options: ServerCheckOptions,
   address: Parameters<typeof temporalAt>[0] | null,
-): Promise<Finding> {
+): Promise<readonly Finding[]> {
   const check = 'Temporal';
   try {
     if (address !== null) {
       const temporal = temporalAt(address, options.environment);
-      return judgeTemporal(temporal, await askTemporal(temporal));
+      const taskQueue = options.environment['HOLDFAST_TASK_QUEUE'] || DEFAULT_TURN_TASK_QUEUE;
+      const found = await askTemporal(temporal, taskQueue);
+      return [judgeTemporal(temporal, found), judgeWorkers(taskQueue, found.isServed)];
     }
     const found = findTemporalCli(options.environment);
-    if (found === null) return broken(check, 'there is no Temporal CLI to start', 'npm run setup');
+    if (found === null) return [broken(check, 'there is no Temporal CLI to start', 'npm run setup')];
     await withTemporaryDirectory(async (directory) => {
       const server = await startTemporalServer({
         executable: found.path,
@@ -189,17 +209,19 @@ export async function checkTemporal(
       });
       await server.stop();
     });
-    return ok(check, 'starts (none is running now)');
+    return [ok(check, 'starts (none is running now)')];
   } catch (error) {
     const own = (options.environment['TEMPORAL_ADDRESS'] ?? '') === '';
     const fix = own
       ? 'npx holdfast dev, and read .holdfast/logs/temporal.log'
       : 'correct TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, the key, the certificates or the profile (docs/connections.md), or unset them';
-    return broken(
-      check,
-      `${address?.temporalAddress ?? 'the development server'}: ${messageOf(error)}`,
-      error instanceof TemporalError ? error.advice : fix,
-    );
+    return [
+      broken(
+        check,
+        `${address?.temporalAddress ?? 'the development server'}: ${messageOf(error)}`,
+        error instanceof TemporalError ? error.advice : fix,
+      ),
+    ];
   }
 }
 

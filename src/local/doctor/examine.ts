@@ -65,9 +65,8 @@ export async function examine({ environment, directory, providers, only }: Exami
     disk: async () => [await checkDisk(existsSync(directory) ? directory : home)],
     ports: async () => [await checkPorts(servers), ...stackFindings],
     postgres: () => checkPostgres(servers, databaseUrl),
-    temporal: async () => [
-      await checkTemporal(servers, temporalAddress === null ? null : { temporalAddress, temporalNamespace: namespace }),
-    ],
+    temporal: () =>
+      checkTemporal(servers, temporalAddress === null ? null : { temporalAddress, temporalNamespace: namespace }),
     'model-key': () => checkModelKeys(providers ?? providersOfEnvironment(environment)),
   };
   const chosen = CHECK_NAMES.filter((name) => only === undefined || only.includes(name));
