@@ -28,7 +28,8 @@ const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and T
 
 const POOLED = 'docs/connections.md says how to connect through a pooler.';
 
-const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
+/** What to do about each code of the client. */
+export const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
   model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
   memory_not_found: { next: '`npx holdfast memory list` shows them with their ids.', exit: 'usage' },
@@ -98,7 +99,8 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   server_refused: { next: 'Do what the message says.', exit: 'usage' },
 };
 
-const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
+/** The same for codes that say more closely what is wrong with the database. */
+export const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   database_behind: 'Run `npx holdfast db migrate`.',
   namespace_differs: OTHER_NAMESPACE,
   database_unsupported: 'Name an empty database, for example with DATABASE_URL.',

@@ -1,4 +1,5 @@
-import { describeExitCodes } from './exit-codes.ts';
+import { CLIENT_NEXT, STORE_NEXT } from './describe-error.ts';
+import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { createProgram } from './main.ts';
 
 /** Columns of help in the reference. */
@@ -50,5 +51,28 @@ ${describeExitCodes()}
 \`\`\`
 
 ${sections.join('\n\n')}
+`;
+}
+
+/** `docs/errors.md`: every code of the client, with what to do. */
+export function errorReference(): string {
+  const ofClient = Object.entries(CLIENT_NEXT).map(
+    ([code, { next, exit }]) => `- \`${code}\` (${EXIT_CODES[exit].code}): ${next}`,
+  );
+  const ofStore = Object.entries(STORE_NEXT)
+    .filter(([code]) => !(code in CLIENT_NEXT))
+    .map(([code, next]) => `- \`${code}\`: ${next}`);
+  return `# Errors by code
+
+What to do about an error of a command, of the [client](client.md) or of the [HTTP API](http.md#errors). A code is stable; its message names the
+value that was wrong. The number is the exit code of a command.
+
+${ofClient.toSorted().join('\n')}
+
+What is wrong with a database, as \`database_schema\` or \`database_refused\` names it in its cause:
+
+${ofStore.toSorted().join('\n')}
+
+[Outcomes of a turn](troubleshooting.md#the-turn-ended-but-not-as-completed) are no errors: nothing is lost, and the next message goes on.
 `;
 }
