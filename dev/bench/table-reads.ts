@@ -81,7 +81,7 @@ async function countsOfThisConnection(sql: Database): Promise<readonly TableCoun
   return look(sql);
 }
 
-/** Looks until nothing is told any more: what was done before must not count as what is measured. */
+/** Looks until nothing is told of the judged tables any more: what was done before must not count as what is measured. A worker renews its row all the time. */
 async function counts(sql: Database): Promise<readonly TableCounts[]> {
   const deadline = Date.now() + LONGEST_WAIT_MILLISECONDS;
   let last = await look(sql);
@@ -89,7 +89,7 @@ async function counts(sql: Database): Promise<readonly TableCounts[]> {
   while (Date.now() - changedAt < TOLD_AFTER_MILLISECONDS && Date.now() < deadline) {
     await delay(LOOK_MILLISECONDS);
     const next = await look(sql);
-    if (JSON.stringify(next) !== JSON.stringify(last)) changedAt = Date.now();
+    if (JSON.stringify(judgedReads(next)) !== JSON.stringify(judgedReads(last))) changedAt = Date.now();
     last = next;
   }
   return last;

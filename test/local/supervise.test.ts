@@ -1,6 +1,5 @@
 import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeEvent } from '../../src/cli/services/dev-output.ts';
 import { restartDelay, supervise } from '../../src/local/supervise.ts';
 import type { RunningService, ServiceEvent } from '../../src/local/supervise.ts';
 import { startGuardedProcess } from '../../src/local/guarded-process.ts';
@@ -20,31 +19,6 @@ async function startScript(script: string): Promise<RunningService> {
 const FOREVER = 'while :; do sleep 0.05; done';
 
 describe('supervision', () => {
-  test('a service that ends is started again, visibly', async () => {
-    const events: ServiceEvent[] = [];
-    const service = await supervise(
-      { name: 'worker', logFile: 'worker.log', start: async () => startScript(FOREVER) },
-      (event) => events.push(event),
-    );
-    const first = service.processId();
-    process.kill(first, 'SIGKILL');
-    await waitUntil('the service runs again', () => events.filter(({ kind }) => kind === 'ready').length === 2);
-    expect(service.processId()).not.toBe(first);
-    expect(events.map(({ kind }) => kind)).toEqual(['starting', 'ready', 'ended', 'ready']);
-    expect(events[2]).toEqual({
-      kind: 'ended',
-      service: 'worker',
-      status: 137,
-      logFile: 'worker.log',
-      restartMilliseconds: 500,
-    });
-    const [, , ended] = events;
-    expect(ended && describeEvent(ended)).toBe(
-      'Worker ended (exit code 137); its log is worker.log; starting it again in 0.5 s',
-    );
-    await service.stop();
-  });
-
   test('a start that fails is tried again with a growing wait', async () => {
     const events: ServiceEvent[] = [];
     let starts = 0;
@@ -62,13 +36,6 @@ describe('supervision', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['starting', 'ready', 'ended', 'restart_failed', 'ready']);
     expect(events[3]).toMatchObject({ restartMilliseconds: 1000, error: new Error('port taken') });
     await service.stop();
-  });
-
-  test('the first start’s failure is the caller’s', async () => {
-    const start = async (): Promise<RunningService> => Promise.reject(new Error('no disk'));
-    await expect(supervise({ name: 'postgres', logFile: 'postgres.log', start }, () => undefined)).rejects.toThrow(
-      'no disk',
-    );
   });
 
   test('a stop while it waits for a restart ends at once and starts nothing', async () => {

@@ -167,32 +167,3 @@ describe('an overflow in the words of many servers is one', () => {
     if (verdict.limit !== undefined) expect(verdict.limit).toBe(8_192);
   });
 });
-
-describe('a conversation begun on one provider continues on another', () => {
-  const pairs = PROTOCOLS.flatMap((from) => PROTOCOLS.filter((to) => to !== from).map((to) => [from, to] as const));
-
-  test.each(pairs)('from %s to %s, with thinking, images and parallel calls', async (from, to) => {
-    const picture = { type: 'image', mediaType: 'image/png', data: PIXEL, width: 1, height: 1 } as const;
-    const first = await ask(from, [TASK]);
-    const thought = {
-      type: 'thinking',
-      text: 'hm',
-      provider: from,
-      signature: from === 'chat' ? 'reasoning_content' : '{"id":"rs_1","summary":[]}',
-      encrypted: 'x',
-    } as const;
-    const [assistant, results] = step({ ...first, content: [thought, ...first.content] });
-    if (assistant === undefined || results?.role !== 'tool_results') throw new Error('a step has two messages');
-    const withPicture = results.results.map((result) =>
-      Object.assign({}, result, { content: [...result.content, picture] }),
-    );
-    const messages = [TASK, assistant, { role: 'tool_results' as const, results: withPicture }];
-    const second = await ask(to, messages);
-    expect(second.stopReason).toBe('tool_calls');
-    const last = await ask(from, [...messages, ...step(second)]);
-    expect(last.content).toMatchObject([{ text: expect.stringContaining('3 tool results') }]);
-  });
-});
-
-/** A PNG of one pixel. */
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

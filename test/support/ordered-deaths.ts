@@ -20,7 +20,7 @@ const PATIENCE = 200_000;
  * Starts workers that die one after the other, each at the first arrival at its point, within this process, which lives on; returns
  * when the last one, which stays, is at work. As after SIGKILL nothing more of a dead one reaches Postgres or Temporal, its
  * successor begins with empty memory, and Temporal calls again what was under way. What a SIGKILL does besides is shown with real
- * ones in `takeover.test.ts`.
+ * ones in `redeploy.test.ts`.
  */
 export async function dieInOrder(harness: TurnHarness, deaths: readonly (OrderedDeath | CrashPoint)[]): Promise<void> {
   const { observer, outstanding } = orderedDeaths(

@@ -27,27 +27,6 @@ interface Limit {
 const KINDS: readonly (Omit<Limit, 'scope' | 'note'> & { readonly told: string })[] = [
   { counted: 'steps', limit: 5, reason: 'step_limit', raise: ['--steps', '+20'], told: '\\d of 5 steps' },
   {
-    counted: 'toolCalls',
-    limit: 5,
-    reason: 'tool_call_limit',
-    raise: ['--tool-calls', '+20'],
-    told: '\\d of 5 tool calls',
-  },
-  {
-    counted: 'inputTokens',
-    limit: 3_000,
-    reason: 'input_token_limit',
-    raise: ['--input-tokens', '+100000'],
-    told: '\\d+ of 3000 input tokens',
-  },
-  {
-    counted: 'outputTokens',
-    limit: 100,
-    reason: 'output_token_limit',
-    raise: ['--output-tokens', '+10000'],
-    told: '\\d+ of 100 output tokens',
-  },
-  {
     counted: 'cost',
     limit: 0.3,
     reason: 'cost_limit',
@@ -160,8 +139,8 @@ test('each limit holds across the death of a worker, the model is told before, a
     // Of the default limit of steps it is told too, so early.
     expect(notes.filter((text) => note.test(text))).toHaveLength(1);
     const [used] = await database<Record<string, number>[]>`
-      select steps, tool_calls as "toolCalls" from turns where conversation_id = ${conversationId}`;
-    if (counted === 'steps' || counted === 'toolCalls') expect(used?.[counted]).toBe(limit);
+      select steps from turns where conversation_id = ${conversationId}`;
+    if (counted === 'steps') expect(used?.['steps']).toBe(limit);
     else expect(used?.['steps']).toBeGreaterThan(LOOKS_BEFORE);
   }
   await goOn(begun);

@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { conversationHeadLines } from '../../src/cli/render/lists/entry-list.ts';
-import { PLAIN_STYLE } from '../../src/cli/render/text/style.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
-import { measureText } from '../../src/context/log/measure.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { listMemories } from '../support/list-memories.ts';
@@ -80,28 +76,6 @@ describe('memories across conversations', () => {
     expect(JSON.stringify(later.view.messages)).toContain('No longer holds');
   });
 
-  it('keep to their budget in all notes of a view together, and are taken back when they are gone', async () => {
-    const topics = ['heron', 'parser', 'kitchen', 'rocket'];
-    const described = (topic: string): string =>
-      `The ${topic} number $index has a long description that says where it stands and who keeps it.`;
-    const source = await harness.runTask(
-      [
-        ...topics.map((topic) => `Call remember with ${JSON.stringify({ text: described(topic) })} 8 times`),
-        'Say Noted.',
-      ].join('\n'),
-    );
-    const first = await harness.runTask(`Say Tell me of the ${topics[0] ?? ''}.`);
-    const { conversationId } = first;
-    for (const topic of topics.slice(1)) await harness.runTask(`Say Tell me of the ${topic}.`, { conversationId });
-    const shown = await notes(conversationId);
-    const tokens = shown.reduce((sum, text) => sum + estimateTokens(measureText(text), NO_CALIBRATION), 0);
-    expect(tokens).toBeLessThanOrEqual(600);
-    expect(tokens).toBeGreaterThan(400);
-    await deleteConversation(harness.database, source.conversationId);
-    await harness.runTask('Say Gone.', { conversationId });
-    expect((await notes(conversationId)).at(-1)).toMatch(/^No longer holds/u);
-  });
-
   it('name the entry that says them, and recall opens it in another conversation: what the user said, or what the model did', async () => {
     const told = 'The flamingo left at dawn. Ruth saw it, with a lantern, from the tower.';
     const [said, noted] = ['The flamingo left at dawn.', 'The spoonbill number $index came without a ring.'];
@@ -127,41 +101,6 @@ describe('memories across conversations', () => {
     const range = await opened(said, { around: 1 });
     expect(range).toMatch(new RegExp(`^\\d entries around entry \\S+ · of conversation ${source.conversationId}`, 'u'));
     expect(range).toContain(told);
-  });
-
-  it('are those of the user that a conversation was begun for, in each of its turns, and of nobody else', async () => {
-    const { client, database } = harness;
-    const begin = async (task: string, user: string): Promise<string> => {
-      const sent = await client.start(task, { user });
-      expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 })).toMatchObject({
-        outcome: 'completed',
-      });
-      return sent.conversationId;
-    };
-    const saying = (text: string): string =>
-      `${text}\nCall remember with {"text":"${text}","scope":"user"}\nSay Noted.`;
-    const ofBob = await begin(saying('The gannet feeds at noon.'), 'bob');
-    // A later turn names no user: it is the conversation's.
-    await harness.runTask(saying('The gannet sleeps at night.'), { conversationId: ofBob });
-    const kept = async (scopeName: string): Promise<string[]> =>
-      (await listMemories(database, { scopes: [{ scope: 'user', scopeName }] })).map(({ text }) => text);
-    expect(await kept('bob')).toEqual(['The gannet sleeps at night.', 'The gannet feeds at noon.']);
-    expect((await kept('ada')).join()).not.toContain('gannet');
-    const again = await begin('Say When does the gannet feed?', 'bob');
-    expect((await notes(again)).join()).toContain('The gannet feeds at noon.');
-    expect((await notes(await begin('Say When does the gannet feed?', 'carol'))).join()).not.toContain('gannet');
-    const own = await harness.runTask('Say When does the gannet feed?');
-    expect((await notes(own.conversationId)).join()).not.toContain('gannet');
-    const shown = await client.conversation.get({ conversationId: ofBob });
-    expect(shown.user).toBe('bob');
-    const head = conversationHeadLines(shown, {
-      activeEntryCount: 1,
-      columns: null,
-      style: PLAIN_STYLE,
-      now: Date.now(),
-    });
-    expect(head.join('\n')).toContain(' · user bob · ');
-    expect((await client.conversation.get({ conversationId: own.conversationId })).user).toBeNull();
   });
 
   it('R13 are looked up again after a compaction, with what the work is about by then, its own ones whose call has left the window too', async () => {

@@ -21,7 +21,7 @@ test(
   { timeout: 120_000 },
   async () => {
     const { client } = harness;
-    await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 24, times: 1 });
+    await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 12, times: 1 });
     const first = await client.start('Say first');
     await waitUntil(
       'the pause is known',
@@ -86,7 +86,7 @@ test('a pause holds also for a provider without limits, on a worker that was not
   onTestFinished(() => unlimited.stop());
   const { client, database } = unlimited;
   const first = await unlimited.startWorker();
-  await unlimited.fault({ kind: 'rate_limit', retryAfterSeconds: 25, times: 1 });
+  await unlimited.fault({ kind: 'rate_limit', retryAfterSeconds: 12, times: 1 });
   const refused = await client.start('Say first');
   await waitUntil('the pause is known', async () => (await database`select from provider_pauses`).length === 1);
   // The one that was told is gone: what is left knows of the pause from the row, asked for again since a machine may be slow.
@@ -94,7 +94,7 @@ test('a pause holds also for a provider without limits, on a worker that was not
   await first.ended;
   await unlimited.startWorker();
   const other = await client.start('Say other');
-  await database`update provider_pauses set paused_until = holdfast_now() + interval '25 seconds'`;
+  await database`update provider_pauses set paused_until = holdfast_now() + interval '10 seconds'`;
   const [pause] = await database<{ until: Date }[]>`select paused_until as until from provider_pauses`;
   for (const sent of [refused, other])
     expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
@@ -112,7 +112,7 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
   const models = () => runInProcess(['model', 'list'], options);
   const unpause = () => runInProcess(['model', 'unpause', 'simulator'], options);
   await paused.startWorker();
-  await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 259_200, times: 1 });
+  await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 129_200, times: 1 });
   const refused = await client.start('Say first');
   const { conversationId } = refused;
   await waitUntil(

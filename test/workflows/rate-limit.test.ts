@@ -16,7 +16,7 @@ afterAll(() => harness.stop());
 
 test("a turn that waits for the provider's rate limit says so in its state, in the list and in the timeline", async () => {
   const { client } = harness;
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 24, times: 1 });
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 14, times: 1 });
   const sent = await client.start('Say hello');
   await waitUntil(
     'the turn waits',
@@ -32,8 +32,8 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   expect((await client.conversation.get({ conversationId: sent.conversationId })).turn?.state).toBe(
     'waiting_for_rate_limit',
   );
-  // 24 s, spread by a tenth at most, rounded up.
-  expect(watching.stdout()).toMatch(/The turn waits 2[3-7] s for simulator: rate limit, until \d\d:\d\d:\d\d\./u);
+  // 14 s, spread by a tenth at most, rounded up.
+  expect(watching.stdout()).toMatch(/The turn waits 1[3-7] s for simulator: rate limit, until \d\d:\d\d:\d\d\./u);
   const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await watching.ended;
@@ -67,7 +67,7 @@ test('a turn whose call is refused for a few seconds says that it waits, until t
 });
 
 test('a turn whose summaries do nothing but wait is idle, as one whose model call waits', async () => {
-  const limits = { idleTime: 14 };
+  const limits = { idleTime: 8 };
   const partwise = await startTurnHarness({
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } }, limits },
   });
@@ -80,7 +80,7 @@ test('a turn whose summaries do nothing but wait is idle, as one whose model cal
   }
   const asked = await client.conversation.compact({ conversationId });
   // Refused twice in a row: each wait is shorter than the limit, both together are longer.
-  await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 100, match: { purpose: 'summary' } });
+  await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 6, times: 100, match: { purpose: 'summary' } });
   await partwise.startWorker();
   const turn = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });

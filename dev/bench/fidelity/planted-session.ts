@@ -7,8 +7,6 @@ import { SeededRandom } from '../../random.ts';
  */
 export type PlantKind = 'fact' | 'rule' | 'decision' | 'path' | 'update' | 'contradiction';
 
-export const PLANT_KINDS: readonly PlantKind[] = ['fact', 'rule', 'decision', 'path', 'update', 'contradiction'];
-
 /** What was put into a session, to be asked for later. */
 export interface Plant {
   readonly kind: PlantKind;

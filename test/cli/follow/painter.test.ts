@@ -86,17 +86,4 @@ describe('the painted region', () => {
     painter.close();
     expect(terminal.cursor()).toBe(true);
   });
-
-  test('an unchanged region is not written again', () => {
-    let writes = 0;
-    const painter = createPainter({
-      write: () => {
-        writes += 1;
-      },
-      columns: () => 40,
-    });
-    painter.paint(['same']);
-    painter.paint(['same']);
-    expect(writes).toBe(1);
-  });
 });

@@ -105,44 +105,6 @@ describe('the pieces of a request stand in the order of the view', () => {
   });
 });
 
-test('a page that is read again breaks the cached beginning at the earlier read, which is a stub from then on', async () => {
-  const read = (id: string, tool: string, path: string, text: string): unknown[] => [
-    {
-      role: 'assistant',
-      content: null,
-      tool_calls: [{ id, type: 'function', function: { name: tool, arguments: JSON.stringify({ path }) } }],
-    },
-    { role: 'tool', tool_call_id: id, content: text },
-  ];
-  const page = 'A line of the page. '.repeat(1_000);
-  const file = await writeSession(directory, 'pages.jsonl', [
-    { role: 'user', content: `Compare the pages. ${'A remark. '.repeat(1_000)}` },
-    ...read('c1', 'read_page', 'a', page),
-    ...read('c2', 'read_page', 'b', 'Another page.'),
-    ...read('c3', 'read_page', 'a', `${page} It has changed.`),
-    { role: 'assistant', content: 'The first page has changed.' },
-    { role: 'user', content: 'Good.' },
-    { role: 'assistant', content: 'Thank you.' },
-  ]);
-  const policies = [preset('wolffish'), { ...preset('wolffish'), name: 'whole', requestStubs: null }];
-  const { replays } = await replay(file, { windows: [1_000_000], policies });
-  const [stubs = [], whole = []] = replays.map(({ steps }) => steps.map((step) => step.cached));
-  const ofPage = 5_000;
-  expect(stubs.slice(0, 3)).toEqual(whole.slice(0, 3));
-  expect((whole[3] ?? 0) - (stubs[3] ?? 0)).toBeGreaterThan(ofPage * 0.8);
-  expect(stubs[3]).toBeGreaterThan(2_000);
-  const [sent = [], sentWhole = []] = replays.map(({ steps }) => steps.map(({ view }) => view));
-  expect(sent.slice(0, 3).map(({ total }) => total)).toEqual(sentWhole.slice(0, 3).map(({ total }) => total));
-  for (const kind of ['total', 'toolResults'] as const) {
-    const difference = (sentWhole[3]?.[kind] ?? 0) - (sent[3]?.[kind] ?? 0);
-    expect(difference, kind).toBeGreaterThan(ofPage * 0.8);
-    expect(difference, kind).toBeLessThan(ofPage * 1.3);
-  }
-  // From then on both grow again by what the request before had.
-  expect((whole[4] ?? 0) - (stubs[4] ?? 0)).toBeGreaterThan(ofPage * 0.8);
-  expect(stubs[4]).toBeGreaterThan(stubs[3] ?? 0);
-});
-
 test('a summary is asked behind the last request where a turn asks so, and has that from the cache', async () => {
   const talk = Array.from({ length: 90 }, (_, index) => [
     { role: 'user', content: `What stands in clause ${index}?` },
@@ -164,16 +126,4 @@ test('a summary is asked behind the last request where a turn asks so, and has t
   const [ofBehind, ofTranscripts] = presets;
   expect(ofBehind?.summaryInputTokens).toBeGreaterThan(ofTranscripts?.summaryInputTokens ?? 0);
   expect(ofBehind?.cost).toBeLessThan(ofTranscripts?.cost ?? 0);
-});
-
-test('a request under a preset with named blocks holds the blocks that a worker adds', async () => {
-  const file = await writeSession(directory, 'blocks.jsonl', [
-    { role: 'user', content: 'Hello.' },
-    { role: 'assistant', content: 'Hello.' },
-  ]);
-  const plain = { ...preset('wolffish'), name: 'plain', namedBlocks: false, runtimeNote: null };
-  const { replays } = await replay(file, { policies: [preset('wolffish'), plain] });
-  const [blocks, none] = replays.map(({ steps }) => steps[0]?.view.fixed ?? 0);
-  expect((blocks ?? 0) - (none ?? 0)).toBeGreaterThan(150);
-  expect((blocks ?? 0) - (none ?? 0)).toBeLessThan(300);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { serveSimulator, startSimulator } from '../../../packages/simulator/src/index.ts';
-import { rejection, simulator, type TestSimulator } from './support/simulator.ts';
+import { simulator, type TestSimulator } from './support/simulator.ts';
 
 async function answers(sim: TestSimulator, count: number, content = 'Hello there'): Promise<string[]> {
   const texts = [];
@@ -44,34 +44,6 @@ describe('wording and ids', () => {
   });
 });
 
-describe('pace', () => {
-  test.each([{ latency: 3_600_000 }, { tokensPerSecond: 0.001 }])('%j holds the answer back', async (pace) => {
-    const { url } = await simulator(pace);
-    const response = await fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify({
-        model: 'sim-32k',
-        stream: true,
-        messages: [{ role: 'user', content: 'Write 100 words' }],
-      }),
-      signal: AbortSignal.timeout(200),
-    });
-    expect(await rejection(response.text())).toMatchObject({ name: 'TimeoutError' });
-  });
-
-  test('an answer of a megabyte streams whole', async () => {
-    const { openai } = await simulator();
-    const stream = await openai.chat.completions.create({
-      model: 'sim-99999k',
-      stream: true,
-      messages: [{ role: 'user', content: 'Write 8000 words' }],
-    });
-    let characters = 0;
-    for await (const chunk of stream) characters += chunk.choices[0]?.delta.content?.length ?? 0;
-    expect(characters).toBeGreaterThan(20_000);
-  });
-});
-
 describe('starting', () => {
   test('refuses options out of range and a port that is taken', async () => {
     await expect(startSimulator({ port: 70_000 })).rejects.toThrow('port must be');
@@ -101,24 +73,5 @@ describe('starting', () => {
     const broken = await fetch(`${url}/v1/messages`, { method: 'POST', body: '{' });
     expect(broken.status).toBe(400);
     expect(await broken.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
-  });
-});
-
-describe('scripts', () => {
-  test.each([
-    ['Call echo with {"a": 1} and echo with {"b": "x}"}', 2],
-    ['Call echo with {"a": 1} 7 times', 7],
-    ['1. Call `echo` with {"a": {"b": {}}}', 1],
-    ['Please echo with {"a": 1}', 0],
-    ['Call echo without arguments', 0],
-  ])('%s makes %i calls', async (content, calls) => {
-    const sim = await simulator();
-    const [answer] = await answers(sim, 1, content);
-    expect(answer?.match(/"tool_use"/g) ?? []).toHaveLength(calls);
-  });
-
-  test('Say is taken word for word', async () => {
-    const sim = await simulator();
-    expect((await answers(sim, 1, 'Say "All is well."'))[0]).toContain('"All is well."');
   });
 });

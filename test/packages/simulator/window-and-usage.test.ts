@@ -3,56 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { measurePrompt, PrefixCache } from '../../../packages/simulator/src/core/prefix-cache.ts';
 import { TokenCounter } from '../../../packages/simulator/src/core/token-counter.ts';
 import { parseAnthropicRequest } from '../../../packages/simulator/src/protocols/anthropic-request.ts';
-import { rejection, simulator, words } from './support/simulator.ts';
-
-const tooLong = [{ role: 'user' as const, content: words(5000) }];
-
-describe('the window', () => {
-  test('Anthropic: an input over the window names both numbers', async () => {
-    const { anthropic } = await simulator();
-    const error = await rejection(anthropic.messages.create({ model: 'sim-4k', max_tokens: 100, messages: tooLong }));
-    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error' });
-    expect(error.message).toMatch(/prompt is too long: \d{5} tokens > 4096 maximum/);
-  });
-
-  test('Anthropic: input and max_tokens together over the window, also when streamed', async () => {
-    const { anthropic } = await simulator();
-    const body = { model: 'sim-8k', max_tokens: 2048, messages: [{ role: 'user' as const, content: words(3500) }] };
-    const error = await rejection(anthropic.messages.stream(body).finalMessage());
-    expect(error.message).toMatch(/input length and `max_tokens` exceed context limit: \d{4} \+ 2048 > 8192/);
-    expect((await anthropic.messages.create({ ...body, max_tokens: 100 })).stop_reason).toBe('end_turn');
-  });
-
-  test('Chat Completions: code context_length_exceeded', async () => {
-    const { openai } = await simulator();
-    const error = await rejection(openai.chat.completions.create({ model: 'sim-4k', messages: tooLong }));
-    expect(error).toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'messages' });
-    expect(error.message).toMatch(/maximum context length is 4096 tokens.*resulted in \d{5} tokens/);
-  });
-
-  test('Responses: code context_length_exceeded without numbers', async () => {
-    const { openai } = await simulator();
-    const error = await rejection(openai.responses.create({ model: 'sim-4k', input: words(5000) }));
-    expect(error).toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
-  });
-
-  test('OpenAI does not count max_tokens against the window, but ends the answer where it is full', async () => {
-    const { openai } = await simulator();
-    const input = await openai.chat.completions.create({
-      model: 'sim-8k',
-      messages: [{ role: 'user', content: `${words(3900)}\nSay hi` }],
-    });
-    expect(input.usage?.prompt_tokens).toBeGreaterThan(7700);
-    const body = {
-      model: 'sim-8k',
-      max_completion_tokens: 2048,
-      messages: [{ role: 'user' as const, content: `${words(3900)}\nWrite 900 words` }],
-    };
-    const full = await openai.chat.completions.create(body);
-    expect(full.choices[0]?.finish_reason).toBe('length');
-    expect(full.usage?.total_tokens).toBeLessThanOrEqual(8192);
-  });
-});
+import { simulator, words } from './support/simulator.ts';
 
 describe('usage of the prefix cache', () => {
   const long = words(1500);
@@ -167,21 +118,4 @@ describe('usage of the prefix cache', () => {
     const response = await openai.responses.create({ model: 'sim-8k', instructions: 'short', input: 'a' });
     expect(response.usage?.input_tokens_details.cached_tokens).toBe(0);
   });
-});
-
-test('images count by their pixels, not by their bytes', async () => {
-  const { anthropic } = await simulator();
-  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-  const count = (content: Anthropic.ContentBlockParam[]) =>
-    anthropic.messages.countTokens({ model: 'sim-32k', messages: [{ role: 'user', content }] });
-  const without = await count([{ type: 'text', text: 'Look' }]);
-  const image = {
-    type: 'image' as const,
-    source: { type: 'base64' as const, media_type: 'image/png' as const, data: pixel },
-  };
-  expect((await count([{ type: 'text', text: 'Look' }, image])).input_tokens - without.input_tokens).toBeLessThan(10);
-  const broken = { ...image, source: { ...image.source, data: 'AAAA' } };
-  expect((await count([{ type: 'text', text: 'Look' }, broken])).input_tokens - without.input_tokens).toBeGreaterThan(
-    1500,
-  );
 });

@@ -3,7 +3,7 @@ import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { dieInOrder } from '../../support/ordered-deaths.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
-import { DEATHS, eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
+import { DEATHS, eventsOf, expectWholeLog, MODEL, requestBodies, writeLogs } from './scenario.ts';
 
 let harness: TurnHarness;
 /** Each reads two files; four fill the window. */
@@ -111,28 +111,3 @@ test('from the newest summary the lineage leads over every generation to the exa
   );
   expect(covered.toSorted((left, right) => left - right)).toEqual(spoken.map(({ sequence }) => sequence));
 });
-
-test('G17 the end of a turn tells what the window holds: counted by the provider, and estimated after that', async () => {
-  const turn = await harness.runTask('Call read_file with {"path": "log-1.txt"}\nSay done');
-  const events = await eventsOf(harness, turn.conversationId);
-  const answered = events.findLast(({ kind }) => kind === 'model_call_answered')?.data ?? {};
-  const ended = events.findLast(({ kind }) => kind === 'turn_ended')?.data ?? {};
-  expect(ended['usageTokens']).toBe(Number(answered['inputTokens']) + Number(answered['outputTokens']));
-  expect(ended['trailingTokens']).toBe(0);
-  expect(Math.abs(Number(ended['contextTokens']) - Number(ended['usageTokens']))).toBeLessThan(200);
-});
-
-test('G15 switched off, the provider’s overflow ends the turn', async () => {
-  const own = await startTurnHarness({
-    agent: { model: MODEL, preset: 'goagent', policy: { enabled: false } },
-  });
-  try {
-    await writeLogs(own, 2);
-    await own.startWorker();
-    await own.fault({ kind: 'overflow', times: 1, skip: 1, match: { purpose: 'agent' } });
-    const turn = await own.runTask(readTask(2));
-    expect(turn).toMatchObject({ outcome: 'context_exhausted', overflows: 1, compactions: 0 });
-  } finally {
-    await own.stop();
-  }
-}, 400_000);

@@ -58,19 +58,6 @@ test('P26 start and end are told with their reason, and whether the call is made
   ]);
 });
 
-test('P3 P25 an overflow is recovered once: compacted, called again at once, and the turn goes on', async () => {
-  const kinds = (await eventsOf(harness, split)).map(({ kind }) => kind);
-  const failed = kinds.indexOf('model_call_failed');
-  const started = kinds.indexOf('compaction_started', failed);
-  const committed = kinds.indexOf('compaction_committed', started);
-  expect(kinds.filter((kind) => kind === 'model_call_failed')).toHaveLength(1);
-  expect(kinds.slice(failed, started)).not.toContain('model_call_started');
-  expect(committed).toBeGreaterThan(started);
-  // At once: nothing but the call follows the pass.
-  expect(kinds[committed + 1]).toBe('model_call_started');
-  expect(kinds.slice(committed)).toContain('model_call_answered');
-});
-
 test('P2 P31 the check is made once more after the last step, and a compaction right after it finds nothing to do', async () => {
   // Eight files stay below the trigger; the long answer brings the count over it.
   const turn = await harness.runTask(`${readTask(8)}\nWrite 7000 words`, { timeoutMilliseconds: 200_000 });

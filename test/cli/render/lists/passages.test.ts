@@ -51,22 +51,6 @@ test('sets off the forms that were found, as whole words, and parts of identifie
   expect(shown('nothing to set off', [])).toBe('nothing to set off');
 });
 
-test('names the tool that returned it, and the end of a path', () => {
-  const heading = (more: Partial<FoundPassage>): string | undefined =>
-    passageLines([{ ...PASSAGE, ...more }], { columns: null, style, now: Date.parse(PASSAGE.createdAt) })[0];
-  const result = { kind: 'tool_result', toolName: 'read_file' } as const;
-  expect(heading({})).toMatch(/^1\. user {2}\S/u);
-  expect(heading(result)).toMatch(/^1\. tool result {2}read_file {2}\S/u);
-  expect(heading({ ...result, path: 'logs/pump-3.txt' })).toMatch(
-    /^1\. tool result {2}read_file logs\/pump-3\.txt {2}\S/u,
-  );
-  expect(heading({ ...result, path: `${'a/'.repeat(100)}\n\u001b[31mb.txt` })).toMatch(/ read_file …[a/]+ b\.txt {2}/u);
-});
-
-test('sets off a phrase as one', () => {
-  expect(shown('So The Port is 5433', ['the port is', 'port', '5433'], 'phrase')).toBe('So <The Port is> <5433>');
-});
-
 const numbered = (from: number, through: number): string[] =>
   Array.from({ length: through - from + 1 }, (_, index) => `line ${from + index}`);
 
@@ -96,28 +80,6 @@ test.each([
   expect(rows[0]?.trim()).toBe('…');
   expect(rows.at(-1)).toMatch(/<.+>/u);
   expect(rows.at(-1)?.replaceAll(/[<>]/gu, '').trim()).toBe(name);
-});
-
-test('cuts the path of a file between its characters', () => {
-  const path = `${'ordner/'.repeat(20)}u${'\u0308'.repeat(2)}${'x'.repeat(58)}`;
-  const [heading] = passageLines([{ ...PASSAGE, kind: 'tool_result', toolName: 'read_file', path }], {
-    columns: null,
-    style,
-    now: 0,
-  });
-  expect(heading).toContain(`read_file …${'x'.repeat(58)} `);
-});
-
-test('of several places shows the first that has most of the words', () => {
-  const text = numbered(1, 60)
-    .with(4, 'the heron alone')
-    .with(29, 'the nest')
-    .with(31, 'of the heron')
-    .with(50, 'heron, nest')
-    .join('\n');
-  const rows = rowsOf(text, ['heron', 'nest']).map((row) => row.trim());
-  expect(rows).toEqual(expect.arrayContaining(['the <nest>', 'of the <heron>', '…']));
-  expect(rows).not.toContain('the <heron> alone');
 });
 
 test('shows what was said beside a passage, and on which branch when that was left', () => {

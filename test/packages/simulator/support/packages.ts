@@ -75,12 +75,3 @@ Do not guess: write "unknown" where you do not know.`;
 export function expectedRows(facts: readonly PackageFacts[]): string[][] {
   return facts.map((fact) => [fact.name, fact.version, fact.licence, fact.sentence, fact.figure]);
 }
-
-/** How a summary of the conversation carries them: nothing of them is left to be read. */
-export function summaryOf(facts: readonly PackageFacts[], ...more: readonly string[]): string {
-  const known = facts.map(
-    ({ name, version, licence, sentence, figure }) =>
-      `- ${name}: version = "${version}"; licence = "${licence}"; introduction = "${sentence}"; speed = "${figure}"; read`,
-  );
-  return ['[Summary of the conversation so far]', ...known, ...more].join('\n');
-}

@@ -1,5 +1,5 @@
-import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk';
-import OpenAI, { APIError as OpenAIError } from 'openai';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../../packages/simulator/src/index.ts';
@@ -48,10 +48,4 @@ export async function rejection(promise: PromiseLike<unknown>): Promise<Error> {
 /** Words that are about one token each. */
 export function words(count: number): string {
   return Array.from({ length: count }, (_, index) => `word${index % 10}`).join(' ');
-}
-
-/** A header of the response that an SDK turned into this error. */
-export function headerOf(error: Error, name: string): string | null {
-  const isVendors = error instanceof AnthropicError || error instanceof OpenAIError;
-  return isVendors ? (error.headers?.get(name) ?? null) : null;
 }

@@ -65,29 +65,3 @@ export function summaryOrder({
     .filter((text) => text !== '')
     .join('\n\n');
 }
-
-/** What a compaction leaves: the summary, the user's task, an order to go on, and the newest messages. */
-export function compacted(
-  world: { messages: Anthropic.MessageParam[] },
-  summary: string,
-  task: string,
-  kept: number,
-): void {
-  const tail = world.messages.slice(-kept);
-  world.messages.splice(
-    0,
-    world.messages.length,
-    {
-      role: 'user',
-      content: [
-        {
-          type: 'text',
-          text: `[Summary of the earlier conversation]\nOlder messages were taken out.\n\n${summary}\n\n[End of summary]`,
-        },
-        { type: 'text', text: task },
-      ],
-    },
-    ...tail,
-    { role: 'user', content: '[Context compacted]\nContinue where you left off. Do not redo completed work.' },
-  );
-}

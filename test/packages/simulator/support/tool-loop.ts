@@ -38,16 +38,6 @@ const WRITE: Anthropic.Tool = {
   description: 'Writes a file.',
   input_schema: schema('path', 'content', 'append'),
 };
-const WRITE_ONLY: Anthropic.Tool = {
-  name: 'write_file',
-  description: 'Writes a file.',
-  input_schema: schema('path', 'content'),
-};
-const EDIT: Anthropic.Tool = {
-  name: 'edit_file',
-  description: 'Replaces text.',
-  input_schema: schema('path', 'old_text', 'new_text'),
-};
 const SEARCH: Anthropic.Tool = {
   name: 'recall_search',
   description: 'Searches.',
@@ -60,7 +50,6 @@ const OPEN: Anthropic.Tool = {
 };
 
 export const FILE_TOOLS = [READ, LIST, WRITE];
-export const EDITING_TOOLS = [READ, WRITE_ONLY, EDIT];
 export const RECALL_TOOLS = [SEARCH, OPEN];
 
 export function createWorld(files: Record<string, string>, task: string, linesPerPage = 40): World {
@@ -208,23 +197,6 @@ function runCall(world: World, call: Anthropic.ToolUseBlock): Anthropic.ToolResu
       is_error: true,
       content: error instanceof Error ? error.message : '',
     };
-  }
-}
-
-/** Takes the middle out of the first result of each call of a tool; a call that is made again with the same input has a whole one. */
-export function clipFirstResults(world: World, name: string, shown: number): void {
-  const blocks = world.messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
-  const inputs = new Map<string, string>();
-  for (const block of blocks) {
-    const input = block.type === 'tool_use' && block.name === name ? JSON.stringify(block.input) : null;
-    if (block.type === 'tool_use' && input !== null && ![...inputs.values()].includes(input))
-      inputs.set(block.id, input);
-    if (block.type !== 'tool_result' || !inputs.has(block.tool_use_id)) continue;
-    const original = world.originals.find((entry) => entry.text === block.content);
-    if (original === undefined || original.text.length <= 2 * shown) continue;
-    const { id, text: whole } = original;
-    const gap = `[Clipped: ${whole.length - 2 * shown} characters omitted. recall_open ${id} shows the original.]`;
-    block.content = `${whole.slice(0, shown)}\n${gap}\n${whole.slice(-shown)}`;
   }
 }
 
