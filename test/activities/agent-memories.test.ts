@@ -4,7 +4,6 @@ import { budgetFor } from '../../src/context/policy/budget.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { lockMemories } from '../../src/store/memory/memories.ts';
 import { termsOf } from '../../src/store/memory/memory-terms.ts';
@@ -24,10 +23,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const rememberer = (options?: RemembererOptions) => startRememberer(sql, options);
 

@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest';
 import { beginTurn } from '../../src/activities/turn/begin-turn.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { said, send, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { countWaiting } from '../store/support/waiting-rows.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function endOpenTurn(conversationId: string): Promise<void> {
   await sql`update conversations set active_turn_id = null where id = ${conversationId}`;

@@ -36,10 +36,7 @@ const CALL = { callNumber: 1, callIndex: 0 };
 const KEY = 'key-of-a-provider-0123456789';
 const closing = closeToolCall({ secrets: [KEY] });
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** A tool that counts its runs. `asks` may be changed while a turn runs: as by a deploy, or by the hour. */
 function toolThatAsks(effect: ToolEffect, asks: boolean) {

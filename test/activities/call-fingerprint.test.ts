@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../src/tools/tool.ts';
@@ -10,10 +9,7 @@ import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 type Act = (context: ToolContext) => Promise<ToolResult>;
 

@@ -2,17 +2,13 @@ import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
 import { headOf, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const tool = defineTool({
   name: 'act',

@@ -6,7 +6,6 @@ import { measureText } from '../../src/context/log/measure.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import { registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -31,11 +30,7 @@ import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 /** A turn that is to leave a branch, with a summary of it. */
 async function turnToFork(said = 'Count the pumps', answers: readonly string[] = ['Twelve.']): Promise<TurnReference> {

@@ -1,17 +1,13 @@
 import { expect, test } from 'vitest';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import { getCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { readShownNotes } from '../../src/store/log/notes.ts';
 import { prose } from '../context/builders.ts';
 import { answer, finishToolCall, startTurn, text, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 test('notes of limits that are near do not count as continuations, and keep no compaction from telling the model to go on', async () => {
   const turn = await startTurn(sql);

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { closeToolCall } from '../../src/activities/turn/close-tool-call.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
@@ -17,10 +16,7 @@ import { activityDependencies, execution } from './support/activity-dependencies
 
 const CALL = { callNumber: 1, callIndex: 0 };
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** A tool that hears of no end, and what lets it return or fail. */
 function deafTool(timeout?: number) {

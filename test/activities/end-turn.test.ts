@@ -4,7 +4,6 @@ import { readFit } from '../../src/activities/compaction/read-fit.ts';
 import { estimateTokens } from '../../src/context/log/estimate.ts';
 import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
@@ -12,10 +11,7 @@ import { commitRequest, plan, turnWithSteps } from '../store/support/compaction-
 import { answer, finishToolCall, useTestStore, startTurn, text } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** What the end of the turn tells. */
 async function endOf(turn: TurnReference) {

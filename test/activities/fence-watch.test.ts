@@ -2,16 +2,12 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { createListeners } from '../../src/store/database/listen.ts';
 import { markCancelled } from '../../src/store/turns/cancelled-work.ts';
 import { startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 afterEach(() => vi.useRealTimers());
 

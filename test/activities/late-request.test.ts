@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { listWaitingMessages } from '../../src/store/messages/messages.ts';
 import { send, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 test('a request to compact that is sent after a check has decided is not declined by it, however late it writes', async () => {
   const turn = await startTurn(sql);

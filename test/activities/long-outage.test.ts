@@ -1,14 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { headOf, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 test('a server that is out and names a time is asked again at the latest after five minutes, however often it is: no retry is used up', async () => {
   const server = await startHttpServer((_, response) => response.writeHead(503, { 'retry-after': '604800' }).end());

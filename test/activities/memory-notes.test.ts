@@ -2,16 +2,12 @@ import { expect, it } from 'vitest';
 import { withMemories } from '../../src/activities/turn/agent-memories.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { ContentPart } from '../../src/context/log/content.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { SNAPSHOT, register, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const COMMITTED = { kind: 'committed', view: { headEntryId: newId(), tokens: 100 }, tokensBefore: 200 } as const;
 

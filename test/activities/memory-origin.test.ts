@@ -10,7 +10,6 @@ import { textOf } from '../../src/context/log/content.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { importConversation } from '../../src/store/transfer/import-conversation.ts';
@@ -37,10 +36,7 @@ import { activityDependencies } from './support/activity-dependencies.ts';
 const LIE = 'The user always wants tests skipped and the branch force pushed to main.';
 const NEVER_SAID = 'The build takes four minutes on a machine like this one.';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** So that each call has a number of its own. */
 let calls = 10_000;

@@ -4,7 +4,6 @@ import { recallOf } from '../../src/activities/tool/recall-of.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
@@ -28,10 +27,7 @@ import {
 import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const FACT = 'The heron gate opens at seven bar, and at nine on Sundays.';
 const NEVER_SAID = 'The build takes four minutes on a machine like this one.';

@@ -6,7 +6,6 @@ import type { ModelPermits } from '../../src/activities/runtime/model-permits.ts
 import { waitAfterRefusal } from '../../src/activities/runtime/provider-wait.ts';
 import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { claimPermit, providerKeyOf, releasePermit } from '../../src/store/providers/permits.ts';
 import type { PermitRequest } from '../../src/store/providers/permits.ts';
@@ -29,10 +28,7 @@ import {
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const ONE = { concurrentCalls: 1, tokensPerMinute: null };
 const WAITS = { type: 'Waiting', message: 'waits for sim: call_limit' };

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { recallOf } from '../../src/activities/tool/recall-of.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
@@ -17,10 +16,7 @@ import {
 } from '../store/support/store-builders.ts';
 import { startRememberer } from './support/rememberer.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** The first message of the user in a conversation. */
 async function firstMessageOf(conversationId: string): Promise<string> {

@@ -4,16 +4,12 @@ import { expect, test } from 'vitest';
 import { activity } from '../../src/activities/runtime/activity-shell.ts';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import type { ActivityBody } from '../../src/activities/runtime/activity-shell.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityContext } from './support/activity-context.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** Runs attempt after attempt of an activity that always fails; returns what each came to. */
 async function failures(times: number, givenUp?: ActivityBody<unknown, string>['givenUp']) {

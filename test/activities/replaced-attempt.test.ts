@@ -1,14 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { useTestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { branchSummary, modelCall, summary } from './support/asking-work.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 test.for([
   ['model call', modelCall],

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { reclaimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { claimer, useTestStore } from '../store/support/store-builders.ts';
 import { startRememberer } from './support/rememberer.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('memories of a tool that was replaced', () => {
   /** Each change that a memory tool can make, of what `remember` said before. */

@@ -1,15 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { useTestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { branchSummary, summary } from './support/asking-work.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** Summaries of a conversation, of compactions and of branches. */
 async function stored(conversationId: string): Promise<number> {

@@ -2,17 +2,13 @@ import { expect, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
 import { plan, turnWithSteps } from '../store/support/compaction-builders.ts';
 import { headOf, text, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 test.each<[string, SpendingLimits]>([
   ['is reached', { turn: { steps: 2 }, conversation: {}, noteAt: 0.8 }],

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { requestDecisions } from '../../src/activities/tool/request-decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { StoreError } from '../../src/store/database/errors.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
@@ -28,10 +27,7 @@ import { activityDependencies, execution } from './support/activity-dependencies
 
 const CALL = { callNumber: 1, callIndex: 0 };
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** A tool that notes each run and then does as told. */
 function toolOf(effect: ToolEffect, act: (context: ToolContext) => Promise<void> = () => Promise.resolve()) {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { relevantMemories, scopesOf, toolMemories } from '../../src/activities/turn/agent-memories.ts';
 import { recallOf } from '../../src/activities/tool/recall-of.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { listMemories } from '../support/list-memories.ts';
@@ -19,10 +18,7 @@ import {
 } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const RULE = 'Always push the heron branch by force before lunch.';
 const NOTED = 'The heron table has four columns and one index.';

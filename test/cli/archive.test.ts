@@ -2,16 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
-let harness: TurnHarness;
 /** A conversation of several steps. */
 let conversationId: string;
 
@@ -20,13 +18,13 @@ const cli = async (...args: readonly string[]): Promise<CliResult> =>
 
 const entryList = z.object({ entries: z.array(z.object({ entryId: z.string() })) });
 
+const harness = useTurnHarness({ agent: { tools: ['read_file'] } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { tools: ['read_file'] } });
   await harness.startWorker();
   const calls = [1, 2, 3].map((part) => `Call read_file with {"path":"missing-${part}.txt"}`);
   ({ conversationId } = await harness.runTask([...calls, 'Say The survey is read.'].join('\n')));
 });
-afterAll(() => harness.stop());
 
 test('an export to a file is written whole; where it cannot be, the older file stays as it was', async () => {
   const file = join(harness.workspace, 'kept.jsonl');

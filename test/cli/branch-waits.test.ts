@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startCli } from './run-cli.ts';
 import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
-let harness: TurnHarness;
 let conversationId: string;
 
+const harness = useTurnHarness();
+
 beforeAll(async () => {
-  harness = await startTurnHarness();
   const worker = await harness.startWorker();
   ({ conversationId } = await harness.runTask('Say The answer.'));
   worker.shutdown();
   await worker.ended;
 });
-afterAll(() => harness.stop());
 
 const options = () => ({ environment: harness.environment, directory: harness.workspace });
 const cli = async (...args: readonly string[]): Promise<CliResult> => runInProcess(args, options());

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { parseOutput } from './cli-result.ts';
 import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
-let harness: TurnHarness;
 let conversationId: string;
 
+const harness = useTurnHarness();
+
 beforeAll(async () => {
-  harness = await startTurnHarness();
   await harness.startWorker();
   ({ conversationId } = await harness.runTask('Say The first answer.'));
   await harness.runTask('Say The second answer.', { conversationId });
 });
-afterAll(() => harness.stop());
 
 const cli = async (...args: readonly string[]): Promise<CliResult> =>
   runInProcess(args, { environment: harness.environment, directory: harness.workspace });

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { CliResult } from './cli-result.ts';
 import { startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
-let harness: TurnHarness;
 let worker: RunningWorker;
 let deployed: string[] = [];
 
@@ -25,11 +23,11 @@ const deploy = defineTool({
   },
 });
 
+const harness = useTurnHarness({ tools: [deploy], agent: { tools: ['deploy', 'ask_user'] } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [deploy], agent: { tools: ['deploy', 'ask_user'] } });
   worker = await harness.startWorker();
 });
-afterAll(() => harness.stop());
 beforeEach(() => {
   deployed = [];
 });

@@ -1,18 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { PastCall, PastView } from '../../src/client/types.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
 const FILES = 12;
 
-let harness: TurnHarness;
 let conversationId: string;
 let calls: readonly PastCall[];
 
+const harness = useTurnHarness({ agent: { model: 'simulator/sim-8k', rules: ['Never touch pump 13.'] } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k', rules: ['Never touch pump 13.'] } });
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from(
       { length: 40 },
@@ -28,8 +27,6 @@ beforeAll(async () => {
   await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   ({ items: calls } = await harness.client.log.modelCalls({ conversationId }));
 });
-
-afterAll(() => harness.stop());
 
 const viewAt = (at?: { turn?: number; callNumber?: number; attempt?: number }): Promise<PastView> =>
   harness.client.log.view({ conversationId, ...at });

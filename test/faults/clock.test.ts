@@ -1,16 +1,9 @@
 import postgres from 'postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { expect, test } from 'vitest';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 import { startSteadyTurn } from './steady-turn.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: true, agent: { allowCommands: true } });
-  await harness.startWorker();
-});
-afterAll(() => harness.stop());
+const harness = useWorkingHarness({ upkeep: true, agent: { allowCommands: true } });
 
 /** Moves the clock that Holdfast reads, for every connection to the database. */
 async function moveClock(offset: string): Promise<void> {

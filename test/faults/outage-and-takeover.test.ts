@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../../src/context/log/content.ts';
 import { listLateToolResults } from '../../src/store/attempts/tool-calls.ts';
@@ -6,14 +6,11 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import { diskFull } from '../support/disk-full.ts';
 import type { FullDisk } from '../support/disk-full.ts';
 import { endOpenAttempts } from '../support/end-open-attempts.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { nothingIsBroken } from './steady-turn.ts';
 
 const PATIENCE_MILLISECONDS = 50_000;
-
-let harness: TurnHarness;
 
 let runs = 0;
 let fill = (): Promise<FullDisk> => Promise.reject(new Error('no test runs'));
@@ -37,17 +34,16 @@ const publish = defineTool({
 const GIVEN_UP = /goes on with what the attempt before has begun/u;
 const given: string[] = [];
 
+const harness = useTurnHarness({
+  tools: [publish],
+  agent: { tools: ['publish'] },
+  log: (line) => GIVEN_UP.test(line) && given.push(line),
+});
+
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    tools: [publish],
-    agent: { tools: ['publish'] },
-    log: (line) => GIVEN_UP.test(line) && given.push(line),
-  });
   fill = () => diskFull(harness.database);
   await harness.startWorker();
 }, 120_000);
-
-afterAll(() => harness.stop());
 
 /** Temporal takes the worker for dead, and gives it the next attempt. */
 async function isGivenUp(conversationId: string): Promise<void> {

@@ -4,29 +4,21 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { createAcpAgent } from '../../src/server/acp/acp-agent.ts';
 import { EXECUTABLE } from '../cli/run-cli.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: {
-      tools: ['write_file', 'edit_file', 'update_plan', 'ask_user', 'run_command'],
-      allowCommands: true,
-      approvals: { rules: ['write_file'] },
-      policy: { keep: { tail: { tokens: 50 } } },
-    },
-  });
-  await harness.startWorker();
+const harness = useWorkingHarness({
+  agent: {
+    tools: ['write_file', 'edit_file', 'update_plan', 'ask_user', 'run_command'],
+    allowCommands: true,
+    approvals: { rules: ['write_file'] },
+    policy: { keep: { tail: { tokens: 50 } } },
+  },
 });
-
-afterAll(() => harness.stop());
 
 interface Editor {
   readonly agent: ClientContext;

@@ -3,22 +3,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createMcpServer } from '../../src/server/mcp-server.ts';
 import { EXECUTABLE } from '../cli/run-cli.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { tools: ['write_file', 'ask_user'], approvals: { rules: ['write_file'] } },
-  });
-  await harness.startWorker();
+const harness = useWorkingHarness({
+  agent: { tools: ['write_file', 'ask_user'], approvals: { rules: ['write_file'] } },
 });
-
-afterAll(() => harness.stop());
 
 /** The official SDK's client, which checks each result against the output schema that it was told. */
 async function connectAssistant(): Promise<Client> {

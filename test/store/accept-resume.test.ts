@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { requireBranchKept } from '../../src/store/conversations/branch-commands.ts';
 import { changeBranch, readBranchCommand } from '../../src/store/conversations/change-branch.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { acceptMessage, listWaitingMessages } from '../../src/store/messages/messages.ts';
@@ -26,11 +25,7 @@ import {
   useTestStore,
 } from './support/store-builders.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 /** A conversation whose task was stopped. */
 async function stoppedTask(): Promise<string> {

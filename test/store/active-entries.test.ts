@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest';
 import { readActiveEntryIds } from '../../src/store/log/active-entries.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, finishToolCall, useTestStore, register, startTurn, toolCall } from './support/store-builders.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function readFile(turn: TurnReference, callNumber: number, path: string): Promise<void> {
   const call = toolCall(0, 'read_file', JSON.stringify({ path }));

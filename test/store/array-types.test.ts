@@ -4,14 +4,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database/database.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { isOutage } from '../../src/store/database/errors.ts';
 import { useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** No text of Postgres holds NUL. */
 const text = fc.string({ unit: 'grapheme' }).map((value) => value.replaceAll('\0', ''));

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { begin, continueConversation, said, send, startTurn, useTestStore } from './support/store-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('beginTurn', () => {
   it("leaves another run's turn alone unless its own run is the newest, and asks again about each turn that it finds open", async () => {

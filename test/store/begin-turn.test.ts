@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { storePlan } from '../../src/store/compactions/compactions.ts';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -28,11 +27,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 function end(turn: TurnReference, outcome: 'completed' | 'stopped' | 'budget_exhausted' = 'completed') {
   return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);

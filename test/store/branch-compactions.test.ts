@@ -4,7 +4,6 @@ import { measureView } from '../../src/context/view/measure-view.ts';
 import type { CompactionPlan, Operation } from '../../src/context/plan/plan.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import { readCurrentProjectionSource, readProjectionSourceOfCall } from '../../src/store/log/view.ts';
@@ -22,10 +21,7 @@ import {
   useTestStore,
 } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const RESULT = 'of many words '.repeat(50);
 

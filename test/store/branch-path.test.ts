@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('branches', () => {
   /** What a fork will do: a branch of its own from an entry on, by the rule that table branches describes. */

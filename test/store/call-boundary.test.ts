@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNoteBefore } from '../../src/store/log/entries.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
@@ -16,10 +15,7 @@ import {
 } from './support/store-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const OWN_RUN = FIRST_ATTEMPT.runId;
 

@@ -11,7 +11,6 @@ import {
 import type { NewBranchSummary } from '../../src/store/conversations/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { findReplaced } from '../../src/store/turns/fences.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
@@ -30,11 +29,7 @@ import {
   step,
 } from './support/store-builders.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 const path = async (conversationId: string): Promise<number[]> =>
   (await listEntries(sql, { conversationId })).map(({ sequence }) => sequence);

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { chooseMemories } from '../../src/store/memory/choose-memories.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('the one memory that has several words of a long message, of which hundreds have one each', () => {
   const WANTED = 'A backup of staging waits for the rotation of its keys.';

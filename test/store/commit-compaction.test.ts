@@ -8,7 +8,6 @@ import {
   replanCompaction,
 } from '../../src/store/compactions/compactions.ts';
 import type { CommitCompactionRequest } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -17,10 +16,7 @@ import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, begin, headOf, useTestStore, send, text } from './support/store-builders.ts';
 import { commitRequest, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function committedEvent({ conversationId }: TurnReference): Promise<unknown> {
   const [event] = await sql<{ data: unknown }[]>`

@@ -11,7 +11,6 @@ import {
 } from '../../src/store/compactions/compaction-parts.ts';
 import { commitCompaction, endCompaction } from '../../src/store/compactions/compactions.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
@@ -27,10 +26,7 @@ import {
   turnWithSteps,
 } from './support/compaction-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const REFUSED = { kind: 'retryable', evidence: 'empty' };
 const UNREACHABLE = { kind: 'unreachable', evidence: 'ECONNREFUSED' };

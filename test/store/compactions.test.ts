@@ -6,7 +6,6 @@ import {
   listSummaries,
   replanCompaction,
 } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -15,10 +14,7 @@ import { headOf, useTestStore, send, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, SUMMARY, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('replanCompaction', () => {
   it('replaces a form that failed by a weaker one, once', async () => {

@@ -3,16 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import { LARGEST_ORIGINAL_BYTES, PIECE_BYTES, readPieces, writePieces } from '../../src/store/log/content-pieces.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { getEntry, openEntry } from '../../src/store/log/entries.ts';
 import type { OriginalReference } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { answer, finishToolCall, useTestStore, startTurn, text } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function read(contentId: string, offset?: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];

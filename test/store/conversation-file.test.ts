@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { EXPORTED_TABLES } from '../../src/store/transfer/format.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory, renewMemory } from '../../src/store/memory/memories.ts';
@@ -22,10 +21,7 @@ import {
 } from './support/conversation-files.ts';
 import { answer, continueConversation, useTestStore, said, send, step, text } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const INVALID = { code: 'conversation_file_invalid', message: expect.stringMatching(/^line \d+ of the file: /u) };
 

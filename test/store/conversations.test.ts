@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { listConversations } from '../../src/store/conversations/conversations.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { makeConversation } from './support/make-conversation.ts';
 import { closeToolCall, useTestStore, startTurn } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
   return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);

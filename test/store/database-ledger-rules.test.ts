@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { answer, finishToolCall, headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
 import { code, FOREIGN_KEY, CHECK, NOT_GRANTED, UNIQUE } from './support/refusals.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('compactions', () => {
   async function plan(firstKeptSequence: number, turn: Awaited<ReturnType<typeof startTurn>>) {

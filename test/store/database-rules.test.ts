@@ -5,10 +5,7 @@ import { newId } from '../../src/store/database/ids.ts';
 import { answer, finishToolCall, headOf, useTestStore, startTurn } from './support/store-builders.ts';
 import { code, FOREIGN_KEY, CHECK, NOT_GRANTED, UNIQUE } from './support/refusals.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** A note, with columns to be tampered with. */
 function insertNote(

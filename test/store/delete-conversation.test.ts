@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { clientError } from '../../src/client/errors.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -10,11 +9,7 @@ import { code, NOT_GRANTED } from './support/refusals.ts';
 import { closeToolCall, said, send, startTurn, useTestStore } from './support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 describe('deleting a conversation', () => {
   it('leaves no row, no index and no memory of it, and names the histories that Temporal keeps', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { indexConversation } from '../../src/store/memory/recall-search.ts';
@@ -9,10 +8,7 @@ import { rowsOf } from './support/conversation-files.ts';
 import { waitForWaiters } from './support/lock-waits.ts';
 import { conversationOf, send, text, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** An idle conversation of which the first message is indexed, and a second one that is not. */
 async function halfIndexed(): Promise<string> {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { listEvents } from '../../src/store/log/events.ts';
@@ -25,11 +24,7 @@ import {
   claimer,
 } from './support/store-builders.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 const end = (turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') => endedAs(sql, turn, { outcome });
 

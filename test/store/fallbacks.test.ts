@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { fallBack, readSilence } from '../../src/store/turns/fallbacks.ts';
 import { recordModelFailure } from '../../src/store/attempts/model-calls.ts';
 import { getTurn, readSnapshot } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { FIRST_ATTEMPT, answer, useTestStore, register, startTurn } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function fail(turn: TurnReference, callNumber: number): Promise<void> {
   const { attempt } = await register(sql, turn, callNumber);

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readConversationFile } from '../../src/store/transfer/read-file.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { insertEntry } from '../../src/store/log/entry-writer.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
@@ -10,10 +9,7 @@ import { end } from './support/branch-builders.ts';
 import { changed, fileOf, importLines, richConversation, rowsOf, sealed } from './support/conversation-files.ts';
 import { answer, startTurn, text, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const of =
   (table: string, from: string | RegExp, to: string) =>

@@ -20,10 +20,7 @@ import {
 } from './support/store-builders.ts';
 import { newId } from '../../src/store/database/ids.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const STEPS = 60;
 const IMAGE_CHARACTERS = 60_000;

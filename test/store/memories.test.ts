@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { forgetMemory, insertMemory } from '../../src/store/memory/memories.ts';
 import { listMemories } from '../support/list-memories.ts';
 import type { MemoryScope, MemoryToInsert } from '../../src/store/memory/memories.ts';
 import { headOf, startTurn, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const scopeOf = (): MemoryScope => ({ scope: 'workspace', scopeName: `/work/${newId()}` });
 

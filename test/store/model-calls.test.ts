@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNote, getEntry } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -30,10 +29,7 @@ import {
   toolCall,
 } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 function failure(turn: TurnReference, attempt: number, overrides: Partial<ModelFailure> = {}): ModelFailure {
   return {

@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING_LEARNED } from '../../src/models/errors/learned-window.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { readCalibration, updateCalibration } from '../../src/store/providers/calibrations.ts';
 import { readLearnedLimits, storeLearnedWindow } from '../../src/store/providers/model-facts.ts';
 import { startTurn, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 describe('calibrations', () => {
   it('lose no lesson to another one, and are of one server and one tenant', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import {
   claimPermit,
@@ -12,8 +11,7 @@ import type { PermitRequest, ProviderCapacity } from '../../src/store/providers/
 import { endPause, listPauses, pauseProvider, readPause } from '../../src/store/providers/provider-pauses.ts';
 import { useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => ({ sql } = store));
+const { sql } = useTestStore();
 
 const ONE = { concurrentCalls: 1, tokensPerMinute: null };
 const SUPERSEDED = { code: 'superseded_attempt' };

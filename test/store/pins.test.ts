@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { readPins } from '../../src/store/log/pins.ts';
@@ -15,10 +14,7 @@ import {
   useTestStore,
 } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 test('what users and tools pinned stays, whatever the rules of the agent become', async () => {
   const conversationId = newId();

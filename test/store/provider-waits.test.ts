@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEvents, recordEvent } from '../../src/store/log/events.ts';
 import { recordWait, recordWaitOver } from '../../src/store/turns/provider-waits.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
@@ -7,10 +6,7 @@ import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { EXAMPLE_EVENTS } from '../support/example-events.ts';
 import { startTurn, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const PAUSE = { reason: 'rate_limit', provider: 'sim', delayMilliseconds: 600_000, retryMilliseconds: 60_000 } as const;
 const QUEUE = { reason: 'call_limit', provider: 'sim', delayMilliseconds: 30_000, retryMilliseconds: 2_000 } as const;

@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import type { AgentSnapshot } from '../../src/turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
 import { begin, endedAs, send, startTurn, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 type TurnLimits = SpendingLimits['turn'];
 

@@ -1,11 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 it('the application runs as a role that owns nothing and may do nothing beside its grants', async () => {
   const [role] = await sql<{ name: string; rights: boolean; owned: number }[]>`

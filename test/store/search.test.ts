@@ -3,7 +3,6 @@ import type { ContentPart } from '../../src/context/log/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { openEntry } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
@@ -28,11 +27,7 @@ import {
 import { planWithCut } from './support/compaction-builders.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 async function find({ conversationId }: { conversationId: string }, query: string, rest: Partial<MemoryQuery> = {}) {
   return searchMemory(sql, { conversationId, query, ...rest });

@@ -3,7 +3,6 @@ import { changeBranch } from '../../src/store/conversations/change-branch.ts';
 import type { BranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import { fallBack } from '../../src/store/turns/fallbacks.ts';
 import { storePlan } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { writeMemory } from '../../src/store/memory/memories.ts';
@@ -22,10 +21,7 @@ import {
   useTestStore,
 } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** A turn that has written much and was then replaced, with what its attacks name. */
 interface Replaced {

@@ -1,14 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { listWaitingMessages } from '../../src/store/messages/messages.ts';
 import { startConversation } from '../../src/store/conversations/start-conversation.ts';
 import { text, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data', user: 'ada' };
 const start = { tenant: 'default', taskQueue: 'agent-turn', agent: 'reader', settings, ...text('hello') };

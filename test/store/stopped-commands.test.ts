@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { readBranchTasks } from '../../src/store/conversations/branch-tasks.ts';
 import { changeBranch, readBranchCommand, refuseBranchCommand } from '../../src/store/conversations/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import type { EndTurnRequest } from '../../src/store/turns/end-turn.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { declineCompaction } from '../../src/store/messages/commands.ts';
@@ -24,10 +23,7 @@ import {
 } from './support/store-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** How the turn ended, and what waits for the next one. */
 const end = async (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => ({

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import type { EndTurnRequest } from '../../src/store/turns/end-turn.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -23,11 +22,7 @@ import {
 } from './support/store-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 /** How the turn ended, and what waits for the next one. */
 const end = async (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => ({

@@ -2,17 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { listParts } from '../../src/store/compactions/compaction-parts.ts';
 import { getCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { headOf, text, useTestStore } from './support/store-builders.ts';
 import { planWithCut, plan, turnWithSteps } from './support/compaction-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('storePlan', () => {
   it('stores what a plan is and gives it back whole', async () => {

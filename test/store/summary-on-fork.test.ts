@@ -4,7 +4,6 @@ import { textOf } from '../../src/context/log/content.ts';
 import { readSummaryInForce } from '../../src/store/conversations/branch-path.ts';
 import { readBranchPlaces } from '../../src/store/conversations/branches.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
@@ -15,10 +14,7 @@ import { end, go } from './support/branch-builders.ts';
 import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { SNAPSHOT, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('a summary whose marker lies behind the fork, and all that it was told of before', () => {
   const user = `user-${newId()}`;

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { storePartText } from '../../src/store/compactions/compaction-parts.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -10,10 +9,7 @@ import { end, go } from './support/branch-builders.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
 import { continueConversation, send, startTurn, step, text, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const path = async (conversationId: string): Promise<number[]> =>
   (await listEntries(sql, { conversationId })).map(({ sequence }) => sequence);

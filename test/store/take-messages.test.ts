@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
@@ -7,10 +6,7 @@ import { readTurnForMessage } from '../../src/store/turns/turns.ts';
 import { send, startTurn, text, useTestStore } from './support/store-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('takeMessages', () => {
   it('appends what steers in order of arrival, once, and leaves what is queued', async () => {

@@ -9,7 +9,6 @@ import { fillConversation } from '../../dev/bench/fill-conversation.ts';
 import { measureView } from '../../src/context/view/measure-view.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
-import type { Database } from '../../src/store/database/database.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
@@ -25,10 +24,7 @@ import { act, ACTION_ON_BRANCHES } from './support/growing-conversations.ts';
 import type { Action, Growth } from './support/growing-conversations.ts';
 import { answer, closeToolCall, headOf, startTurn, step, text, useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** Calls between two passes, of which the second clears what these calls still saw. */
 const TWO_PASSES: Action[] = [

@@ -1,13 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Database, Queries } from '../../src/store/database/database.ts';
+import type { Queries } from '../../src/store/database/database.ts';
 import { transaction } from '../../src/store/database/transaction.ts';
 import { withoutTableScans } from '../../src/store/database/without-table-scans.ts';
 import { useTestStore } from './support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function scans(queries: Queries): Promise<unknown> {
   const [row] = await queries`select current_setting('enable_seqscan') as scans`;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import type { Holdfast } from '../../src/client/holdfast.ts';
 import type { EndedTurn } from '../../src/client/types.ts';
@@ -26,6 +26,7 @@ import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { ActivityObserver, RunningWorker } from '../../src/worker/start-worker.ts';
+import { lazily } from './lazily.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -140,6 +141,23 @@ async function withoutThread<Worker>(create: () => Promise<Worker>): Promise<Wor
     creating -= 1;
     if (creating === 0) delete process.env['TEMPORAL_DEBUG'];
   }
+}
+
+/** For all tests of a file: started before the first, stopped after the last. */
+export function useTurnHarness(options: HarnessOptions = {}): TurnHarness {
+  let harness: TurnHarness | undefined;
+  beforeAll(async () => {
+    harness = await startTurnHarness(options);
+  });
+  afterAll(() => harness?.stop());
+  return lazily(() => harness);
+}
+
+/** The same with a worker. */
+export function useWorkingHarness(options: HarnessOptions = {}): TurnHarness {
+  const harness = useTurnHarness(options);
+  beforeAll(() => harness.startWorker());
+  return harness;
 }
 
 export async function startTurnHarness(options: HarnessOptions = {}): Promise<TurnHarness> {

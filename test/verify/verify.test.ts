@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../src/store/database/database.ts';
 import type { Breach } from '../../src/verify/invariant.ts';
@@ -9,17 +9,16 @@ import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
 import type { TemporalChecks } from '../../src/verify/temporal-invariants.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { DAMAGES, askAbout, leaveBranch, newest } from './damages.ts';
 
 const FILES = 16;
 
-let harness: TurnHarness;
 let conversationId: string;
 
+const harness = useTurnHarness({ agent: { model: 'simulator/sim-8k' } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k' } });
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from({ length: 100 }, (_, index) => `pump ${file * 100 + index} opens at ${index} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
@@ -33,8 +32,6 @@ beforeAll(async () => {
     await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   }
 });
-
-afterAll(() => harness.stop());
 
 const brokenIn = async (sql: Database): Promise<string[]> =>
   (await verify(sql)).invariants.filter(({ breaches }) => breaches.length > 0).map(({ name }) => name);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { selectAgent } from '../../src/config/configuration.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
@@ -7,8 +7,7 @@ import { waitUntilGone } from '../../src/local/process-signals.ts';
 import { startMcpServers } from '../../src/worker/mcp-servers.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { load } from '../config/support/written-configuration.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const fixture = fileURLToPath(new URL('../tools/support/mcp-fixture.mjs', import.meta.url));
@@ -17,23 +16,21 @@ mcpServers:
   bad: { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(fixture)}], variables: [FIXTURE_KEY] }
 `;
 
-let harness: TurnHarness;
 let worker: RunningWorker;
 
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    environment: { FIXTURE_KEY: 'a-key-that-is-long' },
-    configurationFile: SERVERS,
-    agent: {
-      tools: ['update_plan'],
-      mcp: ['bad__p*', 'bad__die', 'bad__environment'],
-      approvals: { rules: ['bad__put'] },
-    },
-  });
-  worker = await harness.startWorker();
+const harness = useTurnHarness({
+  environment: { FIXTURE_KEY: 'a-key-that-is-long' },
+  configurationFile: SERVERS,
+  agent: {
+    tools: ['update_plan'],
+    mcp: ['bad__p*', 'bad__die', 'bad__environment'],
+    approvals: { rules: ['bad__put'] },
+  },
 });
 
-afterAll(() => harness.stop());
+beforeAll(async () => {
+  worker = await harness.startWorker();
+});
 
 async function resultsOf(conversationId: string): Promise<string[]> {
   const { items } = await harness.client.log.entries({ conversationId });

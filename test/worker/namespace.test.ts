@@ -1,20 +1,13 @@
 import { Connection } from '@temporalio/client';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { adoptNamespace, readNamespace } from '../../src/store/database/temporal-namespace.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../src/turn/search-attribute-names.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTestTemporal } from '../support/servers.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness();
-});
-
-afterAll(() => harness.stop());
+const harness = useTurnHarness();
 
 test('a worker and a client of another namespace are refused, until the database is adopted', async () => {
   const { client, database, environment } = harness;

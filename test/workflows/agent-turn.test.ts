@@ -1,17 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { expect, test } from 'vitest';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness();
-  await harness.startWorker();
-});
-
-afterAll(() => harness.stop());
+const harness = useWorkingHarness();
 
 test('a task runs to its answer through a tool call, each step three activities', async () => {
   await writeFile(join(harness.workspace, 'note.txt'), 'the answer is 42\n');

@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
 const RED_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 /** One red pixel, with more bytes behind it than the text of a request has. */
 const PIXEL = Buffer.concat([Buffer.from(RED_PIXEL, 'base64'), Buffer.alloc(60_000)]).toString('base64');
@@ -15,14 +13,10 @@ const TASK: readonly ContentPart[] = [
   { type: 'file', mediaType: 'text/plain', name: 'note.txt', data: NOTE, pages: 1 },
 ];
 
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { request: { temperature: 0.5, cacheLifetime: '1h', maximumOutput: 2_000 } },
-  });
-  await harness.startWorker();
+const harness = useWorkingHarness({
+  agent: { request: { temperature: 0.5, cacheLifetime: '1h', maximumOutput: 2_000 } },
 });
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 async function lastRequest(): Promise<{ total: number; showsPicture: boolean }> {
   const { total, requests } = await harness.requests();

@@ -1,18 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { SentMessage } from '../../src/client/types.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness();
-  await harness.startWorker();
-});
+const harness = useWorkingHarness();
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 /** A conversation of two turns, and the answer of the first: a place to fork at with something to summarize behind it. */
 async function twoTurns(): Promise<{ conversationId: string; entryId: string }> {

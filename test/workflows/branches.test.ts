@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BRANCH_PREAMBLE } from '../../src/context/summary/branch-summary.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { ListedEntry, SentMessage } from '../../src/client/types.ts';
@@ -6,16 +6,11 @@ import { exportConversation } from '../../src/store/transfer/export-conversation
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { importLines } from '../store/support/conversation-files.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
 let conversationId: string;
 
-beforeAll(async () => {
-  harness = await startTurnHarness();
-});
-afterAll(() => harness.stop());
+const harness = useTurnHarness();
 
 const entries = async (): Promise<readonly ListedEntry[]> =>
   (await harness.client.log.entries({ conversationId, limit: 500 })).items;

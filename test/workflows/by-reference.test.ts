@@ -1,16 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Holdfast } from '../../src/client/holdfast.ts';
 
 import { readHistory } from '../../dev/demo/history.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
 /** Strings that stand in messages, files, arguments, errors, rules and instructions; none may reach Temporal. */
 const PLANTED = ['zanzibar', 'quokka', 'xylophone', 'marzipan', 'ocelot', 'vuvuzela', 'bandicoot'] as const;
 
@@ -22,20 +20,15 @@ const fail = defineTool({
   run: ({ why }) => Promise.reject(new Error(`vuvuzela ${why}`)),
 });
 
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    tools: [fail],
-    agent: {
-      model: 'simulator/sim-200k',
-      tools: ['fail', 'read_file', 'list_files'],
-      instructions: 'Think of bandicoot.',
-      rules: ['Rule: ocelot.'],
-    },
-  });
-  await harness.startWorker();
+const harness = useWorkingHarness({
+  tools: [fail],
+  agent: {
+    model: 'simulator/sim-200k',
+    tools: ['fail', 'read_file', 'list_files'],
+    instructions: 'Think of bandicoot.',
+    rules: ['Rule: ocelot.'],
+  },
 });
-
-afterAll(() => harness.stop());
 
 /** Everything that Temporal stores of all turns of a conversation. */
 async function storedByTemporal(conversationId: string): Promise<string> {

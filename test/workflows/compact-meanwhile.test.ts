@@ -1,17 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { verify } from '../../src/verify/verify.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const FILES = 12;
 
 /** A number that only the file holds. */
 const pumpOf = (file: number): number => 70_000 + file * 31;
-
-let harness: TurnHarness;
 
 /** A task that the simulator's reader finishes only with what its context still holds of every file. */
 const readingTask = (files: number): string =>
@@ -29,10 +26,11 @@ const readingTask = (files: number): string =>
     'Do not guess: write "unknown" where you do not know.',
   ].join('\n');
 
+const harness = useTurnHarness({
+  agent: { model: 'simulator/sim-64k', tools: ['read_file', 'write_file', 'recall_search', 'recall_open'] },
+});
+
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { model: 'simulator/sim-64k', tools: ['read_file', 'write_file', 'recall_search', 'recall_open'] },
-  });
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from({ length: 480 }, (_, index) => `valve ${file * 100 + index} opens at ${index} bar\n`);
     lines.splice(10, 0, `pump of log ${file} is ${pumpOf(file)}\n`);
@@ -40,8 +38,6 @@ beforeAll(async () => {
   }
   await harness.startWorker();
 });
-
-afterAll(() => harness.stop());
 
 async function expectReport(files: number): Promise<void> {
   const report = await readFile(join(harness.workspace, 'report.md'), 'utf8');

@@ -1,19 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
 /** The conversation of the first test. */
 let compacted: string;
 const FILES = 12;
 const task = (files: number): string => `Call read_file with {"path": "log-$index.txt"} ${files} times, one by one`;
 
+const harness = useTurnHarness({ agent: { model: 'simulator/sim-8k', rules: ['Never touch pump 13.'] } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k', rules: ['Never touch pump 13.'] } });
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from(
       { length: 40 },
@@ -23,8 +23,6 @@ beforeAll(async () => {
   }
   await harness.startWorker();
 });
-
-afterAll(() => harness.stop());
 
 async function lastRequestBody(): Promise<string> {
   const { requests } = await harness.requests();

@@ -1,5 +1,5 @@
 import type { Holdfast } from '../../src/client/holdfast.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src/client/connect.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
@@ -10,12 +10,10 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { startDyingSender } from '../support/dying-sender.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createHeldCalls } from './support/held-calls.ts';
 
-let harness: TurnHarness;
 let worker: RunningWorker;
 const { tool: hold, held, start } = createHeldCalls();
 const startHolding = (name: string) => start(harness, name);
@@ -35,12 +33,11 @@ const publish = defineTool({
   },
 });
 
+const harness = useTurnHarness({ tools: [hold, publish], agent: { tools: ['hold', 'publish', 'list_files'] } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [hold, publish], agent: { tools: ['hold', 'publish', 'list_files'] } });
   worker = await harness.startWorker();
 });
-
-afterAll(() => harness.stop());
 
 const shown = (entries: readonly ListedEntry[]): string[] =>
   entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`);

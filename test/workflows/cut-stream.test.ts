@@ -1,25 +1,19 @@
 import type { Holdfast } from '../../src/client/holdfast.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { addLiveText } from '../../src/cli/render/turn/live-text.ts';
 import type { LiveText } from '../../src/cli/render/turn/live-text.ts';
 import { connect } from '../../src/client/connect.ts';
 import type { LiveTextUpdate } from '../../src/client/types.ts';
 import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 2 } }' });
-});
+const harness = useTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 2 } }' });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 test('a stream that is cut is asked for again: who watches sees the next attempt from its start, and the half of a tool call never runs', async () => {
   const { client, database } = harness;

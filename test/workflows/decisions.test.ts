@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
@@ -8,11 +8,9 @@ import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { markInterrupted } from '../../src/store/upkeep/upkeep.ts';
 import { closeToolCall } from '../store/support/store-builders.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
 const decisions = () => harness.client.decisions;
 const conversations = () => harness.client.conversation;
 let worker: RunningWorker;
@@ -42,19 +40,18 @@ const wipe = defineTool({
   },
 });
 
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    upkeep: true,
-    tools: [release, wipe],
-    agent: {
-      tools: ['release', 'wipe', 'ask_user'],
-      approvals: { rules: [{ tool: 'wipe', when: { disk: '/dev/*' } }] },
-    },
-  });
-  worker = await harness.startWorker();
+const harness = useTurnHarness({
+  upkeep: true,
+  tools: [release, wipe],
+  agent: {
+    tools: ['release', 'wipe', 'ask_user'],
+    approvals: { rules: [{ tool: 'wipe', when: { disk: '/dev/*' } }] },
+  },
 });
 
-afterAll(() => harness.stop());
+beforeAll(async () => {
+  worker = await harness.startWorker();
+});
 
 beforeEach(() => {
   released = [];

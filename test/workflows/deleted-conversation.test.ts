@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startCli } from '../cli/run-cli.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness();
-});
-afterAll(() => harness.stop());
+const harness = useTurnHarness();
 
 /** Resolves when nothing more comes. */
 async function readAll(updates: AsyncIterable<unknown>): Promise<void> {

@@ -1,23 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { afterEach, expect, test } from 'vitest';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 import { eventsOf } from './presets/scenario.ts';
 
-let harness: TurnHarness;
 /** About 50,000 tokens: no request fits the window of 32,768. */
 const INSTRUCTIONS = 'Check each valve twice and write down what it says. '.repeat(5_000);
 
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: {
-      instructions: INSTRUCTIONS,
-      fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-128k', 'simulator-responses/sim-128k'],
-    },
-  });
-  await harness.startWorker();
+const harness = useWorkingHarness({
+  agent: {
+    instructions: INSTRUCTIONS,
+    fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-128k', 'simulator-responses/sim-128k'],
+  },
 });
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 test('R1 a system prompt larger than the window ends the turn as context_exhausted, told once, with what fills the window', async () => {
   const turn = await harness.runTask('Say hello');

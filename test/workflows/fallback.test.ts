@@ -1,15 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
+const harness = useTurnHarness({
+  agent: { fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-64k'], request: { thinkingBudget: 1_024 } },
+});
 
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-64k'], request: { thinkingBudget: 1_024 } },
-  });
   for (let file = 1; file <= 6; file += 1) {
     const lines = Array.from({ length: 180 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
@@ -18,7 +16,6 @@ beforeAll(async () => {
 });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 test('R26 a refusal for good hands the turn to the fallback, compacted to its window before the first call, and the turn says so', async () => {
   const { client, database } = harness;

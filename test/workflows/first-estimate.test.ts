@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { expect, test } from 'vitest';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { rules: ['Answer in one sentence.'] } });
-  await harness.startWorker();
-});
-
-afterAll(() => harness.stop());
+const harness = useWorkingHarness({ agent: { rules: ['Answer in one sentence.'] } });
 
 // Models of their own, so that none is told what was learned of another.
 test.each(['simulator/sim-32k', 'simulator-chat/sim-32k', 'simulator-responses/sim-32k'])(

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { said } from '../store/support/store-builders.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createHeldCalls } from './support/held-calls.ts';
 
 /** Temporal's own cancel that is obeyed long after it came, because no worker was alive. */
-let harness: TurnHarness;
 const { tool: hold, start } = createHeldCalls();
 
-beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold'] } });
-});
-
-afterAll(() => harness.stop());
+const harness = useTurnHarness({ tools: [hold], agent: { tools: ['hold'] } });
 
 const handle = (conversationId: string) => harness.temporal.workflow.getHandle(turnWorkflowId(conversationId));
 

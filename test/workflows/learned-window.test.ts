@@ -1,18 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { property } from '../../src/models/protocols/json.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
 /** Lines of the worker's log. */
 const logged: string[] = [];
 const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
 
+const harness = useTurnHarness({ log: (line) => logged.push(line) });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ log: (line) => logged.push(line) });
   for (let file = 1; file <= 4; file += 1) {
     const lines = Array.from({ length: 150 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
@@ -21,7 +20,6 @@ beforeAll(async () => {
 });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 /** A command of the user in this process, against the harness. */
 async function shown(...args: readonly string[]): Promise<string> {

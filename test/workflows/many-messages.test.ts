@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 import { createHeldCalls } from './support/held-calls.ts';
 
 const SENDERS = 4;
 const MESSAGES_OF_EACH = 75;
 
-let harness: TurnHarness;
 const { tool: hold, held, start } = createHeldCalls();
 
-beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold'] } });
-  await harness.startWorker();
-});
-
-afterAll(() => harness.stop());
+const harness = useWorkingHarness({ tools: [hold], agent: { tools: ['hold'] } });
 
 async function eventsOfHistory(conversationId: string): Promise<number> {
   return (await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe()).historyLength;

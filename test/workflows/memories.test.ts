@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { listMemories } from '../support/list-memories.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { memory: { user: 'ada', tokens: 600 } },
-    configurationFile: 'retention: { days: 300 }',
-  });
-  await harness.startWorker();
+const harness = useWorkingHarness({
+  agent: { memory: { user: 'ada', tokens: 600 } },
+  configurationFile: 'retention: { days: 300 }',
 });
-afterAll(() => harness.stop());
 
 const scope = (): { scope: 'workspace'; scopeName: string } => ({ scope: 'workspace', scopeName: harness.workspace });
 

@@ -1,18 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { CUT_ANSWER, streamedAnswer } from '../support/cut-answer.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness();
-  await harness.startWorker();
-});
+const harness = useWorkingHarness();
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 async function kinds(conversationId: string): Promise<string[]> {
   const { items: entries } = await harness.client.log.entries({ conversationId });

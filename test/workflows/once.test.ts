@@ -1,22 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
-let harness: TurnHarness;
+const harness = useTurnHarness();
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
   const configuration = ['agents:', '  default:', '    allowCommands: true', '    tools: [run_command, read_file]'];
   await writeFile(join(harness.workspace, 'holdfast.yaml'), `${configuration.join('\n')}\n`);
 });
-
-afterAll(() => harness.stop());
 
 /** Writes, leaves a daemon that no process group reaches, and kills its worker once that is named. */
 const COMMAND = [

@@ -1,23 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { changePolicy, policyChanges } from '../../src/context/policy/change-policy.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { eventsOf } from './presets/scenario.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
 /** The conversation of the first test. */
 let recovered: string;
 const line = (index: number): string => `line ${index}: the valve of pump ${index * 7} opens at ${index * 3} bar\n`;
 const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
 
+const harness = useTurnHarness({
+  presets: [{ ...changePolicy(COWORK_POLICY, policyChanges.parse({ overflowRecoveries: 2 })), name: 'patient' }],
+});
+
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    presets: [{ ...changePolicy(COWORK_POLICY, policyChanges.parse({ overflowRecoveries: 2 })), name: 'patient' }],
-  });
   for (let file = 1; file <= 4; file += 1) {
     const text = Array.from({ length: 150 }, (_, index) => line(file * 1_000 + index)).join('');
     await writeFile(join(harness.workspace, `log-${file}.txt`), text);
@@ -26,7 +25,6 @@ beforeAll(async () => {
 });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 test('W10 P3 R2 an overflow that the provider reports forces a compaction below the threshold and the call is made again; the next turn has a recovery of its own', async () => {
   await harness.fault({ kind: 'overflow', times: 1, skip: 4, match: { purpose: 'agent' } });

@@ -1,20 +1,18 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listMemories } from '../support/list-memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { DEATHS } from './presets/scenario.ts';
 
 const FILES = 14;
 const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one\nSay all read`;
 
-let harness: TurnHarness;
+const harness = useTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork' } });
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork' } });
   await mkdir(join(harness.workspace, '.cowork'));
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from(
@@ -24,8 +22,6 @@ beforeAll(async () => {
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
   }
 }, 400_000);
-
-afterAll(() => harness.stop());
 
 interface Committed {
   readonly number: number;

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    providerLimits: { concurrentCalls: 1 },
-    agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
-  });
-  await Promise.all([harness.startWorker(), harness.startWorker()]);
+const harness = useTurnHarness({
+  providerLimits: { concurrentCalls: 1 },
+  agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
 });
 
-afterAll(() => harness.stop());
+beforeAll(async () => {
+  await Promise.all([harness.startWorker(), harness.startWorker()]);
+});
 
 test(
   'a pause that one turn was told holds back the others, on every worker, and they say that they wait',

@@ -1,13 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { conversationHeadLines } from '../../src/cli/render/lists/entry-list.ts';
 import { itemLines } from '../../src/cli/render/turn/item-lines.ts';
 import { applyEvent, startState } from '../../src/cli/render/turn/turn-state.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/text/style.ts';
 import { listEvents } from '../../src/store/log/events.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
 /** Of well-known forms, none of them real. */
 const SECRETS = [
@@ -15,10 +14,9 @@ const SECRETS = [
   'postgres://admin:not-a-password@db.example.com:5432/orders',
 ];
 
-let harness: TurnHarness;
+const harness = useTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true } });
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true } });
   await mkdir(join(harness.workspace, '.cowork'));
   await writeFile(join(harness.workspace, 'log-1.txt'), `deploy with ${SECRETS.join(' and ')} in region north\n`);
   for (let file = 2; file <= 24; file += 1) {
@@ -27,7 +25,6 @@ beforeAll(async () => {
   }
   await harness.startWorker();
 });
-afterAll(() => harness.stop());
 
 test('R28 through a whole turn, secrets in tool output stay in the original, and no summary, memory or request for one has them', async () => {
   const { client, database } = harness;

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness();
-  await harness.startWorker();
-});
-
-afterAll(() => harness.stop());
+const harness = useWorkingHarness();
 
 test('a model whose provider has no key ends the turn at once, says what to set, and the conversation goes on with another model', async () => {
   const refused = await harness.runTask('Say hello.', { model: 'anthropic/claude-sonnet-4-5' });

@@ -1,13 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
-let harness: TurnHarness;
+const harness = useTurnHarness();
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
   for (let file = 1; file <= 16; file += 1) {
     const lines = Array.from({ length: 120 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
@@ -16,7 +14,6 @@ beforeAll(async () => {
 });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 /** Without cache marks, which move on, and the fields behind the prompt. */
 function promptOf(body: unknown): string {

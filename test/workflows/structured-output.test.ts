@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 
 const FORM = z.object({ answer: z.number() });
 
-let harness: TurnHarness;
-
-beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { output: FORM } });
-  await harness.startWorker();
-});
-
-afterAll(() => harness.stop());
+const harness = useWorkingHarness({ agent: { output: FORM } });
 
 async function run(task: string) {
   const sent = await harness.client.start(task);

@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ListedEntry } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createHeldCalls } from './support/held-calls.ts';
 
-let harness: TurnHarness;
 const { tool: hold, held, start } = createHeldCalls();
 const startHolding = (name: string) => start(harness, name);
 
-beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
-  await harness.startWorker();
-});
-
-afterAll(() => harness.stop());
+const harness = useWorkingHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
 
 const shown = (entries: readonly ListedEntry[]): string[] =>
   entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`);

@@ -1,25 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
+const harness = useTurnHarness({
+  agent: { model: 'simulator/sim-8k' },
+  configurationFile: JSON.stringify({ agents: { brief: { model: 'simulator/sim-8k', limits: { steps: 1 } } } }),
+});
 
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { model: 'simulator/sim-8k' },
-    configurationFile: JSON.stringify({ agents: { brief: { model: 'simulator/sim-8k', limits: { steps: 1 } } } }),
-  });
   for (let file = 1; file <= 6; file += 1) {
     await writeFile(join(harness.workspace, `log-${file}.txt`), `pump ${file} opens at ${file} bar. `.repeat(120));
   }
   await harness.startWorker();
 });
-
-afterAll(() => harness.stop());
 
 test('the Temporal UI shows conversation, progress, activity summaries and search attributes without Holdfast', async () => {
   const turn = await harness.runTask('Call read_file with {"path": "log-$index.txt"} 6 times, one by one');

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let harness: TurnHarness;
 /** Begin and end of every call, in order. */
 const journal: string[] = [];
 let running = 0;
@@ -65,15 +63,10 @@ const noisy = defineTool({
   },
 });
 
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    tools: [shared, held, exclusive, noisy],
-    agent: { tools: ['shared', 'held', 'exclusive', 'noisy', 'recall_open'] },
-  });
-  await harness.startWorker();
+const harness = useWorkingHarness({
+  tools: [shared, held, exclusive, noisy],
+  agent: { tools: ['shared', 'held', 'exclusive', 'noisy', 'recall_open'] },
 });
-
-afterAll(() => harness.stop());
 
 test('calls of one answer run at once, eight at a time', async () => {
   const sent = await harness.client.start('Call held with {"name": "$index"} 20 times');

@@ -16,7 +16,6 @@ import { judgeUnknownOutcomes, unexplained } from '../../../dev/soak/unknown-out
 import { JOURNAL } from '../../../dev/soak/workers.ts';
 import type { Job } from '../../../dev/demo/job.ts';
 import { idempotencyKeyOf } from '../../../src/store/attempts/tool-call-keys.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { endTurn } from '../../../src/store/turns/end-turn.ts';
 import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import { claimToolCall } from '../../../src/store/attempts/tool-calls.ts';
@@ -36,10 +35,9 @@ import {
   useTestStore,
 } from '../../store/support/store-builders.ts';
 
-let sql: Database;
+const { sql } = useTestStore();
 let directory: string;
 
-useTestStore((store) => ({ sql } = store));
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'soak-detectors-'));
 });

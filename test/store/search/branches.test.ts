@@ -2,7 +2,6 @@ import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { recallOf } from '../../../src/activities/tool/recall-of.ts';
 import type { NewBranchSummary } from '../../../src/store/conversations/change-branch.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { listEntries } from '../../../src/store/log/entries.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import { insertMemory } from '../../../src/store/memory/memories.ts';
@@ -10,10 +9,7 @@ import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { end, go } from '../support/branch-builders.ts';
 import { SNAPSHOT, continueConversation, send, startTurn, text, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const OPENING = 'Let us begin.';
 

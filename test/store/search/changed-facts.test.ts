@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { useTestStore } from '../support/store-builders.ts';
 import { askOfTwoFacts } from '../support/two-facts.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 describe('of two facts', () => {
   it.each([

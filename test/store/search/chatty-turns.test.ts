@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { LoadedKind } from '../../../dev/bench/memory/load-entries.ts';
 import { statementOf } from '../../../src/store/search/passage-text.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function search(conversationId: string, query: string, limit = 10) {
   return (await searchMemory(sql, { conversationId, query, limit })).map(({ text }) => text);

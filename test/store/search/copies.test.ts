@@ -1,13 +1,9 @@
 import { expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 it('finds what says more although hundreds of copies of a shorter text have the same words', async () => {
   const reasons = ['disk', 'cable', 'licence', 'certificate', 'password'];

@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const SAID = [
   '🦩',

@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { withoutEncodedBytes } from '../../../src/store/search/encoded-bytes.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const inLines = (encoded: string, width: number): string => encoded.replaceAll(new RegExp(`.{${width}}`, 'g'), '$&\n');
 let drawn = 0;

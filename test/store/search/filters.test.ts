@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { MemoryQuery } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** Old: what the user said, then results; new: more results. Each has the word, more than one search reads postings. */
 const [SAID, OLD, NEW] = [100, 21_000, 2_000];

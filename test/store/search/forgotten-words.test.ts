@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { deleteConversation } from '../../../src/store/conversations/delete-conversation.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
@@ -7,10 +6,7 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { end } from '../support/branch-builders.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function indexed(...messages: readonly string[]): Promise<string> {
   const turn = await conversationOf(sql, ...messages);

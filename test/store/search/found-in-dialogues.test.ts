@@ -3,14 +3,10 @@ import { dialogue } from '../../../dev/bench/memory/dialogues/dialogue.ts';
 import type { Dialogue } from '../../../dev/bench/memory/dialogues/dialogue.ts';
 import { writtenDialogues } from '../../../dev/bench/memory/dialogues/written-dialogues.ts';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** How many of a hundred questions have the one turn that answers among the first hit, three, ten. */
 async function ask({ turns, questions }: Dialogue): Promise<readonly [one: number, three: number, ten: number]> {

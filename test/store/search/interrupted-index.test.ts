@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 test('an index that is interrupted stops after two million characters, keeps what it did, and goes on from there', async () => {
   const file = 'QUJD'.repeat(525_000);

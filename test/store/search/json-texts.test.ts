@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '../../../src/context/log/content.ts';
 import { writePieces } from '../../../src/store/log/content-pieces.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { openEntry } from '../../../src/store/log/open-entry.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { storeAnswer } from '../../../src/store/attempts/store-answer.ts';
@@ -18,10 +17,7 @@ import {
   useTestStore,
 } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const FILE = 'import os\n\nclass Client:\n\ttimeout = 30\n\tretry_limit = 4\n\tgreeting = "say hi"\n';
 

@@ -2,16 +2,12 @@ import { expect, it } from 'vitest';
 import { pino } from 'pino';
 import { recallOf } from '../../../src/activities/tool/recall-of.ts';
 import { writePieces } from '../../../src/store/log/content-pieces.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { recallOpen } from '../../../src/tools/builtin/recall-open.ts';
 import { recallSearch } from '../../../src/tools/builtin/recall-search.ts';
 import { call } from '../../tools/support/tool-context.ts';
 import { answer, finishToolCall, startTurn, step, text, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const INDEXED = 4_000_000;
 

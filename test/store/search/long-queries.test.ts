@@ -1,12 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** The common words of a team's talk, more than a search looks for. */
 const COMMON =

@@ -1,13 +1,9 @@
 import { expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { countUnindexed, indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function load(agent: string, texts: readonly string[]): Promise<string> {
   const { conversationId } = await loadEntries(sql, texts.length, (line) => texts[line] ?? '');

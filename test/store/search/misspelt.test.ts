@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
 import { recallOf } from '../../../src/activities/tool/recall-of.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const CLUSTER = 'The Kubernetes cluster was moved to Frankfurt in spring.';
 const QUESTION = 'where is the Kuberntes thing?';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { storeAnswer } from '../../../src/store/attempts/store-answer.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
@@ -13,10 +12,7 @@ import {
   useTestStore,
 } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function readFile(turn: TurnReference, callNumber: number, path: string, says: string): Promise<void> {
   const call = toolCall(0, 'read_file', JSON.stringify({ path }));

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
@@ -17,10 +16,7 @@ import {
   useTestStore,
 } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function find(said: readonly string[], query: string) {
   const { conversationId } = await conversationOf(sql, ...said);

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 /** As macOS lists them. */
 const LISTED = `${Array.from({ length: 30 }, (_, index) => `notes/page-${index}.txt`).join('\n')}\nMu\u0308ller_Re\u0301sume\u0301.pdf`;

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { listEntries } from '../../../src/store/log/entries.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const BETWEEN = ['Lunch was late.', 'The printer needs paper.', 'Nobody answered.', 'It rained.'];
 

@@ -1,15 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { wordsOf } from '../../../src/store/search/words.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 import { indexOnce } from '../../support/index-once.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 /** One character that stands for eighteen. */
 const LIGATURES = '\uFDFA'.repeat(64);

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
 import { takeMessages } from '../../../src/store/messages/take-messages.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
@@ -7,10 +6,7 @@ import { reindexConversation } from '../../../src/store/search/index-conversatio
 import { SUMMARY, commitRequest, plan, planWithCut } from '../support/compaction-builders.ts';
 import { answer, conversationOf, finishToolCall, send, text, useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const QUERIES = ['numbat', 'where does the numbat sleep?', 'the keeper', 'pump pressure bar', 'numbt'];
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database/database.ts';
 import { openAround } from '../../../src/store/log/open-around.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { MemoryQuery } from '../../../src/store/memory/recall-search.ts';
@@ -19,10 +18,7 @@ import {
   toolCall,
 } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 async function texts(turn: TurnReference, query: string, rest: Partial<MemoryQuery> = {}): Promise<string[]> {
   const found = await searchMemory(sql, { conversationId: turn.conversationId, query, ...rest });

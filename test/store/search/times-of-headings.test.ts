@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { MemoryQuery } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-useTestStore((store) => {
-  ({ sql } = store);
-});
+const { sql } = useTestStore();
 
 const LONG = `[2025-03-05 10:00] Ada: the harbour opens. ${'We talked about boats for a while. '.repeat(200)} The lighthouse is red.`;
 const TEXTS = [LONG, 'the harbour and the lighthouse without a heading'];

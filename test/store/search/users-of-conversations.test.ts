@@ -1,16 +1,11 @@
 import { expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { LoadedKind } from '../../../dev/bench/memory/load-entries.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
-let sql: Database;
-let owner: Database;
-useTestStore((store) => {
-  ({ sql, owner } = store);
-});
+const { sql, owner } = useTestStore();
 
 interface Told {
   /** Default: none. */

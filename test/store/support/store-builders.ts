@@ -23,6 +23,7 @@ import type { AgentSnapshot } from '../../../src/turn/agent-snapshot.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { makeConversation } from './make-conversation.ts';
+import { lazily } from '../../support/lazily.ts';
 
 export interface TestStore {
   /** As the role of the application. */
@@ -49,14 +50,15 @@ export async function openTestStore(maximumConnections = 10, created = createTes
   };
 }
 
-/** For all tests of a file: opened before the first, closed after the last. */
-export function useTestStore(opened: (store: TestStore) => void): void {
+/** For all tests of a file: opened before the first, closed after the last. @param opened takes what must be known before a test runs */
+export function useTestStore(opened: (store: TestStore) => void = () => undefined): Pick<TestStore, 'sql' | 'owner'> {
   let store: TestStore | undefined;
   beforeAll(async () => {
     store = await openTestStore();
     opened(store);
   });
   afterAll(() => store?.close());
+  return { sql: lazily(() => store?.sql), owner: lazily(() => store?.owner) };
 }
 
 export function text(value: string): NewContent {

@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { dieInOrder } from '../../support/ordered-deaths.ts';
-import { startTurnHarness } from '../../support/turn-harness.ts';
-import type { TurnHarness } from '../../support/turn-harness.ts';
+import { useTurnHarness } from '../../support/turn-harness.ts';
 import { DEATHS, eventsOf, expectWholeLog, MODEL, requestBodies, writeLogs } from './scenario.ts';
 
-let harness: TurnHarness;
 /** Each reads two files; four fill the window. */
 const STEPS = 20;
 const TASK = [
@@ -13,14 +11,14 @@ const TASK = [
   'Say the reference is KT-9284',
 ].join('\n');
 
+const harness = useTurnHarness({ agent: { model: MODEL, preset: 'goagent' } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'goagent' } });
   await writeLogs(harness, STEPS, 2_500);
   await writeLogs(harness, STEPS, 2_500, 'more');
 });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 test('G10, G11, G14 five passes merge into one summary and lose nothing, also when a worker dies in every activity', async () => {
   const { conversationId } = await harness.client.start('Say ready', { preset: 'goagent', model: MODEL });

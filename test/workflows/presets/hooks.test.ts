@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BeforeCompaction, CompactionPreparation } from '../../../src/context/policy/compaction-hook.ts';
-import { startTurnHarness } from '../../support/turn-harness.ts';
-import type { TurnHarness } from '../../support/turn-harness.ts';
+import { useTurnHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { eventsOf, readTask, requestBodies, writeLogs } from './scenario.ts';
 
-let harness: TurnHarness;
 /** What the hooks of a test answer, in order. */
 let hooks: BeforeCompaction[] = [];
 const asked: CompactionPreparation[] = [];
@@ -17,11 +15,12 @@ const nth =
     return hooks[index]?.(preparation, limits);
   };
 
+const harness = useTurnHarness({
+  agent: { model: 'simulator/sim-32k', preset: 'pi' },
+  beforeCompaction: [nth(0), nth(1), nth(2)],
+});
+
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { model: 'simulator/sim-32k', preset: 'pi' },
-    beforeCompaction: [nth(0), nth(1), nth(2)],
-  });
   await writeLogs(harness, 3);
   await harness.startWorker();
 });
@@ -30,8 +29,6 @@ beforeEach(() => {
   hooks = [];
   asked.length = 0;
 });
-
-afterAll(() => harness.stop());
 
 /** Three files, then a compaction that the user asks for. */
 async function compacted(conversationId?: string, task = readTask(3)): Promise<string> {

@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { StoredSummary } from '../../../src/client/types.ts';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { dieInOrder } from '../../support/ordered-deaths.ts';
-import { startTurnHarness } from '../../support/turn-harness.ts';
-import type { TurnHarness } from '../../support/turn-harness.ts';
+import { useTurnHarness, startTurnHarness } from '../../support/turn-harness.ts';
 import { DEATHS, eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
-let harness: TurnHarness;
 /** The conversation of the first test. */
 let pivoted: {
   readonly conversationId: string;
@@ -18,13 +16,13 @@ let pivoted: {
 const isCall = (part: { readonly type: string }): boolean => part.type === 'tool_call';
 const MARK = '[Old tool result content cleared]';
 
+const harness = useTurnHarness({ agent: { model: MODEL, preset: 'opencode' } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'opencode' } });
   await writeLogs(harness, 11);
 });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 test('O7 O8 O14 a marker is queued as a task, served before the next call, and the view begins there, also when a worker dies in every activity', async () => {
   const { conversationId } = await harness.client.start(readTask(5), { preset: 'opencode', model: MODEL });

@@ -1,27 +1,23 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { nameTheTicket } from '../../../docs/examples/own-hook.ts';
 import { tickets } from '../../../docs/examples/own-preset.ts';
 import { newestPerTool } from '../../../docs/examples/own-reducer.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
-import { startTurnHarness } from '../../support/turn-harness.ts';
-import type { TurnHarness } from '../../support/turn-harness.ts';
+import { useTurnHarness } from '../../support/turn-harness.ts';
 import { readTask, requestBodies, writeLogs } from './scenario.ts';
 
-let harness: TurnHarness;
+const harness = useTurnHarness({
+  agent: { model: 'simulator/sim-32k' },
+  presets: [tickets],
+  reducers: [newestPerTool],
+  beforeCompaction: [nameTheTicket],
+});
 
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { model: 'simulator/sim-32k' },
-    presets: [tickets],
-    reducers: [newestPerTool],
-    beforeCompaction: [nameTheTicket],
-  });
   await writeLogs(harness, 6);
   await harness.startWorker();
 });
-
-afterAll(() => harness.stop());
 
 test('the preset and the hook of docs/compaction.md run through the public API', async () => {
   const sent = await harness.client.start(`${readTask(6)}\nIt is for TICKET-4711.`, { preset: 'tickets' });

@@ -1,21 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { dieInOrder } from '../../support/ordered-deaths.ts';
-import { startTurnHarness } from '../../support/turn-harness.ts';
-import type { TurnHarness } from '../../support/turn-harness.ts';
+import { useTurnHarness } from '../../support/turn-harness.ts';
 import { DEATHS, eventsOf, expectWholeLog, MODEL, partsOf, readTask, requestBodies, writeLogs } from './scenario.ts';
 
-let harness: TurnHarness;
 /** The conversation of the first test. */
 let split: string;
 
+const harness = useTurnHarness({ agent: { model: MODEL, preset: 'pi' } });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'pi' } });
   await writeLogs(harness, 11);
 });
 
 afterEach(() => harness.clearFaults());
-afterAll(() => harness.stop());
 
 /** Requests of the agent before the one that overflows: a pass over the threshold lies behind them. */
 const BEFORE_OVERFLOW = 13;

@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTurnHarness } from '../../support/turn-harness.ts';
-import type { TurnHarness } from '../../support/turn-harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useTurnHarness } from '../../support/turn-harness.ts';
 import { eventsOf, readTask, writeLogs } from './scenario.ts';
 
-let harness: TurnHarness;
 const log: Record<string, unknown>[] = [];
 const FILES = 8;
 let conversationId: string;
 
+const harness = useTurnHarness({
+  agent: { model: 'simulator/sim-32k', preset: 'wolffish' },
+  log: (line) => void log.push(JSON.parse(line) as Record<string, unknown>),
+});
+
 beforeAll(async () => {
-  harness = await startTurnHarness({
-    agent: { model: 'simulator/sim-32k', preset: 'wolffish' },
-    log: (line) => void log.push(JSON.parse(line) as Record<string, unknown>),
-  });
   await writeLogs(harness, FILES, 120);
   await harness.startWorker();
   const turn = await harness.runTask(readTask(FILES), { timeoutMilliseconds: 100_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   ({ conversationId } = turn);
 });
-
-afterAll(() => harness.stop());
 
 test('W40 each check is one line of the log with both counts and what they are held against; without a pass there is no event', async () => {
   const events = await eventsOf(harness, conversationId);
