@@ -5,19 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import {
-  ACTIVITIES_OF_CRASH_POINTS,
-  parseCrashPoints,
-  pointsNamed,
-} from '../../src/activities/runtime/crash-points.ts';
+import { ACTIVITIES_OF_CRASH_POINTS, pointsNamed } from '../../src/activities/runtime/crash-points.ts';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
-
-test('without a setting every point is passed', () => {
-  const reach = parseCrashPoints(undefined);
-  expect(() => reach('runTool:claimed')).not.toThrow();
-});
 
 test('every activity says where it writes', async () => {
   // Nothing is asked of it.
@@ -39,13 +30,6 @@ test('every write of an activity is named, and one name stands for all of them',
   expect(pointsNamed('lookForStop:after-write')).toEqual([]);
   expect(pointsNamed('callModel:answered')).toEqual(['callModel:answered']);
 });
-
-test.each(['runTool:nowhere', 'nothing:after-write', 'runTool:claimed@0', 'runTool:claimed@x'])(
-  '%s is refused and the points are named',
-  (setting) => {
-    expect(() => parseCrashPoints(setting)).toThrow(/is not a crash point; use .*commitCompaction:written/);
-  },
-);
 
 test('the process dies by SIGKILL at the arrival that was named, or when a file orders it, not before', async () => {
   // The compiled one, which starts without a compiler.

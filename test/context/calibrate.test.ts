@@ -109,14 +109,6 @@ describe('calibrate', () => {
       }),
     );
   });
-
-  test('a factor that was learned before frames were stays when reports agree with it', () => {
-    const earlier = { factor: 1.3, samples: 9 };
-    const measurements = content(8_000, 0);
-    const agreed = calibrate(earlier, { measurements, reported: estimateTokens(measurements, earlier) });
-    expect(agreed.factor).toBeGreaterThan(1.25);
-    expect(agreed.factor).toBeLessThan(1.35);
-  });
 });
 
 describe('observationOf', () => {

@@ -12,10 +12,6 @@ import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 const optionsOf = (use: string, changes: PolicyChanges): unknown =>
   changePolicy(DEFAULT_POLICY, changes).reduce.find((reducer) => reducer.use === use)?.options;
 
-test('no changes change nothing', () => {
-  expect(changePolicy(DEFAULT_POLICY, {})).toBe(DEFAULT_POLICY);
-});
-
 test('every option of a policy but its name and the reserves by model can be changed', () => {
   const { name: _name, outputReserves: _reserves, reduce: _reduce, ...options } = COWORK_POLICY;
   const changes = policyChanges.parse(options);

@@ -69,10 +69,4 @@ describe('manual', () => {
     expect(plan.form).toBe('summary');
     expect(plan.summaryLimit).toBeGreaterThan(estimateTokens(measureText(prose(90_000)), conversation.calibration));
   });
-
-  test('P31 says that nothing is to do when nothing can be dropped', () => {
-    const conversation = new Conversation();
-    conversation.log.user('hello');
-    expect(planCompaction(conversation.planInput('manual')).kind).toBe('fits');
-  });
 });

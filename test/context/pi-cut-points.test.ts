@@ -157,7 +157,7 @@ function resultsAtTheEnd({ outlines }: Log): number {
   return tokens;
 }
 
-test('P7 P10 D11 cut points equal those of pi-agent-core on 1,000 random logs, but for four counted differences', () => {
+test('P7 P8 P9 cut points equal those of pi-agent-core on 1,000 random logs, but for four counted differences', () => {
   const counts: Counts = {
     equal: 0,
     ends_in_results: 0,

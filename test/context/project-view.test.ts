@@ -91,25 +91,6 @@ describe('projectView', () => {
     expect(viewText(view)).not.toContain('dropped');
   });
 
-  test('P30 a view of u1 a1 u2 a2 compaction u3 a3 has five messages when the cut is at u2', () => {
-    const log = new LogBuilder();
-    log.user('u1');
-    log.answer('a1');
-    const u2 = log.user('u2');
-    log.answer('a2');
-    log.add({ kind: 'compaction', content: [] });
-    log.user('u3');
-    log.answer('a3');
-    const view = project(log, { summary: summaryAt(u2.sequence) });
-    expect(outlineOf(view)).toEqual([
-      'summary [Summary of the earlier conversation]',
-      'user u2',
-      'assistant a2',
-      'user u3',
-      'assistant a3',
-    ]);
-  });
-
   test('R12 rules of the agent and the newest rules note stand verbatim in the system text', () => {
     const log = new LogBuilder();
     log.note('rules', 'Old rule text');

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { PRESETS, presetNamed } from '../../src/config/presets.ts';
-import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../src/tools/runtime/names.ts';
 import { Conversation, prose, viewText } from './builders.ts';
 import { planOf } from './planning.ts';
@@ -30,17 +29,5 @@ describe.each([RECALL_SEARCH, RECALL_OPEN, 'read_file'])('an old result of %s', 
     const shown = viewText(conversation.view());
     expect(shown).not.toContain(OLD);
     expect(shown).toContain(`recall_open ${id}`);
-  });
-
-  test('is cleared after a turn of opencode', () => {
-    const conversation = callingFirst(tool, 'opencode');
-    for (let turn = 0; turn < 3; turn += 1) {
-      conversation.log.user('more');
-      for (let file = 0; file < 6; file += 1) conversation.log.step([prose(30_000, file)]);
-    }
-    const { id } = conversation.log.entries[2] ?? expect.fail('no result');
-    const result = planCompaction({ ...conversation.planInput('maintenance'), turnIsOver: true });
-    const plan = result.kind === 'planned' ? result.plan : expect.fail(result.kind);
-    expect(plan.operations).toContainEqual(expect.objectContaining({ entryId: id, kind: 'clear' }));
   });
 });

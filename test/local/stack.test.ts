@@ -1,6 +1,5 @@
 import { createServer } from 'node:net';
-import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { chmod, lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
@@ -223,26 +222,6 @@ describe('the local stack', { timeout: 120_000 }, () => {
     const started = events.flatMap((event) => (event.kind === 'ready' ? [event.processId] : []));
     expect(started).toHaveLength(2);
     expect(started.filter(isAlive)).toEqual([]);
-  });
-
-  test('a port that was asked for is used', async () => {
-    const port = await freePort();
-    const stack = await start({
-      services: ['postgres'],
-      environment: { TEMPORAL_ADDRESS: 'x:1' },
-      ports: { postgres: port },
-    });
-    expect(stack.current().postgres?.port).toBe(port);
-  });
-
-  test('an old lock whose owner is gone does not stop a start', async () => {
-    await mkdir(join(directory, 'stack.lock'), { recursive: true });
-    await writeFile(
-      join(directory, 'stack.lock', 'owner.json'),
-      JSON.stringify({ processId: process.pid, start: '1', host: hostname() }),
-    );
-    const stack = await start(ONLY_POSTGRES);
-    expect(stack.processIds().postgres).toBeGreaterThan(0);
   });
 });
 

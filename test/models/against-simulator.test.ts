@@ -15,32 +15,6 @@ afterAll(async () => simulator.close());
 const PROTOCOLS = ['anthropic', 'chat', 'responses'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
 
-/** Whose wordings the simulator knows (`packages/simulator/README.md`). */
-const VENDORS = [
-  'anthropic',
-  'anthropic-sum',
-  'openai',
-  'openai-responses',
-  'azure',
-  'groq',
-  'mistral',
-  'xai',
-  'gemini',
-  'openrouter',
-  'vllm',
-  'llama.cpp',
-  'llama.cpp-500',
-  'tgi',
-  'lmstudio',
-  'github-models',
-  'copilot',
-  'bedrock',
-  'z.ai',
-  'cohere',
-  'litellm',
-  'textgen-200',
-];
-
 function clientOf(protocol: Protocol, limits: { readonly idleTimeoutMilliseconds?: number } = {}) {
   const baseUrl = protocol === 'anthropic' ? simulator.url : `${simulator.url}/v1`;
   const provider = { name: protocol, protocol, baseUrl, apiKey: 'any', ...limits };
@@ -156,14 +130,4 @@ describe.each(PROTOCOLS)('%s', (protocol) => {
       expect(next.stopReason).not.toBe('other');
     },
   );
-});
-
-describe('an overflow in the words of many servers is one', () => {
-  test.each(VENDORS)('%s', async (vendor) => {
-    await arm({ kind: 'overflow', vendor, actual: 9_310, limit: 8_192 });
-    const { verdict } = await failureOf(ask('chat', [user(`refused as ${vendor} does`)]));
-    if (verdict.kind !== 'overflow') throw new Error(`taken for ${verdict.kind}: ${verdict.evidence}`);
-    if (verdict.actual !== undefined) expect([9_310, 9_310 + 1_024]).toContain(verdict.actual);
-    if (verdict.limit !== undefined) expect(verdict.limit).toBe(8_192);
-  });
 });

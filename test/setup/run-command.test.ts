@@ -1,8 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { countTests } from '../support/plain-line-reporter.ts';
-import type { CountedTest } from '../support/plain-line-reporter.ts';
 import { copyProject } from '../support/project-copy.ts';
 import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
 
@@ -46,39 +44,10 @@ describe('npm test', () => {
     expect(outcome.code).toBe(1);
   });
 
-  test('that finds no test has failed', async () => {
-    const outcome = await npmTest('test/turn/cases/nothing-of-that-name');
-    expect(outcome.lastLine).toMatch(/^0 passed, \d failed$/);
-    expect(outcome.code).toBe(1);
-  });
-
-  test('counts what passed, and of a name pattern only what it picks', async () => {
-    const files = ['good', 'bad'].map((name) => `test/turn/cases/${name}.test.ts`);
-    const outcome = await npmTest(...files, '-t', 'one|two|right');
-    expect(outcome.lastLine, `${outcome.stdout}\n${outcome.stderr}`).toBe('3 passed, 0 failed');
-    expect(outcome.code).toBe(0);
-  });
-
   test('counts a leaked process as failed, and names it', async () => {
     const outcome = await npmTest('test/turn/cases/leak.test.ts');
     expect(outcome.lastLine).toBe('1 passed, 1 failed');
     expect(outcome.code).toBe(1);
     expect(outcome.stdout + outcome.stderr).toMatch(/1 leaked: [^]*setInterval/);
-  });
-});
-
-describe('the counts', () => {
-  const counted = (state: CountedTest['state'], excluded = false): CountedTest => ({ state, excluded });
-
-  test('whatever did not pass has failed, unless the user left it out', () => {
-    const tests = [
-      counted('passed'),
-      counted('failed'),
-      counted('skipped'),
-      counted('pending'),
-      counted('skipped', true),
-    ];
-    expect(countTests([{ tests, errors: 1 }], 2)).toEqual({ passed: 1, failed: 6 });
-    expect(countTests([], 0)).toEqual({ passed: 0, failed: 0 });
   });
 });

@@ -1,4 +1,4 @@
-import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { copyProject, LINK_PACKAGES } from '../support/project-copy.ts';
@@ -52,21 +52,6 @@ describe('set-up', () => {
     expect(await project.npmCalls()).toBe(2);
   });
 
-  test('installs again when an installation was cut off', async () => {
-    await setUp();
-    await rm(join(project.root, 'node_modules', '.package-lock.json'));
-    expect((await setUp()).code).toBe(0);
-    expect(await project.npmCalls()).toBe(2);
-  });
-
-  test('goes on where it was killed: a lock whose owner is gone does not hold it up', async () => {
-    await project.setNpm('kill -9 $PPID');
-    expect((await setUp()).code).not.toBe(0);
-    expect((await stat(join(project.root, '.holdfast', 'setup.lock'))).isDirectory()).toBe(true);
-    await project.setNpm(LINK_PACKAGES);
-    expect(await setUp()).toMatchObject({ code: 0, stderr: expect.stringContaining('Set-up is complete') });
-  });
-
   test('no npm on PATH is one message with the next step', async () => {
     await rm(join(project.root, 'programs', 'npm'));
     expect(await setUp()).toMatchObject({
@@ -106,14 +91,6 @@ describe('set-up', () => {
     expect(await setUp()).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/embedded Postgres does not start:\n {4}Postgres ended while starting\.\nNext: /),
-    });
-  });
-
-  test('an unknown command is refused', async () => {
-    await setUp();
-    expect(await project.run('scripts/run.mjs', ['dance'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no command "dance"'),
     });
   });
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getConversation } from '../../src/store/conversations/conversations.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
-import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database, Transaction } from '../../src/store/database/database.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { listEvents } from '../../src/store/log/events.ts';
@@ -138,29 +137,6 @@ describe('retention', () => {
     await sql`update conversations set imported_at = imported_at - interval '366 days' where id = ${conversationId}`;
     expect(await applyRetention(sql, rules, never)).toBe(1);
     expect(await exists(conversationId)).toBe(false);
-  });
-
-  it('passes over a conversation that others have locked for too long, says so, and deletes the others', async () => {
-    const [locked, free] = [await idle('crowded', 11), await idle('crowded', 10)];
-    const hasty = connectDatabase({ url, applicationName: 'hasty', maximumConnections: 1 });
-    await hasty`set lock_timeout = 100`;
-    const told: unknown[] = [];
-    const rules = ofQueue({ agent: 'crowded', days: 7 });
-    await sql.begin(async (open) => {
-      await open`select from conversations where id = ${locked} for key share`;
-      const deleted = await applyRetention(hasty, rules, never, {
-        deleted: (id) => told.push({ deleted: id }),
-        passedOver: (id, error) => told.push({ passedOver: id, error }),
-      });
-      expect(deleted).toBe(1);
-    });
-    await hasty.end();
-    expect(told).toEqual([
-      { passedOver: locked, error: expect.objectContaining({ code: '55P03' }) },
-      { deleted: free },
-    ]);
-    expect(await Promise.all([locked, free].map(exists))).toEqual([true, false]);
-    expect(await applyRetention(sql, rules, never)).toBe(1);
   });
 
   it('applies the rules of a queue to its own conversations alone', async () => {

@@ -122,17 +122,6 @@ describe('a claimer whose claim was not answered', () => {
     expect(await claimToolCall(sql, { ...own, runId: 'another' })).toMatchObject({ state: 'claimed_before' });
   });
 
-  it('has it no more once a worker of an older version took the call over, which leaves the id of the claim there', async () => {
-    const turn = await turnWithCalls();
-    const own = { turn, ...CALL, ...claimer('worker-1') };
-    await claimToolCall(sql, own);
-    await sql`
-      update tool_calls set attempt = 2, worker_identity = 'older', claim_run_id = 'run', claim_attempt = 2
-      where turn_id = ${turn.turnId}`;
-    await expect(claimToolCall(sql, own)).rejects.toMatchObject({ code: 'superseded_attempt' });
-    expect(await giveBackToolCall(sql, own)).toBe(false);
-  });
-
   it('has what it took over when it asks again', async () => {
     const turn = await turnWithCalls();
     await claim(turn);

@@ -12,21 +12,6 @@ function shown(text: string, limit: number, missingBytes = 0): string {
 const NOTICE =
   /\n\[… characters (\d+) to (\d+) of (\d+) are not shown; open them with recall_open \{"entry_id": "([^"]+)", "offset": (\d+)\}.* …\]\n/;
 
-test('a text within the limit is shown whole', () => {
-  expect(shown('abc', 3)).toBe('abc');
-  expect(shown('', 2_000)).toBe('');
-});
-
-test('a longer one shows its beginning, its end, and how to open what is between', () => {
-  const text = Array.from({ length: 1_000 }, (_, index) => `line ${index}`).join('\n');
-  const result = shown(text, 2_000);
-  expect(result.startsWith('line 0\nline 1\n')).toBe(true);
-  expect(result.endsWith('\nline 998\nline 999')).toBe(true);
-  const [, from, to, total, entryId, offset] = NOTICE.exec(result) ?? [];
-  expect([entryId, total, offset]).toEqual([ENTRY, String(text.length), from]);
-  expect(text.slice(Number(from), Number(to)).length + result.length).toBeGreaterThan(text.length);
-});
-
 /** Prose with line ends, or emoji without any: there a cut falls on a line, here inside a surrogate pair. */
 const texts = fc.oneof(
   fc.array(fc.oneof(fc.constant('word '), fc.constant('\n'), fc.string({ maxLength: 30 })), {

@@ -3,8 +3,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src/client/connect.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
-import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
@@ -146,16 +144,6 @@ test('a compaction asked of an idle conversation is a turn with no step, and the
   ]);
 });
 
-test('a compaction asked of a branch that has no entry yet is declined as one with nothing to do', async () => {
-  const { client } = harness;
-  const { conversationId } = await harness.runTask('Say idle');
-  const forked = await client.branches.fork({ conversationId, entryId: null, summarize: false });
-  await client.conversation.outcome({ ...forked, timeoutMilliseconds: 120_000 });
-  const asked = await client.conversation.compact({ conversationId });
-  const compaction = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
-  expect(compaction).toMatchObject({ outcome: 'completed', steps: 0, reason: 'nothing_to_compact' });
-});
-
 test('sending the same message id twice enters it once; other content under the id is refused', async () => {
   const { client } = harness;
   const turn = await harness.runTask('Say first');
@@ -264,13 +252,6 @@ test('a stop aborts a model call that hangs, and the provider is asked no more',
   // What was sent is charged, whoever ends the answer.
   expect(turn).toMatchObject({ usage: { input: row?.estimated } });
   expect(row?.estimated).toBeGreaterThan(100);
-});
-
-test('ringing an idle conversation starts nothing that stays', async () => {
-  const { conversationId } = await harness.runTask('Say hello');
-  await ringDoorbell(harness.temporal, harness.taskQueue, conversationId);
-  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(conversationId));
-  await waitUntil('the run completed', async () => (await handle.describe()).status.name === 'COMPLETED');
 });
 
 /** A client that rings at another address than the harness's. */

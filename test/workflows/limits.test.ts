@@ -185,20 +185,3 @@ test('a tool that hangs runs no longer than the conversation may; time before th
   const turn = await harness.runTask('Call linger with {}', { conversationId });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_wall_time_limit', steps: 1 });
 });
-
-test('the time of a turn in which it waits for a person is none of its wall time', async () => {
-  const { database } = harness;
-  const task = 'Call ask_user with {"question": "Which?"}\nSay done';
-  const asked = await client.start(task, { agent: 'minute' });
-  const { conversationId } = asked;
-  const state = async () => (await client.conversation.get({ conversationId })).turn?.state;
-  await expect.poll(state, { timeout: 20_000 }).toBe('waiting_for_answer');
-  // It waits for an hour.
-  await database`
-    update turns set begun_at = begun_at - interval '1 hour' where conversation_id = ${conversationId}`;
-  await database`
-    update decisions set requested_at = requested_at - interval '1 hour' where conversation_id = ${conversationId}`;
-  await client.decisions.answer({ conversationId, text: 'this' });
-  const ended = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
-  expect(ended).toMatchObject({ outcome: 'completed' });
-});

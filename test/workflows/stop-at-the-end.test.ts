@@ -105,56 +105,6 @@ test.each([
   },
 );
 
-test("what was queued before Temporal's own cancel that comes as the turn ends is answered by the next turn", async () => {
-  await steerAndEnd('asItEnds', async () => {
-    await send(store.sql, { conversationId, mode: 'queue', ...text('Say next') });
-    await cancel();
-  });
-  expect(await outcomes()).toEqual(['stopped', 'completed']);
-  expect((await said(store.sql, conversationId)).slice(-3)).toEqual([
-    'user Say more',
-    'user Say next',
-    'assistant next',
-  ]);
-});
-
-test.each([
-  ['as the turn ends', 'asItEnds'],
-  ['when the turn has ended', 'afterItsEnd'],
-] as const)('what was queued before a stop that comes %s is answered by the next turn', async (_when, moment) => {
-  meanwhile = {
-    asItEnds: async () => {
-      await send(store.sql, { conversationId, mode: 'queue', ...text('Say next') });
-      if (moment === 'asItEnds') await stop();
-    },
-    ...(moment === 'afterItsEnd' && { afterItsEnd: stop }),
-  };
-  await send(store.sql, { conversationId, mode: 'queue', ...text('Say first') });
-  await ring();
-  await waitUntil('no run is open', async () => (await handle().describe()).status.name === 'COMPLETED');
-  expect(await outcomes()).toEqual(['completed', 'completed']);
-  expect(await said(store.sql, conversationId)).toEqual([
-    'user Say first',
-    'assistant first',
-    'user Say next',
-    'assistant next',
-  ]);
-});
-
-test('what waits for a worker long behind the end of a turn is stopped by a stop, also when it was queued during that turn', async () => {
-  meanwhile.asItEnds = async () => {
-    await send(store.sql, { conversationId, mode: 'queue', ...text('Say next') });
-  };
-  meanwhile.afterItsEnd = async () => {
-    const sent = await send(store.sql, { conversationId, kind: 'stop' });
-    await store.owner`update messages set created_at = created_at + interval '1 hour' where id = ${sent}`;
-  };
-  await send(store.sql, { conversationId, mode: 'queue', ...text('Say first') });
-  await ring();
-  await waitUntil('no run is open', async () => (await handle().describe()).status.name === 'COMPLETED');
-  expect(await outcomes()).toEqual(['completed', 'stopped']);
-});
-
 test("Temporal's own cancel during the check behind the last answer ends the turn as completed, and says with it that it came", async () => {
   const input: EndTurnInput[] = [];
   let release = (): void => undefined;

@@ -12,7 +12,7 @@ import { headingList, readsPreviousSummary } from '../../../src/context/summary/
 import { transcriptText } from '../../../src/context/summary/transcript.ts';
 import { prose, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
-import { changedIds, conversationWith, isPlanned, planWith, sectionsText, textAt, WINDOW } from './support.ts';
+import { changedIds, conversationWith, planWith, sectionsText, textAt, WINDOW } from './support.ts';
 
 const SECTIONS = sectionsText(COWORK_POLICY, 'as it stands');
 
@@ -31,15 +31,6 @@ test.each([
   [16_000, 14_400],
 ])('C2 a window of %d tokens is compacted over %d', (window, trigger) => {
   expect(budgetFor(COWORK_POLICY, { window, maximumOutput: 4_096 }).trigger).toBe(trigger);
-});
-
-test('C2 a pass is planned over 90 %, not below', () => {
-  const filling = (steps: number): boolean => isPlanned(working(steps, 20_000));
-  const fits = conversationWith(COWORK_POLICY);
-  fits.log.user('x');
-  expect(isPlanned(fits)).toBe(false);
-  expect(filling(30)).toBe(false);
-  expect(filling(44)).toBe(true);
 });
 
 test('C3 a pass leaves about half of the window', () => {

@@ -133,10 +133,4 @@ describe('pruning', () => {
     expect(cleared(maintain(turns(9, 10_000), twice)).length).toBeGreaterThan(3);
     expect(cleared(maintain(turns(9, 10_000), { ...OPENCODE_POLICY, enabled: false }))).toHaveLength(3);
   });
-
-  test('O1 passes do not prune: the two layers are apart', () => {
-    const plan = planAt(turns(9, 10_000));
-    expect(plan.operations).toEqual([]);
-    expect(plan.form).toBe('summary');
-  });
 });

@@ -6,11 +6,10 @@ import { projectView } from '../../../src/context/view/project-view.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
 import { readableEntries } from '../../../src/context/plan/summary-sizes.ts';
-import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../../src/turn/limits.ts';
 import { toolWaves } from '../../../src/turn/tool-waves.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
-import { changedIds, conversationWith, planWith, sectionsText, textAt } from './support.ts';
+import { conversationWith, planWith, sectionsText, textAt } from './support.ts';
 
 const SECTIONS = sectionsText(WOLFFISH_POLICY, 'the state so far');
 
@@ -95,12 +94,6 @@ test('W4, W26 after every pass the model is told to go on, right behind the summ
   }
 });
 
-test('W4 the order to go on also follows a pass after which the user would be next', () => {
-  const conversation = mailbox();
-  conversation.log.answer('Shall I go on?');
-  expect(planWith(conversation).continuation).toBe(true);
-});
-
 test('W15, W16, W42 a later pass takes the earlier summary as its input and supersedes it', () => {
   const conversation = mailbox();
   conversation.commit(planWith(conversation), SECTIONS.replace('the state so far', 'FIRST STATE'));
@@ -137,15 +130,6 @@ test('W19 every image that a request has carried goes, with one marker for each 
   expect(shown).toContain(`recall_open ${shot?.id}`);
 });
 
-test('W19, D2 a conversation that overflows by images alone loses them', () => {
-  const conversation = conversationWith(WOLFFISH_POLICY);
-  conversation.log.user('Look at the screens.');
-  for (let shot = 0; shot < 40; shot += 1) conversation.log.step([[image(2_000, 2_000)]]);
-  const plan = planWith(conversation);
-  expect(plan.operations.every((operation) => operation.kind === 'strip')).toBe(true);
-  expect(plan.operations.length).toBeGreaterThan(30);
-});
-
 test('W20 the summary is made from originals, also of entries that are shown truncated', () => {
   const conversation = mailbox();
   const plan = planWith(conversation);
@@ -153,55 +137,6 @@ test('W20 the summary is made from originals, also of entries that are shown tru
   expect(requestFor(conversation, plan).text).toContain(JSON.stringify(middle).slice(1, -1));
   conversation.commit(plan, SECTIONS);
   expect(viewText(conversation.view())).not.toContain(JSON.stringify(middle).slice(1, -1));
-});
-
-test('W21 head and tail are proportional up to their limits, with a label between them', () => {
-  const conversation = conversationWith(WOLFFISH_POLICY);
-  conversation.log.user('Read.');
-  conversation.log.step([prose(200_000, 1)]);
-  for (let step = 0; step < 3; step += 1) conversation.log.step([prose(30_000, step + 2)]);
-  for (let step = 0; step < 3; step += 1) conversation.log.step([prose(20_000, step + 5)]);
-  const plan = planWith(conversation);
-  const sizes = plan.operations.map(({ headCharacters, tailCharacters }) => [headCharacters, tailCharacters]);
-  expect(sizes).toContainEqual([6_000, 3_000]);
-  expect(sizes).toContainEqual([4_500, 2_400]);
-  conversation.commit(plan, SECTIONS);
-  expect(viewText(conversation.view())).toContain(
-    '[TRUNCATED — 200,000 chars original, 191,000 chars omitted,\\nshowing first 6,000 + last 3,000 chars]',
-  );
-});
-
-test('W22 a shortened answer loses its reasoning and keeps its tool calls', () => {
-  const conversation = conversationWith(WOLFFISH_POLICY);
-  conversation.log.user('Think.');
-  const answers = Array.from({ length: 24 }, (_, index) =>
-    conversation.log.answer([
-      { type: 'thinking', text: 'secret thought', provider: 'simulator' },
-      { type: 'text', text: prose(10_000, index) },
-      { type: 'tool_call', index: 0, id: `c${index}`, name: 'read_file', arguments: '{"path":"a.md"}' },
-    ]),
-  );
-  const plan = planWith(conversation);
-  expect(changedIds(plan)).toContain(answers[0]?.id);
-  conversation.commit(plan, SECTIONS);
-  const shown = conversation.view().messages.find((message) => message.role === 'assistant');
-  expect(JSON.stringify(shown)).toContain('TRUNCATED');
-  expect(JSON.stringify(shown)).not.toContain('secret thought');
-  expect(JSON.stringify(shown)).toContain('"path\\":\\"a.md');
-});
-
-test('W22, D3 a message of text and file keeps its text', () => {
-  const conversation = conversationWith(WOLFFISH_POLICY);
-  conversation.log.user('Start.');
-  const message = conversation.log.user([
-    { type: 'text', text: `KEEP THIS ${prose(30_000)}` },
-    { type: 'file', name: 'a.pdf', mediaType: 'application/pdf', data: 'AAAA', pages: 2 },
-  ]);
-  for (let turn = 0; turn < 20; turn += 1) conversation.log.user(prose(10_000, turn));
-  const plan = planWith(conversation);
-  expect(changedIds(plan)).toContain(message.id);
-  conversation.commit(plan, SECTIONS);
-  expect(viewText(conversation.view())).toContain('KEEP THIS');
 });
 
 test('W23 five sections are asked for, as plain labels, with counts, ids and the last plan', () => {
@@ -233,11 +168,6 @@ test('W24 what is larger than the window of the summarizer is split, and the par
   expect(plan.parts.at(-1)).toMatchObject({ kind: 'merge', wave: 2 });
 });
 
-test('W25 a summary is tried again five times, after 1, 2, 4, 8 and 16 seconds', () => {
-  const delays = Array.from({ length: SUMMARY_RETRIES }, (_, index) => retryDelayMilliseconds(index + 1));
-  expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000]);
-});
-
 test('W27 without a summary the notice says so, and the extract of the originals stands below it', () => {
   const conversation = mailbox();
   const plan = planWith(conversation, { form: 'extractive_summary' });
@@ -252,12 +182,6 @@ test('W27 without a summary the notice says so, and the extract of the originals
   expect(shown).toContain('[Compaction Notice: Context was compacted by truncating older messages');
   expect(shown).toContain('Do NOT produce final output until ALL steps are complete.]');
   expect(shown.indexOf('Notice')).toBeLessThan(shown.indexOf('Read all unread mails'));
-});
-
-test('W27 a pass that only clips says so as well', () => {
-  const conversation = mailbox();
-  conversation.commit(planWith(conversation, { form: 'clip_only' }), '');
-  expect(textAt(conversation.view(), -1)).toContain('[Compaction Notice:');
 });
 
 test('W30 each request ends with the counters of the turn, and the advice is part of the system prompt', () => {

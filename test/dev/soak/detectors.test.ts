@@ -10,7 +10,6 @@ import { exposureOf } from '../../../dev/soak/exposure.ts';
 import { inventJob } from '../../../dev/soak/job.ts';
 import { findLeft } from '../../../dev/soak/left.ts';
 import { SeededRandom } from '../../../dev/random.ts';
-import { readModelTries } from '../../../dev/soak/repeated-calls.ts';
 import { checkReports } from '../../../dev/soak/reports.ts';
 import { judgeUnknownOutcomes, unexplained } from '../../../dev/soak/unknown-outcomes.ts';
 import { JOURNAL } from '../../../dev/soak/workers.ts';
@@ -137,16 +136,6 @@ describe('an unknown outcome', () => {
     await end(before, 'stopped');
     expect(await judge(before)).toMatchObject([{ explainedBy: null }]);
   });
-});
-
-test('tries of model calls are read with the attempt that registered them', async () => {
-  const turn = await startTurn(sql);
-  await register(sql, turn, 1);
-  const { calls } = await readModelTries(sql);
-  const [own, ...others] = calls.filter(({ key }) => key === `${turn.turnId}:1`);
-  expect(own).toMatchObject(FIRST_ATTEMPT);
-  expect(Math.abs((own?.startedAt ?? 0) - Date.now())).toBeLessThan(60_000);
-  expect(others).toEqual([]);
 });
 
 test('a turn that lost its workflow is a violation', async () => {
