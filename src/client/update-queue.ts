@@ -4,6 +4,8 @@ export interface UpdateQueue<Item> extends AsyncIterable<Item> {
   push(item: Item): void;
   /** Waits until fewer items than the bound are waiting: for who pushes items that are always kept. False: nobody reads any more. */
   room(): Promise<boolean>;
+  /** Whether `room` would wait. */
+  isFull(): boolean;
   /** The reader sees what was pushed before, then the end. */
   end(): void;
   /** The reader sees what was pushed before, then the error. */
@@ -46,6 +48,7 @@ export function createUpdateQueue<Item>({ most, mayBeDropped }: QueueBounds<Item
       }
       wake();
     },
+    isFull: () => items.length >= most,
     async room() {
       while (items.length >= most && !over()) await new Promise<void>((resolve) => waiting.add(resolve));
       return !over();

@@ -1,20 +1,15 @@
-import { z } from 'zod';
-import { definedOf } from '../context/policy/defined-of.ts';
 import type { Database } from '../store/database/database.ts';
-import { EVENTS_CHANNEL, listEvents } from '../store/log/events.ts';
-import type { EventRow } from '../store/log/events.ts';
 import type { Listeners } from '../store/database/listen.ts';
-import { liveTextChannel } from '../store/log/live-text-channel.ts';
+import { listEvents } from '../store/log/events.ts';
+import type { EventRow } from '../store/log/events.ts';
+import { EVENTS_PAGE, follow } from './conversation-feed.ts';
+import type { Follower } from './conversation-feed.ts';
 import { requireConversation } from './conversation.ts';
 import { clientError } from './errors.ts';
 import type { TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';
 import { createUpdateQueue } from './update-queue.ts';
 import type { UpdateQueue } from './update-queue.ts';
 
-/** Events read in one query. */
-const PAGE = 500;
-/** A notification can be lost with its connection; events are looked for this often without one. Milliseconds. */
-const LOOK_INTERVAL_MILLISECONDS = 2_000;
 /** Updates kept for a reader that stands still: past it events stay in their table, and the oldest live text is lost. */
 const MOST_WAITING = 1_000;
 
@@ -46,99 +41,64 @@ async function* updatesOf(
     mayBeDropped: (update) => update.type === 'live_text',
   });
   const reader = createEventReader(database, conversationId, options.afterSequence ?? 0, queue);
-  const channel = conversationChannel(options.liveText ?? true, conversationId, queue);
+  const live = options.liveText === false ? null : (update: WatchUpdate): void => queue.push(update);
+  const fail = (error: unknown): void => queue.fail(error);
   const onAbort = (): void => queue.end();
   signal?.addEventListener('abort', onAbort, { once: true });
-  const timer = setInterval(() => reader.look(), LOOK_INTERVAL_MILLISECONDS);
-  const failed = (error: unknown): void => queue.fail(error);
-  const listening = [
-    listeners.listen({
-      channel: EVENTS_CHANNEL,
-      receive: (payload) => payload.startsWith(conversationId) && reader.look(),
-      begun: () => reader.look(),
-      failed,
-    }),
-    ...channel.map(([name, receive]) => listeners.listen({ channel: name, receive, failed })),
-  ];
+  const leave = follow({ database, listeners, conversationId }, { ...reader, live, fail });
   try {
     reader.look();
     if (signal?.aborted === true) return;
     yield* queue;
   } finally {
-    clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
-    for (const one of listening) one.end();
+    leave();
     queue.end();
   }
 }
 
-const liveText = z.object({
-  turnId: z.string(),
-  callNumber: z.number(),
-  attempt: z.number(),
-  kind: z.enum(['text', 'thinking', 'tool_call']),
-  callIndex: z.number().optional(),
-  toolName: z.string().optional(),
-  offset: z.number(),
-  text: z.string(),
-});
-
-function conversationChannel(
-  wanted: boolean,
-  conversationId: string,
-  queue: UpdateQueue<WatchUpdate>,
-): [string, (payload: string) => void][] {
-  if (!wanted) return [];
-  return [
-    [
-      liveTextChannel(conversationId),
-      (payload) => {
-        const text = liveText.safeParse(JSON.parse(payload));
-        // A newer worker may send kinds that are not known here.
-        if (!text.success) return;
-        const { callIndex, toolName, ...piece } = text.data;
-        queue.push({ type: 'live_text', text: { ...piece, ...definedOf({ callIndex, toolName }) } });
-      },
-    ],
-  ];
-}
-
-interface EventReader {
-  /** Reads what is new; looks that come while one is under way become one more. */
-  look(): void;
-}
-
+/** Reads what was there before by itself, and whenever it falls behind what the feed reads for all. */
 function createEventReader(
   database: Database,
   conversationId: string,
   after: number,
   queue: UpdateQueue<WatchUpdate>,
-): EventReader {
+): Pick<Follower, 'position' | 'take' | 'look'> {
   let last = after;
   let again = false;
   let reading: Promise<void> | null = null;
+  const push = (rows: readonly EventRow[]): void => {
+    for (const row of rows) {
+      last = row.number;
+      queue.push({ type: 'event', event: timelineEvent(row) });
+    }
+  };
   const read = async (): Promise<void> => {
     do {
       again = false;
       if (!(await queue.room())) return;
-      const rows = await listEvents(database, { conversationId, after: last, limit: PAGE });
+      const rows = await listEvents(database, { conversationId, after: last, limit: EVENTS_PAGE });
       if (rows.length === 0) await requireConversation(database, conversationId);
-      for (const row of rows) {
-        last = row.number;
-        queue.push({ type: 'event', event: timelineEvent(row) });
-      }
-      if (rows.length === PAGE) again = true;
+      push(rows);
+      if (rows.length === EVENTS_PAGE) again = true;
     } while (again);
   };
+  const look = (): void => {
+    again = true;
+    reading ??= read()
+      .catch((error: unknown) => queue.fail(error))
+      .finally(() => {
+        reading = null;
+      });
+  };
   return {
-    look() {
-      again = true;
-      reading ??= read()
-        .catch((error: unknown) => queue.fail(error))
-        .finally(() => {
-          reading = null;
-        });
+    position: () => (reading === null ? last : null),
+    take: (rows) => {
+      if (rows.length === 0) return;
+      if (queue.isFull()) look();
+      else push(rows);
     },
+    look,
   };
 }
 

@@ -54,6 +54,33 @@ describe.each([
     );
   });
 
+  test('shows all who watch a conversation each event once, whenever they come', async () => {
+    const { conversation, ...first } = await clientOf().start('Say one');
+    const follow = async (afterSequence: number): Promise<number[]> => {
+      const leaving = new AbortController();
+      const seen: number[] = [];
+      let ended = afterSequence === 0 ? 0 : 1;
+      for await (const update of conversation.watch({ signal: leaving.signal, afterSequence })) {
+        if (update.type !== 'event') continue;
+        seen.push(update.event.sequence);
+        if (update.event.kind === 'turn_ended') ended += 1;
+        if (ended === 3) leaving.abort();
+      }
+      return seen;
+    };
+    const early = Array.from({ length: 5 }, () => follow(0));
+    await first.result();
+    const { eventCount } = await clientOf().conversation.get({ conversationId: conversation.id });
+    const late = [follow(0), follow(eventCount), follow(eventCount)];
+    await (await conversation.send('Say two', { mode: 'queue' })).result();
+    await (await conversation.send('Say three', { mode: 'queue' })).result();
+    const [whole = [], ...others] = await Promise.all([...early, ...late]);
+    expect(whole.length).toBeGreaterThan(eventCount);
+    expect(whole).toEqual(whole.map((_, place) => place + 1));
+    for (const seen of others) expect(seen).toEqual(whole.slice(-seen.length));
+    expect(others.map((seen) => whole.length - seen.length)).toEqual([0, 0, 0, 0, 0, eventCount, eventCount]);
+  });
+
   test('watches until it leaves', async () => {
     const { conversation } = await clientOf().start('Say watched');
     const leaving = new AbortController();

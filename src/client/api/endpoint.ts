@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly idempotencyKey?: 'messageId' | 'startKey' | 'decisionId';
   /** It may begin a turn. */
   readonly begins?: true;
+  /** An argument that needs the scope `admin`. */
+  readonly adminArgument?: string;
   /** Default: 200. */
   readonly status?: 200 | 201 | 202;
 }
