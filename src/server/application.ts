@@ -112,7 +112,7 @@ function apiRoutes({ access, clientOf, configured, streams, limits }: Applicatio
       const caller = context.get('caller');
       requireScope(caller, scope);
       if (begins === true) await access.requireRoom(caller);
-      return serveEndpoint(context, name, clientOf(caller.tenant));
+      return serveEndpoint(context, name, { client: clientOf(caller.tenant), caller });
     });
   }
   return api;

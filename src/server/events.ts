@@ -25,8 +25,8 @@ const last = z.strictObject({ lastEventId: whole(0).optional() });
 /** Open event streams of one server. */
 export interface EventStreams {
   serve(context: Context, client: Holdfast, caller: Caller): Promise<Response>;
-  /** Ends all. */
-  close(): void;
+  /** Ends all, and waits for the look at their keys that is under way. */
+  close(): Promise<void>;
 }
 
 export function createEventStreams(limits: ServerLimits, access: Access, log: (error: unknown) => void): EventStreams {
@@ -38,7 +38,15 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
     const inForce = await access.inForce(keys);
     for (const [ending, key] of open) if (key !== null && !inForce.has(key)) ending.abort(revoked());
   };
-  const timer = setInterval(() => void endRevoked().catch(log), limits.keyCheckSeconds * 1_000);
+  let looking: Promise<void> | null = null;
+  const look = (): void => {
+    looking ??= endRevoked()
+      .catch(log)
+      .finally(() => {
+        looking = null;
+      });
+  };
+  const timer = setInterval(look, limits.keyCheckSeconds * 1_000);
   timer.unref();
   return {
     async serve(context, client, { key }) {
@@ -71,9 +79,10 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
         }
       });
     },
-    close() {
+    async close() {
       clearInterval(timer);
       for (const ending of open.keys()) ending.abort();
+      await looking;
     },
   };
 }

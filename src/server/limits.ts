@@ -14,6 +14,8 @@ export const serverLimits = z.strictObject({
   costPerDay: z.number().positive().nullable().default(null),
   /** Open event streams of the process. */
   watchers: positive.default(2_000),
+  /** Seconds within which a request must have come whole: a client that sends no faster is cut off. */
+  requestSeconds: z.number().min(0.05).default(120),
   /** Seconds between comments that keep an event stream open. */
   heartbeatSeconds: z.number().min(0.05).default(15),
   /** Seconds after which open event streams look whether their keys are still in force. */

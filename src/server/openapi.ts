@@ -47,7 +47,7 @@ export function openApiDocument(version: string): OpenApiDocument {
     (paths[path] ??= {})[method] = {
       operationId: name,
       summary: endpoint.summary,
-      description: `Needs the scope \`${endpoint.scope}\`.`,
+      description: `Needs the scope \`${endpoint.scope}\`${adminNote(endpoint)}.`,
       ...requestOf(endpoint, schemaOf),
       responses: { ...success, default: failure },
     };
@@ -61,6 +61,10 @@ export function openApiDocument(version: string): OpenApiDocument {
     paths,
     components: { schemas: components },
   };
+}
+
+function adminNote({ adminArgument }: Endpoint): string {
+  return adminArgument === undefined ? '' : `, and \`${adminArgument}\` the scope \`admin\``;
 }
 
 type SchemaOf = (schema: z.core.$ZodType, io: 'input' | 'output') => Schema;

@@ -5,15 +5,23 @@ import { ENDPOINTS } from '../client/api/endpoints.ts';
 import type { EndpointName } from '../client/api/endpoints.ts';
 import { content } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
+import { requireScope } from './access.ts';
+import type { Caller } from './access.ts';
 import { argumentsOf } from './arguments.ts';
 
 /** A request that waits for an outcome is answered by then: proxies cut longer ones off. */
 const LONGEST_WAIT_MILLISECONDS = 60_000;
 
 /** Calls the method of the client that an endpoint names, and answers what it returns. */
-export async function serveEndpoint(context: Context, name: EndpointName, client: Holdfast): Promise<Response> {
+export async function serveEndpoint(
+  context: Context,
+  name: EndpointName,
+  { client, caller }: { readonly client: Holdfast; readonly caller: Caller },
+): Promise<Response> {
   const endpoint: Endpoint = ENDPOINTS[name];
   const given = await argumentsOf(context, endpoint);
+  const { adminArgument = '' } = endpoint;
+  if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
   return answer(context, endpoint, await call(client, name, given));
 }
 

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerOptions as HttpServerOptions } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { z } from 'zod';
 import type { Holdfast } from '../client/holdfast.ts';
@@ -7,6 +7,7 @@ import { createApplication } from './application.ts';
 import type { Configured } from './configured.ts';
 import { createEventStreams } from './events.ts';
 import { serverLimits } from './limits.ts';
+import type { ServerLimits } from './limits.ts';
 import { isLoopback } from './same-origin.ts';
 
 export interface ServerOptions {
@@ -55,7 +56,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const limits = serverLimits.parse(options.limits ?? {});
   const streams = createEventStreams(limits, options.access, log);
   const application = createApplication({ ...options, isLocal: !needsKeys, streams, limits });
-  const server = createAdaptorServer({ fetch: application.fetch });
+  const server = createAdaptorServer({ fetch: application.fetch, serverOptions: timeLimits(limits) });
   if (!('closeAllConnections' in server)) throw new TypeError('the server needs HTTP/1.1');
   const port = await listen(server, options.port, host);
   const shown = host.includes(':') ? `[${host}]` : host;
@@ -63,12 +64,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: `http://${shown}:${port}`,
     port,
     async close() {
-      streams.close();
+      await streams.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       });
     },
+  };
+}
+
+/** How long Node waits for a request, and how often it looks. Its headers are small. */
+function timeLimits({ requestSeconds }: ServerLimits): HttpServerOptions {
+  const requestTimeout = requestSeconds * 1_000;
+  const longestLook = 5_000;
+  return {
+    requestTimeout,
+    headersTimeout: Math.min(requestTimeout, 30_000),
+    connectionsCheckingInterval: Math.min(requestTimeout / 2, longestLook),
   };
 }
 

@@ -177,6 +177,10 @@ test('a key is needed, must be in force, and holds within its scopes', async () 
   expect(await codeOf(expired)).toEqual([401, 'key_refused']);
   expect(await codeOf(reader)).toEqual([200, undefined]);
   expect(await codeOf(reader, 'POST', '/v1/conversations', { task: 'x' })).toEqual([403, 'scope_missing']);
+  const { key: writer } = await keyOf('eva', { scopes: ['write'] });
+  const resume = `/v1/conversations/${newId()}/resume`;
+  expect(await codeOf(writer, 'POST', resume, { raise: { steps: 5 } })).toEqual([403, 'scope_missing']);
+  expect(await codeOf(writer, 'POST', resume)).toEqual([404, 'conversation_not_found']);
   const stored = await harness.database`select * from holdfast.api_keys`;
   expect(JSON.stringify(stored)).not.toContain(reader.slice(3));
   const listed = (await harness.client.keys.list()).find(({ tenant }) => tenant === 'eve');
