@@ -1,7 +1,8 @@
 import { definedOf } from '../context/policy/defined-of.ts';
 import { MOST_FAILURES } from '../turn/limits.ts';
-import { activity } from './runtime/activity-shell.ts';
+import { activity, ownerOf } from './runtime/activity-shell.ts';
 import type { ActivityInput, Execution } from './runtime/activity-shell.ts';
+import { LackedHere, handOver } from './runtime/hand-over.ts';
 import { beginTurn, continueTurn } from './turn/begin-turn.ts';
 import { callModel } from './model/call-model.ts';
 import { changeBranch } from './turn/change-branch.ts';
@@ -29,7 +30,12 @@ export function createActivities(dependencies: ActivityDependencies) {
     const run = async (input: Input, execution: Execution): Promise<Output> => {
       // What an earlier attempt of it still stores here is found by this one, not done again.
       await dependencies.outlastingWork.settled(execution);
-      return body(dependencies, input, execution);
+      try {
+        return await body(dependencies, input, execution);
+      } catch (error) {
+        if (!(error instanceof LackedHere)) throw error;
+        throw await handOver(dependencies.database, ownerOf(input), execution.attempt, error);
+      }
     };
     return activity<Input, Output>(dependencies, { name, run, ...definedOf({ givenUp }) });
   };

@@ -85,7 +85,8 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
 function stateOf(row: TurnRow): TurnSummary['state'] {
   if (row.outcome !== null) return 'ended';
   if (row.waitsForPeople !== null) return row.waitsForPeople;
-  return row.waitsForRateLimit ? 'waiting_for_rate_limit' : 'running';
+  if (row.waitReason === null) return 'running';
+  return row.waitReason === 'no_worker' ? 'waiting_for_worker' : 'waiting_for_rate_limit';
 }
 
 /** What the next call's request would contain, in tokens by kind, and the numbers in force. */

@@ -7,7 +7,7 @@ import { toolSchema } from './runtime/tool-schema.ts';
 export const DEFAULT_TOOL_TIMEOUT_MILLISECONDS = 120_000;
 
 /** Longest timeout, in milliseconds: a day. Beyond it the call belongs into a workflow of its own. */
-const LONGEST_TOOL_TIMEOUT_MILLISECONDS = 86_400_000;
+export const LONGEST_TOOL_TIMEOUT_MILLISECONDS = 86_400_000;
 
 const EFFECTS: readonly ToolEffect[] = ['none', 'idempotent', 'once'];
 

@@ -16,4 +16,10 @@ export type TurnOutcome =
   /** Temporal no longer knows the workflow that worked on the turn, or an activity failed in a way that no retry can mend. */
   | 'interrupted';
 
-export type TurnState = 'running' | 'waiting_for_approval' | 'waiting_for_answer' | 'waiting_for_rate_limit';
+export type TurnState =
+  | 'running'
+  | 'waiting_for_approval'
+  | 'waiting_for_answer'
+  | 'waiting_for_rate_limit'
+  /** None has what comes next so far. */
+  | 'waiting_for_worker';

@@ -231,6 +231,7 @@ function makeActivities(
     database,
     liveDatabase,
     tools,
+    providers: configuration.providers.map(({ name }) => name),
     modelClient: createModelClients(configuration.providers),
     modelPermits: createModelPermits({ database, providers: configuration.providers }),
     learnedWindows: {

@@ -98,13 +98,13 @@ test('a call and a part that wait are asked again within two seconds, read nothi
   const { compactionId } = (await plan(sql, older)).compaction;
   const part = { turn: older, compactionId, part: 1 };
   expect(await withoutContents(() => summarize(dependencies, part, execution()))).toMatchObject(WAITS);
-  expect((await getTurn(sql, turn.turnId)).waitsForRateLimit).toBe(true);
+  expect((await getTurn(sql, turn.turnId)).waitReason).toBe('call_limit');
   await release();
   expect(await ask(other())).toBe('queued');
   expect(await callModel(dependencies, call, execution({ attempt: 2 }))).toMatchObject({ kind: 'answered' });
-  expect((await getTurn(sql, turn.turnId)).waitsForRateLimit).toBe(false);
+  expect((await getTurn(sql, turn.turnId)).waitReason).toBeNull();
   expect((await summarize(dependencies, part, execution({ attempt: 2 }))).kind).toBe('summarized');
-  expect((await getTurn(sql, older.turnId)).waitsForRateLimit).toBe(false);
+  expect((await getTurn(sql, older.turnId)).waitReason).toBeNull();
 });
 
 test('the permit is given back before the answer is stored, with what the provider counted', async () => {

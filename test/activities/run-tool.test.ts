@@ -198,11 +198,11 @@ test('a worker of another version that lacks the tool leaves the call to others,
   const turn = await turnCalling(tool);
   const other = activityDependencies(sql);
   const attempt = (number: number) => runTool(other, { turn, ...CALL }, execution({ attempt: number }));
-  await expect(attempt(1)).rejects.toMatchObject({ type: 'Waiting', nonRetryable: false });
+  await expect(attempt(1)).rejects.toMatchObject({ need: { needs: 'tool', name: 'act' } });
   expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ state: 'requested', attempt: 0 });
   await claimToolCall(sql, { turn, ...CALL, ...claimer('newer') });
-  await attempt(9);
-  expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
+  await expect(attempt(99)).rejects.toMatchObject({ need: { needs: 'tool', name: 'act' } });
+  expect(await results(turn)).toEqual([]);
 });
 
 test('whether a call waits for people is told by a worker that has its tool; one that lacks it leaves that to others', async () => {
@@ -214,14 +214,12 @@ test('whether a call waits for people is told by a worker that has its tool; one
       { turn, callNumber: 1, runnable: 9 },
       execution({ attempt }),
     );
-  await expect(asking([], 1)).rejects.toMatchObject({ type: 'Waiting', nonRetryable: false });
+  await expect(asking([], 99)).rejects.toMatchObject({ need: { needs: 'tool', name: 'act' } });
   expect(await sql`select from decisions where turn_id = ${turn.turnId}`).toHaveLength(0);
   // What a limit keeps from running needs no tool.
   expect(
     await requestDecisions(activityDependencies(sql), { turn, callNumber: 1, runnable: 0 }, execution()),
   ).toMatchObject({ waiting: 0 });
-  // Nobody has it: the model is told so, and people are not asked.
-  expect(await asking([], 9)).toMatchObject({ waiting: 0 });
   expect(await asking([{ ...tool, approval: true }], 2)).toMatchObject({ waiting: 1 });
 });
 
@@ -238,9 +236,7 @@ test('a call of a tool that nobody here has holds up no question about another c
   await sql`update decisions set state = 'approved', decided_at = now(), scope = 'call' where turn_id = ${turn.turnId}`;
   // Nobody is waited for any more: now the missing tool has its say.
   await expect(requestDecisions(dependencies, { turn, callNumber: 1, runnable: 9 }, execution())).rejects.toMatchObject(
-    {
-      type: 'Waiting',
-    },
+    { need: { needs: 'tool', name: 'act' } },
   );
 });
 

@@ -74,6 +74,10 @@ export interface TurnHarness {
     readonly crashPoints?: string;
     readonly deployment?: WorkerDeployment;
     readonly observer?: ActivityObserver;
+    /** Of this worker alone, in place of the agent `default`. */
+    readonly agent?: AgentInput;
+    /** Of this worker alone. Default: those of the harness. */
+    readonly tools?: readonly ToolDefinition[];
   }): Promise<RunningWorker>;
   /** Starts a task and waits for its outcome. */
   runTask(
@@ -207,14 +211,15 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       HOLDFAST_SIMULATOR_URL: simulator.url,
       HOLDFAST_TASK_QUEUE: taskQueue,
     },
-    async startWorker({ crashPoints, deployment, observer } = {}) {
+    async startWorker({ crashPoints, deployment, observer, agent, tools = options.tools ?? [] } = {}) {
       const worker = await withoutThread(async () =>
         startWorker({
-          configuration,
+          configuration:
+            agent === undefined ? configuration : harnessConfiguration({ ...options, agent }, simulator.url, workspace),
           databaseUrl,
           temporal: { address: temporalAddress, namespace: 'default' },
           taskQueue,
-          tools: options.tools ?? [],
+          tools,
           reducers: reducersWith(options.reducers ?? []),
           beforeCompaction: options.beforeCompaction ?? [],
           concurrentWork: 20,

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { textOf } from '../../src/context/log/content.ts';
+import { listEvents } from '../../src/store/log/events.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const harness = useWorkingHarness();
 
@@ -16,16 +22,63 @@ test('a model whose provider has no key ends the turn at once, says what to set,
   expect(mended).toMatchObject({ outcome: 'completed' });
 });
 
-test.each<[{ agent?: string; preset?: string; model?: string }, { outcome: string; reason: string }]>([
-  [{ agent: 'nobody' }, { outcome: 'interrupted', reason: 'agent_unknown' }],
-  [{ preset: 'nothing' }, { outcome: 'interrupted', reason: 'preset_unknown' }],
-  [{ model: 'nowhere/model' }, { outcome: 'model_failed', reason: 'provider_unknown' }],
-])('%j, which the worker does not know, ends the turn with its reason', async (asked, expected) => {
-  const sent = await harness.client.start('Say hello.', { ...asked });
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn).toMatchObject(expected);
-  const { agent } = await harness.client.conversation.get({ conversationId: sent.conversationId });
-  expect(agent).toBe(asked.agent ?? 'default');
+test('a provider that the worker does not know ends the turn with its reason', async () => {
+  const turn = await harness.runTask('Say hello.', { model: 'nowhere/model' });
+  expect(turn).toMatchObject({ outcome: 'model_failed', reason: 'provider_unknown' });
+});
+
+async function waits({ conversationId }: { readonly conversationId: string }) {
+  const events = await listEvents(harness.database, { conversationId });
+  return events.filter(({ kind }) => kind === 'turn_waiting').map(({ data }) => data);
+}
+
+test('a message for an agent or a preset that no worker knows waits and says so, and a stop ends the wait', async () => {
+  const asked = [
+    { choice: { agent: 'nobody' }, need: { needs: 'agent', name: 'nobody' }, reason: 'agent_unknown' },
+    { choice: { preset: 'nothing' }, need: { needs: 'preset', name: 'nothing' }, reason: 'preset_unknown' },
+  ];
+  const turns = asked.map(async ({ choice, need, reason }) => {
+    const sent = await harness.client.start('Say hello.', { ...choice });
+    await waitUntil('the wait is told', async () => (await waits(sent)).length > 0);
+    expect(await waits(sent)).toEqual([{ reason: 'no_worker', ...need }]);
+    await harness.client.conversation.stop({ conversationId: sent.conversationId });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+    expect(turn).toMatchObject({ outcome: 'interrupted', reason });
+  });
+  await Promise.all(turns);
+});
+
+test('agents and tools that one worker has alone are waited for, and used while it lives among others', async () => {
+  const { client } = harness;
+  let other: RunningWorker | null = null;
+  const convert = defineTool({
+    name: 'convert',
+    description: 'Converts.',
+    input: z.object({ last: z.boolean() }),
+    effect: 'none',
+    run: ({ last }) => {
+      if (last) other?.shutdown();
+      return Promise.resolve({ content: 'converted' });
+    },
+  });
+  const startOther = () => harness.startWorker({ agent: { name: 'other', tools: ['convert'] }, tools: [convert] });
+  const call = (last: boolean) => `Call convert with {"last":${last}}`;
+  const calls = [call(true), call(false)];
+  const sent = await client.start([...calls, 'Say done.'].join('\n'), { agent: 'other' });
+  await waitUntil('the wait is told', async () => (await waits(sent)).length > 0);
+  other = await startOther();
+  await other.ended;
+  await waitUntil(
+    'the tool is waited for',
+    async () => (await client.conversation.get(sent)).turn?.state === 'waiting_for_worker',
+  );
+  expect((await waits(sent)).at(-1)).toEqual({ reason: 'no_worker', needs: 'tool', name: 'convert' });
+  await startOther();
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn).toMatchObject({ outcome: 'completed', steps: 3 });
+  const { items: entries } = await client.log.entries(sent);
+  const results = entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
+  expect(results).toEqual(calls.map(() => 'converted'));
 });
 
 test('a command for a conversation whose model cannot be asked ends too', async () => {

@@ -78,6 +78,7 @@ async function benchActivities(settings: WorkerSettings, client: Client, databas
     database,
     liveDatabase: connectDatabase({ url: databaseUrl, applicationName: 'holdfast-live', maximumConnections: 1 }),
     tools,
+    providers: configuration.providers.map(({ name }) => name),
     modelClient: createModelClients(configuration.providers),
     modelPermits: createModelPermits({ database, providers: [] }),
     embedder: null,

@@ -3,7 +3,7 @@ import type { ModelAnswer } from '../../models/model-client.ts';
 import { textOf } from '../../context/log/content.ts';
 import type { ContentPart, ToolCallPart } from '../../context/log/content.ts';
 import { cutAnswerContent, invalidOutputContent, missingCallContent } from '../../context/view/unfinished-answer.ts';
-import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
+import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS, LONGEST_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
 import { appendNote, readFinalAnswer } from '../../store/log/entries.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
 import { readSpending } from '../../store/turns/turn-limits.ts';
@@ -109,14 +109,16 @@ function describeAnswer(
 }
 
 /**
- * Of a tool that another version has and this worker lacks nobody knows whether it may run beside others: it runs alone.
+ * Of a tool that another worker has and this one lacks nobody knows here whether it may run beside others, and how long: it runs alone, and
+ * its own worker ends it in time.
  * @param oneByOne every call is alone, in the order of the answer
  */
 function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boolean) {
   const tool = tools.get(name);
   return {
     exclusive: oneByOne || (tool === undefined ? name !== UNKNOWN_TOOL : (tool.exclusive ?? false)),
-    timeoutMilliseconds: tool?.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS,
+    timeoutMilliseconds:
+      tool === undefined ? LONGEST_TOOL_TIMEOUT_MILLISECONDS : (tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS),
   };
 }
 

@@ -29,6 +29,7 @@ import { completeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { readFit } from '../compaction/read-fit.ts';
 import { openLiveText, showDeltas } from '../runtime/live-text.ts';
+import { requireProvider } from '../runtime/hand-over.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
 import { waitForProvider } from '../runtime/provider-wait.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
@@ -82,6 +83,7 @@ export async function callModel(
   }
   // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
+  requireProvider(dependencies, provider);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const { conversationId } = input.turn;
   const call = { ...queued, provider, conversationId, tokens: estimatedTokens };

@@ -82,7 +82,10 @@ export function activity<Input extends ActivityInput, Output>(
   };
 }
 
-function ownerOf(input: ActivityInput): { readonly conversationId: string; readonly turn: TurnReference | null } {
+export function ownerOf(input: ActivityInput): {
+  readonly conversationId: string;
+  readonly turn: TurnReference | null;
+} {
   const { turn = null } = input;
   return { conversationId: 'conversationId' in input ? input.conversationId : input.turn.conversationId, turn };
 }

@@ -28,7 +28,8 @@ export interface ActivityDependencies {
   /** For live text only; notifications must not share a connection with writing transactions. */
   readonly liveDatabase: Database;
   readonly tools: ToolRegistry;
-  /** @throws ConfigurationError when no such provider is configured. */
+  /** Names of the configured providers. */
+  readonly providers: readonly string[];
   readonly modelClient: (provider: string) => ModelClient;
   /** Asked before every call of a model. */
   readonly modelPermits: ModelPermits;

@@ -12,7 +12,7 @@ import type { HeldPermit, ProviderCapacity } from '../../store/providers/permits
 import { pauseProvider, readPause } from '../../store/providers/provider-pauses.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
 import { LONGEST_PAUSED_RETRY_MILLISECONDS, spreadDelay } from '../../turn/limits.ts';
-import type { ProviderWait, WaitReason } from '../../turn/provider-wait.ts';
+import type { ProviderWait, ProviderWaitReason } from '../../turn/waits.ts';
 
 /** Calls of the queue that ask for a permit often, because one may be theirs soon. */
 const NEAR_PLACES = 8;
@@ -103,7 +103,7 @@ function waitInQueue(place: number, capacity: ProviderCapacity) {
 }
 
 /** Which of the limits holds the queue changes from one moment to the next: all that are set are named. */
-function limitOf({ concurrentCalls, tokensPerMinute }: ProviderCapacity): WaitReason {
+function limitOf({ concurrentCalls, tokensPerMinute }: ProviderCapacity): ProviderWaitReason {
   if (tokensPerMinute === null) return 'call_limit';
   return concurrentCalls === null ? 'token_limit' : 'call_or_token_limit';
 }

@@ -1,17 +1,18 @@
 import type { ErrorVerdict } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { Transaction } from '../../store/database/database.ts';
-import { recordWait, recordWaitOver } from '../../store/turns/provider-waits.ts';
+import { recordWait, recordWaitOver } from '../../store/turns/waits.ts';
 import {
   LONGEST_OUTAGE_RETRY_MILLISECONDS,
   LONGEST_PAUSED_RETRY_MILLISECONDS,
   delayAfterRefusal,
   spreadDelay,
 } from '../../turn/limits.ts';
-import type { ProviderWait } from '../../turn/provider-wait.ts';
+import type { ProviderWait } from '../../turn/waits.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { waitFailure } from './activity-error.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { requireProvider } from './hand-over.ts';
 import type { ModelPermit, PermitCall } from './model-permits.ts';
 
 /** The activities that call a model, and so wait for its provider. */
@@ -81,13 +82,14 @@ export async function waitForProvider(
   return waitFailure(`waits for ${provider}: ${reason}`, retryMilliseconds);
 }
 
-/** Permission to ask for a summary. @throws what `waitForProvider` returns while there is none */
+/** Permission to ask for a summary. @throws LackedHere, and what `waitForProvider` returns while there is none */
 export async function acquirePermit(
   dependencies: ActivityDependencies,
   turn: TurnReference,
   { activity, ...call }: Omit<PermitCall, 'conversationId'> & { readonly activity: CallingActivity },
 ): Promise<ModelPermit> {
   const { conversationId } = turn;
+  requireProvider(dependencies, call.provider);
   const permit = await dependencies.modelPermits.acquire({ ...call, conversationId });
   dependencies.reachCrashPoint(`${activity}:queued`);
   if (permit.kind === 'wait') {

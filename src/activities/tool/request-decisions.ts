@@ -7,7 +7,7 @@ import { DECISION_EXPIRES_AFTER_SECONDS } from '../../turn/approval-rules.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import { wantedDecision } from './decided-call.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { toolMissing, toolsToHandOver } from '../runtime/hand-over.ts';
+import { LackedHere, lacksTool, takeOn } from '../runtime/hand-over.ts';
 
 /**
  * Finds the calls of an answer that a person must decide on and writes that they wait. Asked again after a decision or
@@ -25,10 +25,9 @@ export async function requestDecisions(
   ]);
   const wanted: WantedDecision[] = [];
   let lacking: string | null = null;
-  const missing = toolsToHandOver(dependencies, snapshot, execution.attempt);
   for (const part of answer?.content ?? []) {
     if (part.type !== 'tool_call' || part.index >= runnable) continue;
-    if (missing.has(part.name)) lacking ??= `${callNumber}.${part.index}`;
+    if (lacksTool(dependencies, snapshot, part.name)) lacking ??= part.name;
     const call = { name: part.name, argumentsText: part.arguments };
     const decision = await wantedDecision(dependencies, snapshot, call);
     if (decision !== null) wanted.push({ callIndex: part.index, tool: part.name, ...decision });
@@ -42,6 +41,7 @@ export async function requestDecisions(
   });
   dependencies.reachCrashPoint('requestDecisions:written');
   // Whether a call asks is its tool's own word. While others wait anyhow, nobody waits for that.
-  if (lacking !== null && open.waiting === 0) throw toolMissing(lacking, execution.attempt);
+  if (lacking !== null && open.waiting === 0) throw new LackedHere({ needs: 'tool', name: lacking });
+  await takeOn(dependencies, turn, execution.attempt);
   return open;
 }

@@ -21,7 +21,7 @@ import type { DecidedResult } from './decided-call.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import { unknownOutcome } from '../turn/close-tool-call.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { toolMissing, toolsToHandOver } from '../runtime/hand-over.ts';
+import { LackedHere, lacksTool, takeOn } from '../runtime/hand-over.ts';
 import { keepLater, storeToolEnd } from './store-tool-end.ts';
 import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/through-outage.ts';
@@ -58,7 +58,7 @@ export async function runTool(
   const { runId, attempt: activityAttempt } = execution;
   const call = { ...input, claimId: newId(), workerIdentity, runId, activityAttempt };
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
-  await handOverMissingTool(dependencies, input, { snapshot, execution });
+  await requireTool(dependencies, input, { snapshot, execution });
   const claim = await claimCall(dependencies, call, execution);
   if (claim.state === 'finished') return finishedBefore(input, claim);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
@@ -86,7 +86,7 @@ async function carryOut(
   const { decided, isUnasked } = await decidedResult(dependencies, snapshot, claim);
   if (decided !== null) return storeDecidedResult(dependencies, call, decided);
   if (claim.state === 'claimed') return run(dependencies, call);
-  if (isUnasked || !mayRunAgain(dependencies, snapshot, claim)) return storeUnknownOutcome(dependencies, input, claim);
+  if (isUnasked || !mayRunAgain(dependencies, claim)) return storeUnknownOutcome(dependencies, input, claim);
   const { attempt } = await reclaim(claim.attempt);
   dependencies.reachCrashPoint('runTool:reclaimed');
   return run(dependencies, { ...call, claim: { ...claim, attempt } });
@@ -146,29 +146,22 @@ async function storeDecidedResult(
   return { state: stateOf(stored.outcome), fingerprint };
 }
 
-/** While versions differ, the turn may have begun on a worker with a tool that this one lacks: another one takes the call. */
-async function handOverMissingTool(
+/** The turn may have begun on a worker with a tool that this one lacks. @throws LackedHere */
+async function requireTool(
   dependencies: ActivityDependencies,
   { turn, callNumber, callIndex }: RunToolInput,
   { snapshot, execution }: { readonly snapshot: AgentSnapshot; readonly execution: Execution },
 ): Promise<void> {
-  const missing = toolsToHandOver(dependencies, snapshot, execution.attempt);
-  if (missing.size === 0) return;
-  const { name, state } = await readToolCall(dependencies.database, { ...turn, callNumber, callIndex });
-  if (state !== 'finished' && missing.has(name)) throw toolMissing(`${callNumber}.${callIndex}`, execution.attempt);
+  if (snapshot.tools.some(({ name }) => lacksTool(dependencies, snapshot, name))) {
+    const { name, state } = await readToolCall(dependencies.database, { ...turn, callNumber, callIndex });
+    if (state !== 'finished' && lacksTool(dependencies, snapshot, name)) throw new LackedHere({ needs: 'tool', name });
+  }
+  await takeOn(dependencies, turn, execution.attempt);
 }
 
 /** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */
-function mayRunAgain(
-  { tools }: ActivityDependencies,
-  snapshot: AgentSnapshot,
-  claim: Extract<ToolClaim, { state: 'claimed_before' }>,
-): boolean {
-  if (claim.lost >= MOST_ATTEMPTS) return false;
-  const isOffered = snapshot.tools.some((tool) => tool.name === claim.name);
-  // Of a tool that the worker before had and this one lacks nobody knows the effect.
-  const effect = tools.get(claim.name)?.effect ?? (isOffered ? 'once' : 'none');
-  return effect !== 'once';
+function mayRunAgain({ tools }: ActivityDependencies, claim: Extract<ToolClaim, { state: 'claimed_before' }>): boolean {
+  return claim.lost < MOST_ATTEMPTS && tools.get(claim.name)?.effect !== 'once';
 }
 
 async function run(

@@ -7,7 +7,7 @@ import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { newId } from '../../store/database/ids.ts';
 import { readLearnedLimits } from '../../store/providers/model-facts.ts';
 import { onlySteps } from '../../store/turns/turn-limits.ts';
-import { isStopWaiting } from '../../store/messages/waiting.ts';
+import { isStopWaiting, isUnstoppedWaiting } from '../../store/messages/waiting.ts';
 import * as store from '../../store/turns/turns.ts';
 import type {
   BeginTurnInput,
@@ -25,7 +25,8 @@ import type { SpendingLimits } from '../../turn/spending.ts';
 import type { Execution } from '../runtime/activity-shell.ts';
 import { relevantMemories } from './agent-memories.ts';
 import { closeToolCall } from './close-tool-call.ts';
-import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import type { ActivityDependencies, ConversationSettings } from '../runtime/dependencies.ts';
+import { LackedHere } from '../runtime/hand-over.ts';
 import { newText } from '../runtime/new-content.ts';
 
 const RESUME_NOTE = `${LINES.resumed}\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.`;
@@ -47,11 +48,9 @@ export async function beginTurn(
       memoriesFor: (sql, messages, snapshot) =>
         relevantMemories(sql, { conversationId, snapshot, goal: messages.map(textOf).join('\n') }),
       snapshotFor: async (agent, settings) => {
-        const snapshot = await withLearnedWindows(
-          dependencies,
-          conversationId,
-          await dependencies.snapshotFor(agent, settings),
-        );
+        const configured = await dependencies.snapshotFor(agent, settings);
+        await requireAgent(dependencies, conversationId, { agent, settings, configured });
+        const snapshot = await withLearnedWindows(dependencies, conversationId, configured);
         const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
         return { snapshot, fixed: fixedMeasurements(snapshot), rules };
       },
@@ -67,6 +66,28 @@ export async function beginTurn(
     settings: branchRequested ? { ...settings, branchRequested } : settings,
     stopRequested,
   };
+}
+
+/**
+ * Another worker of the queue may have the agent or the preset that this one does not know; a stop ends the wait for it.
+ * @throws LackedHere
+ */
+async function requireAgent(
+  { database }: ActivityDependencies,
+  conversationId: string,
+  asked: {
+    readonly agent: string;
+    readonly settings: ConversationSettings;
+    readonly configured: AgentSnapshot;
+  },
+): Promise<void> {
+  const { refusal } = asked.configured;
+  if (refusal?.outcome !== 'interrupted' || !(await isUnstoppedWaiting(database, conversationId))) return;
+  throw new LackedHere(
+    refusal.reason === 'preset_unknown'
+      ? { needs: 'preset', name: asked.settings.preset ?? '' }
+      : { needs: 'agent', name: asked.agent },
+  );
 }
 
 /** A turn for a change of branch has one run only. */

@@ -59,6 +59,13 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
     }
     const { event } = update;
     const turnId = choice.chosen();
+    const isBefore = event.turnId === null && event.kind === 'turn_waiting' && turnId === null;
+    if (isBefore) {
+      const { state: waiting, items } = applyEvent(heard(), event, null);
+      state = waiting;
+      display.show(state, items);
+      continue;
+    }
     if (!choice.includes(event.turnId) || event.turnId === null) {
       // A successor began although no end was told: its beginning has closed this turn.
       if (event.kind === 'turn_begun' && turnId !== null && state.turnId === turnId) {

@@ -58,7 +58,14 @@ const outcome = z.enum([
 export const turnSummary = z
   .object({
     turnId: z.string(),
-    state: z.enum(['running', 'waiting_for_approval', 'waiting_for_answer', 'waiting_for_rate_limit', 'ended']),
+    state: z.enum([
+      'running',
+      'waiting_for_approval',
+      'waiting_for_answer',
+      'waiting_for_rate_limit',
+      'waiting_for_worker',
+      'ended',
+    ]),
     outcome: outcome.nullable(),
     /** Code of what led to the outcome. */
     reason: z.string().nullable(),

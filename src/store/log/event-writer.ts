@@ -9,7 +9,12 @@ export const EVENTS_CHANNEL = 'holdfast_events';
 /** Appends an event inside the caller's transaction and returns its number. */
 export async function insertEvent<Kind extends EventKind>(
   sql: Queries,
-  event: { readonly turn: TurnReference; readonly kind: Kind; readonly data: EventDataByKind[Kind] },
+  event: {
+    /** `turnId`: `null` for what happens before a turn begins. */
+    readonly turn: Omit<TurnReference, 'turnId'> & { readonly turnId: string | null };
+    readonly kind: Kind;
+    readonly data: EventDataByKind[Kind];
+  },
 ): Promise<number> {
   const { turn, kind, data } = event;
   const [row] = await sql<{ number: number }[]>`

@@ -56,12 +56,18 @@ export interface EventDataByKind {
   };
   /** The turn goes on in a new workflow run. */
   readonly turn_continued: { readonly runId: string };
-  /** The turn waits for its provider. */
-  readonly turn_waiting: {
-    readonly reason: 'rate_limit' | 'outage' | 'call_limit' | 'token_limit' | 'call_or_token_limit';
-    readonly delayMilliseconds: number;
-    readonly provider: string;
-  };
+  /** The turn waits for its provider, or for a worker that has what comes next; then it may not have begun. */
+  readonly turn_waiting:
+    | {
+        readonly reason: 'rate_limit' | 'outage' | 'call_limit' | 'token_limit' | 'call_or_token_limit';
+        readonly delayMilliseconds: number;
+        readonly provider: string;
+      }
+    | {
+        readonly reason: 'no_worker';
+        readonly needs: 'agent' | 'preset' | 'provider' | 'tool';
+        readonly name: string;
+      };
   readonly turn_wait_over: Readonly<Record<string, never>>;
   /** An activity failed for the third time with an error that is no outage. `code`: of the error. */
   readonly activity_failing: { readonly activity: string; readonly code: string; readonly failures: number };

@@ -30,6 +30,14 @@ export async function isAnythingWaiting(sql: Queries, conversationId: string): P
   return rows.length > 0;
 }
 
+/** Whether something waits that a turn can take, and no stop beside it. */
+export async function isUnstoppedWaiting(sql: Queries, conversationId: string): Promise<boolean> {
+  const [row] = await sql<{ waits: boolean | null }[]>`
+    select bool_and(kind <> 'stop') as waits from messages
+    where conversation_id = ${conversationId} and consumed_at is null`;
+  return row?.waits === true;
+}
+
 /** The refusal of reads; writes are refused by the database. */
 export function staleEpoch(turn: TurnReference, epoch: number | undefined): StoreError {
   return new StoreError(

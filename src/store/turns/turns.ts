@@ -5,6 +5,7 @@ import { withModelInForce } from '../../turn/fallback.ts';
 import type { GivenUpModel } from '../../turn/fallback.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
+import type { WaitReason } from '../../turn/waits.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
@@ -13,7 +14,7 @@ import { writeAsTurn } from '../database/transaction.ts';
 import { usageOf } from '../attempts/usage.ts';
 import type { TurnUsage } from '../attempts/usage.ts';
 import { onlySteps } from './turn-limits.ts';
-import { waitsForProvider } from './provider-waits.ts';
+import { waitReasonOf } from './waits.ts';
 
 export { beginTurn } from './begin-turn.ts';
 export type { BegunTurn } from './begin-turn.ts';
@@ -50,7 +51,7 @@ export interface TurnRow {
   /** A message of the user stands in it: also in a command that was stopped, with what was sent before the stop. */
   readonly tookMessages: boolean;
   /** The newest that happened is that the provider asked to wait, and that time is not over. */
-  readonly waitsForRateLimit: boolean;
+  readonly waitReason: WaitReason | null;
   /** Tool calls wait for a person: for approvals, or only for answers to questions. */
   readonly waitsForPeople: 'waiting_for_approval' | 'waiting_for_answer' | null;
   /** `null` while the turn is open. */
@@ -80,7 +81,7 @@ function turnColumns(sql: Queries) {
     exists (
       select from entries e
       where e.conversation_id = t.conversation_id and e.turn_id = t.id and e.call_number is null and e.kind = 'user') as "tookMessages",
-    t.outcome is null and ${waitsForProvider(sql)} as "waitsForRateLimit",
+    case when t.outcome is null then ${waitReasonOf(sql)} end as "waitReason",
     (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
       from decisions d where d.turn_id = t.id and d.state = 'waiting') as "waitsForPeople",
     u.steps,

@@ -32,6 +32,7 @@ export function activityDependencies(
     database,
     liveDatabase: database,
     tools: createToolRegistry(options.tools ?? []),
+    providers: [provider.name],
     modelClient: createModelClients([provider]),
     modelPermits: createModelPermits({
       database,

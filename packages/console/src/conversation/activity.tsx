@@ -48,6 +48,13 @@ function Ending({ turn }: { readonly turn: Conversation['turn'] }) {
 /** One line on what an open turn does, by its newest event. */
 function NowLine({ live: { events } }: { readonly live: Live }) {
   const waiting = openEvent(events, 'turn_waiting', ['turn_wait_over', 'turn_ended']);
+  if (waiting?.data['reason'] === 'no_worker') {
+    return (
+      <p className="now waiting">
+        Waits for a worker that has the {textOf(waiting, 'needs')} {printable(textOf(waiting, 'name'))}.
+      </p>
+    );
+  }
   if (waiting !== null) {
     const delay = numberOf(waiting, 'delayMilliseconds') ?? 0;
     const reason = textOf(waiting, 'reason').replaceAll('_', ' ');

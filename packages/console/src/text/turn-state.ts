@@ -19,6 +19,7 @@ const OPEN = {
   waiting_for_approval: { label: 'waiting for approval', tone: 'waiting' },
   waiting_for_answer: { label: 'waiting for an answer', tone: 'waiting' },
   waiting_for_rate_limit: { label: 'waiting for the provider', tone: 'waiting' },
+  waiting_for_worker: { label: 'waiting for a worker', tone: 'waiting' },
 } as const satisfies Record<Exclude<Turn['state'], 'ended'>, { label: string; tone: Tone }>;
 
 export function isOpen(turn: Turn | null): boolean {

@@ -1,4 +1,4 @@
-import { waitingWords } from './provider-wait.ts';
+import { waitingWords } from './waits.ts';
 import { runningCompactionLines } from './compaction-card.ts';
 import { drawBar, formatCost, formatCount, formatDuration, formatPercent, formatShortCount } from '../text/numbers.ts';
 import { safeLine, safeText } from '../text/safe-text.ts';
@@ -128,6 +128,7 @@ function activityWords(state: TurnScreenState, now: number): string {
     return activity.kind === 'limited' && now < activity.until
       ? `compacting, ${waitingWords(activity, now)}`
       : 'compacting';
+  if (activity.kind === 'unserved') return `waiting for a worker that has ${activity.need}`;
   const [first] = tools;
   if (first !== undefined)
     return tools.length === 1 ? `running ${safeLine(first.reference.name)}` : `running ${tools.length} tools`;
@@ -164,8 +165,8 @@ export function quietWarning(state: TurnScreenState, now: number): string | null
   if (state.outageSince !== null) {
     return `Postgres has not answered for ${Math.floor((now - state.outageSince) / 1_000)} s; trying again. What is stored is safe.`;
   }
-  // A person may take a day.
-  if (activity.kind === 'asking') return null;
+  // A person may take a day, and a worker that is not there was told.
+  if (activity.kind === 'asking' || activity.kind === 'unserved') return null;
   // Until a wait for the provider is over no news can come.
   const quiet = now - Math.max(state.heardAt, activity.kind === 'limited' ? activity.until : 0);
   const seconds = `${Math.floor(quiet / 1_000)} s`;

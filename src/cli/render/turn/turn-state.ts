@@ -7,8 +7,8 @@ import { applyCompaction } from './compaction-state.ts';
 import type { RunningCompaction } from './compaction-state.ts';
 import { addLiveText } from './live-text.ts';
 import type { LiveText } from './live-text.ts';
-import { applyProviderWait, applyWaitOver } from './provider-wait.ts';
-import type { WaitingForProvider } from './provider-wait.ts';
+import { applyWait, applyWaitOver } from './waits.ts';
+import type { WaitingForProvider, WaitingForWorker } from './waits.ts';
 import { noticeWords } from './notice-words.ts';
 import { isSameCall, withTool } from './running-tools.ts';
 import type { RunningTool } from './running-tools.ts';
@@ -26,6 +26,7 @@ export type Activity =
   /** Waits for a person to decide on these calls, by name. */
   | { readonly kind: 'asking'; readonly calls: readonly string[] }
   | WaitingForProvider
+  | WaitingForWorker
   | { readonly kind: 'calling'; readonly call: CallAttempt }
   | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string; readonly status: number | null }
   | { readonly kind: 'ended'; readonly outcome: string };
@@ -116,7 +117,7 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     case 'decision_made':
       return applyDecision(state, event);
     case 'turn_waiting':
-      return applyProviderWait(state, event);
+      return applyWait(state, event);
     case 'turn_wait_over':
       return applyWaitOver(state);
     case 'turn_continued':

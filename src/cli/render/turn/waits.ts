@@ -7,14 +7,22 @@ import type { Applied, TurnScreenState } from './turn-state.ts';
 export interface WaitingForProvider {
   readonly kind: 'limited';
   readonly provider: string;
-  readonly reason: WaitEvent['data']['reason'];
+  readonly reason: ProviderWaitData['reason'];
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
-type WaitEvent = TimelineEvent<'turn_waiting'>;
+/** A turn that waits for a worker. */
+export interface WaitingForWorker {
+  readonly kind: 'unserved';
+  /** What no worker has so far, as `the tool convert`. */
+  readonly need: string;
+}
 
-const REASONS: Readonly<Record<WaitEvent['data']['reason'], string>> = {
+type WaitData = TimelineEvent<'turn_waiting'>['data'];
+type ProviderWaitData = Exclude<WaitData, { readonly reason: 'no_worker' }>;
+
+const REASONS: Readonly<Record<ProviderWaitData['reason'], string>> = {
   rate_limit: 'rate limit',
   outage: 'not available',
   call_limit: 'limit of calls',
@@ -22,32 +30,43 @@ const REASONS: Readonly<Record<WaitEvent['data']['reason'], string>> = {
   call_or_token_limit: 'limit of calls or tokens',
 };
 
+export function applyWait(state: TurnScreenState, { data, createdAt }: TimelineEvent<'turn_waiting'>): Applied {
+  if (data.reason !== 'no_worker') return applyProviderWait(state, data, Date.parse(createdAt));
+  const need = `the ${data.needs} ${safeLine(data.name)}`;
+  const text = `No worker has ${need} so far. The turn goes on when one does.`;
+  return {
+    state: { ...state, activity: { kind: 'unserved', need } },
+    items: [{ kind: 'notice', level: 'warning', text }],
+  };
+}
+
 /** A call in the queue says so again every half minute, and summaries side by side wait at the same time: one wait, told once. */
-export function applyProviderWait(state: TurnScreenState, event: WaitEvent): Applied {
-  const { provider, reason, delayMilliseconds } = event.data;
-  const due = Date.parse(event.createdAt) + delayMilliseconds;
+function applyProviderWait(state: TurnScreenState, data: ProviderWaitData, toldAt: number): Applied {
+  const { provider, reason, delayMilliseconds } = data;
+  const due = toldAt + delayMilliseconds;
   const { activity } = state;
   const before =
     activity.kind === 'limited' && activity.provider === provider && activity.reason === reason ? activity : null;
   const until = Math.max(due, before?.until ?? due);
   return {
     state: { ...state, activity: { kind: 'limited', provider, reason, until } },
-    items: before !== null ? [] : [{ kind: 'notice', level: 'information', text: waitNotice(event, due) }],
+    items: before !== null ? [] : [{ kind: 'notice', level: 'information', text: waitNotice(data, toldAt) }],
   };
 }
 
-/** No event tells of the begin of the call of a summary that waited; this one tells that it began. */
+/** No event tells of the begin of a tool, or of the call of a summary, that waited; this one tells that it began. */
 export function applyWaitOver(state: TurnScreenState): Applied {
-  const text = 'The wait for the provider is over; the turn goes on.';
+  const { kind } = state.activity;
+  const text = `The wait for ${kind === 'unserved' ? 'a worker' : 'the provider'} is over; the turn goes on.`;
   return {
-    state: state.activity.kind === 'limited' ? { ...state, activity: { kind: 'preparing' } } : state,
+    state: kind === 'limited' || kind === 'unserved' ? { ...state, activity: { kind: 'preparing' } } : state,
     items: [{ kind: 'notice', level: 'information', text }],
   };
 }
 
-function waitNotice({ createdAt, data }: WaitEvent, due: number): string {
+function waitNotice(data: ProviderWaitData, toldAt: number): string {
   const seconds = Math.ceil(data.delayMilliseconds / 1_000);
-  const until = formatClock(due, Date.parse(createdAt));
+  const until = formatClock(toldAt + data.delayMilliseconds, toldAt);
   return `The turn waits ${seconds} s for ${providerWords(data)}, until ${until}.`;
 }
 

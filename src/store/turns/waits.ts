@@ -1,0 +1,96 @@
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { ProviderWait, WorkerNeed } from '../../turn/waits.ts';
+import type { Database, Fragment, Queries } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
+import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
+import { recordEvent } from '../log/events.ts';
+import { jsonText } from '../log/stored-text.ts';
+
+/** Newest events of a conversation that are looked at for a wait: behind one come those of what goes on beside it, a wave of summaries. */
+const EVENTS_BEHIND_WAIT = 100;
+/** Waits for the same time are spread by a tenth, five seconds at most: what differs by less than this ends at the same time. */
+const SAME_SHARE = 0.15;
+const SAME_MILLISECONDS = 6_000;
+
+/**
+ * Why the turn waits, for longer than the given milliseconds from now; null: it does not. Neither a model call nor a turn was begun since
+ * the wait was told. A wait for a worker has no end that anybody knows.
+ */
+function waitReason(
+  sql: Queries,
+  { conversation, turn, milliseconds }: { conversation: Fragment; turn: Fragment; milliseconds: number },
+  more: Fragment = sql``,
+): Fragment {
+  return sql`(
+    select v.data ->> 'reason' from events v
+    where v.conversation_id = ${conversation} and v.number > ${EVENTS_BEHIND_WAIT}::integer * -1 + (
+      select max(n.number) from events n where n.conversation_id = ${conversation})
+      and v.turn_id is not distinct from ${turn} and v.kind = 'turn_waiting' ${more}
+      and (v.data ? 'needs' or v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000)
+        > holdfast_now() + make_interval(secs => ${milliseconds / 1_000}))
+      and not exists (
+        select from events u
+        where u.conversation_id = v.conversation_id and u.number > v.number
+          and (u.turn_id = v.turn_id or v.turn_id is null) and u.kind in ('model_call_started', 'turn_wait_over', 'turn_begun'))
+    order by v.number desc limit 1)`;
+}
+
+/** Of `turns t`: why it waits for its provider or for a worker, or null. */
+export function waitReasonOf(sql: Queries): Fragment {
+  return waitReason(sql, { conversation: sql`t.conversation_id`, turn: sql`t.id`, milliseconds: 0 });
+}
+
+/**
+ * Tells that the turn waits for a provider, unless the timeline says so until the call is made again.
+ * @throws StoreError `stale_epoch`
+ */
+export async function recordWait(
+  sql: Database,
+  turn: TurnReference,
+  { reason, provider, delayMilliseconds, retryMilliseconds }: ProviderWait & { readonly provider: string },
+): Promise<void> {
+  const until = delayMilliseconds - Math.min(SAME_MILLISECONDS, delayMilliseconds * SAME_SHARE);
+  const milliseconds = Math.min(retryMilliseconds, until);
+  const same = sql`and v.data ->> 'reason' = ${reason} and v.data ->> 'provider' = ${provider}`;
+  if (await isWaiting(sql, turn, milliseconds, same)) return;
+  await recordEvent(sql, { turn, kind: 'turn_waiting', data: { reason, delayMilliseconds, provider } });
+}
+
+/** Tells that no worker so far has what comes next in the conversation, unless the timeline says so. */
+export async function recordWorkerWait(
+  sql: Database,
+  { conversationId, turn }: { readonly conversationId: string; readonly turn: TurnReference | null },
+  need: WorkerNeed,
+): Promise<void> {
+  const turnId = turn?.turnId ?? null;
+  const event = await transaction(sql, async (open) => {
+    const [conversation] = await open<{ epoch: number }[]>`
+      select epoch from conversations where id = ${conversationId} for no key update`;
+    // Deleted, or taken over: the next attempt finds that.
+    if (conversation === undefined || (turn !== null && turn.epoch !== conversation.epoch)) return 0;
+    const same = open`and v.data @> ${jsonText(need)}::text::jsonb`;
+    if (await isWaiting(open, { conversationId, turnId }, 0, same)) return 0;
+    const { epoch } = conversation;
+    const data = { reason: 'no_worker', ...need } as const;
+    return insertEvent(open, { turn: { conversationId, turnId, epoch }, kind: 'turn_waiting', data });
+  });
+  if (event > 0) notifyWatchersSoon(sql, conversationId, event);
+}
+
+/** Tells that a call goes on that the turn waited with, where no other event tells of its begin. @returns whether it did wait */
+export async function recordWaitOver(sql: Database, turn: TurnReference): Promise<boolean> {
+  const waited = await isWaiting(sql, turn, 0);
+  if (waited) await recordEvent(sql, { turn, kind: 'turn_wait_over', data: {} });
+  return waited;
+}
+
+async function isWaiting(
+  sql: Queries,
+  { conversationId, turnId }: { readonly conversationId: string; readonly turnId: string | null },
+  milliseconds: number,
+  more?: Fragment,
+): Promise<boolean> {
+  const of = { conversation: sql`${conversationId}::uuid`, turn: sql`${turnId}::uuid`, milliseconds };
+  const [row] = await sql<{ waits: boolean }[]>`select ${waitReason(sql, of, more)} is not null as waits`;
+  return row?.waits === true;
+}
