@@ -28,6 +28,7 @@ import { openDemoDisplay } from './show-progress.ts';
 import { demoEnvironment, prepareDirectory, removeDirectory, startDemoStack } from './stack.ts';
 import { REPORT_PATH, taskText } from './task-text.ts';
 import { plannedKills, startWorkers } from './workers.ts';
+import type { Workers } from './workers.ts';
 
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
@@ -79,7 +80,7 @@ function headLines(job: Job, options: DemoOptions, { style }: Output): string[] 
       `Holdfast demo: ${plural(job.items.length, job.noun)}, ${plural(files.length, 'file')}, ${formatBytes(byteCount(files))}; ` +
         `${plural(factCount(job), 'fact')} asked; ${modelOf(options)}, window of ${formatCount(options.window)} tokens${compaction}`,
     ),
-    style.dim('Starting Postgres, Temporal and a worker of its own.'),
+    style.dim('Starting Postgres, Temporal and workers of its own.'),
   ];
 }
 
@@ -121,7 +122,7 @@ async function runTurn(
   const failed = new AbortController();
   const { conversationId } = await client.start(taskText(job, options), { agent: AGENT });
   const sentAt = Date.now();
-  let workers;
+  let workers: Workers | undefined;
   try {
     workers = await startWorkers(
       {
@@ -132,7 +133,7 @@ async function runTurn(
       },
       kills,
       {
-        onStarted: (processId) =>
+        onServing: (processId) =>
           board.change((progress) => ({ progress: withWorker(progress, processId), items: [] })),
         onKilled: (kill) => board.change((progress) => withKill(progress, kill)),
         onFailed: (error) => failed.abort(error),
@@ -144,6 +145,7 @@ async function runTurn(
       onEvent: (event, entry) => {
         silence.refresh();
         board.change((progress) => withEvent(progress, event, entry));
+        workers?.filesRead(board.current().filesRead.size).catch((error: unknown) => failed.abort(error));
       },
     }).finally(() => clearTimeout(silence));
     failed.signal.throwIfAborted();

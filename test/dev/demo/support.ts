@@ -42,7 +42,7 @@ export const LOG: LogAudit = {
 export function takeover(changes: Partial<Takeover> = {}): Takeover {
   return {
     crashPoint: 'runTool:claimed',
-    arrival: 20,
+    filesRead: 19,
     activity: 'runTool',
     words: 'inside a tool call, claimed and not finished',
     processId: 4_711,
