@@ -1,0 +1,133 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../src/store/database/ids.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startServerHarness } from './server-harness.ts';
+import type { ServerHarness } from './server-harness.ts';
+
+let harness: ServerHarness;
+
+beforeAll(async () => {
+  harness = await startServerHarness({
+    agent: { approvals: { rules: [{ tool: 'write_file', when: { path: 'asked*' } }] } },
+    server: { limits: { bodyBytes: 50_000, requestSeconds: 0.3 } },
+  });
+  await harness.startWorker();
+});
+afterAll(async () => harness.stop());
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const SQL = encodeURIComponent("'; drop table holdfast.events; --");
+const NESTED = `{"task":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+const ESCAPES = '\u001B[2J\u202E<script>alert(1)</script>';
+
+/** Method, path, body and headers; status and code. */
+const HOSTILE: readonly [string, [string, string, string?, Record<string, string>?], [number, string]][] = [
+  ['SQL as an id', ['GET', `/v1/conversations/${SQL}/entries`], [404, 'conversation_not_found']],
+  ['NUL as an id', ['GET', '/v1/conversations/%00'], [404, 'conversation_not_found']],
+  ['a long id', ['GET', `/v1/conversations/${'9'.repeat(5_000)}`], [404, 'conversation_not_found']],
+  ['a path out of the API', ['GET', '/v1/conversations/..%2f..%2fetc%2fpasswd'], [404, 'conversation_not_found']],
+  ['SQL as an entry', ['GET', `/v1/entries/${SQL}/content`], [404, 'entry_not_found']],
+  ['a list as a body', ['POST', '/v1/conversations', '[]', JSON_TYPE], [400, 'body_not_json']],
+  ['nothing as a body', ['POST', '/v1/conversations', 'null', JSON_TYPE], [400, 'body_not_json']],
+  ['nesting without end', ['POST', '/v1/conversations', NESTED, JSON_TYPE], [400, 'invalid_argument']],
+  ['a number beyond all', ['POST', '/v1/conversations', '{"task":1e999}', JSON_TYPE], [400, 'invalid_argument']],
+  [
+    'an unknown mode',
+    ['POST', `/v1/conversations/${newId()}/messages`, '{"content":"x","mode":"root"}', JSON_TYPE],
+    [400, 'invalid_argument'],
+  ],
+  [
+    'escapes as a field',
+    ['POST', '/v1/conversations', JSON.stringify({ [ESCAPES]: 1 }), JSON_TYPE],
+    [400, 'invalid_argument'],
+  ],
+  ['a workspace', ['POST', '/v1/conversations', '{"task":"x","workspace":"/"}', JSON_TYPE], [400, 'invalid_argument']],
+  [
+    'a long key',
+    ['POST', '/v1/conversations', '{"task":"x"}', { ...JSON_TYPE, 'idempotency-key': 'k'.repeat(300) }],
+    [400, 'invalid_argument'],
+  ],
+  ['a foreign type of import', ['POST', '/v1/conversations/import', '{}', JSON_TYPE], [400, 'body_not_json']],
+  [
+    'an import of anything',
+    ['POST', '/v1/conversations/import', '{}\n', { 'content-type': 'application/x-ndjson' }],
+    [422, 'conversation_file_invalid'],
+  ],
+];
+
+test.each(HOSTILE)('%s is refused', async (_, [method, path, body, headers = {}], expected) => {
+  const response = await fetch(`${harness.server.url}${path}`, {
+    method,
+    ...(body !== undefined && { body }),
+    headers,
+  });
+  const text = await response.text();
+  expect([response.status, JSON.parse(text).code]).toEqual(expected);
+  // Data to whoever shows it, and inert in a terminal.
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(text).not.toContain('\u001B');
+  expect(harness.faults).toEqual([]);
+});
+
+test('a body of 100 MB is refused before it is read, with or without its length', async () => {
+  const send = (headers: Record<string, string | number>): Promise<number | undefined> =>
+    new Promise((resolve) => {
+      const sent = request(`${harness.server.url}/v1/conversations`, {
+        method: 'POST',
+        headers: { ...JSON_TYPE, ...headers },
+      });
+      let written = 0;
+      const more = (): void => {
+        while (written < 100_000_000 && !sent.destroyed) {
+          written += 60_000;
+          if (!sent.write('x'.repeat(60_000))) return void sent.once('drain', more);
+        }
+      };
+      sent.on('response', (answer) => {
+        resolve(written < 100_000_000 ? answer.statusCode : undefined);
+        sent.destroy();
+      });
+      sent.on('error', () => undefined);
+      more();
+    });
+  expect(await send({ 'content-length': 100_000_000 })).toBe(413);
+  expect(await send({ 'transfer-encoding': 'chunked' })).toBe(413);
+});
+
+test('a client that never finishes its request is cut off', async () => {
+  const { port } = harness.server;
+  const answers = [
+    'POST /v1/conversations HTTP/1.1\r\nhost: 127.0.0.1',
+    'POST /v1/search HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+  ].map(
+    (begun) =>
+      new Promise<string>((resolve) => {
+        let answer = '';
+        const socket = connect(port, '127.0.0.1', () => socket.write(begun));
+        socket.on('data', (chunk) => (answer += String(chunk)));
+        socket.on('error', () => undefined);
+        socket.on('close', () => resolve(answer));
+      }),
+  );
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408/u);
+});
+
+test('of two decisions at once one counts, and the name of a file leads nowhere', async () => {
+  const { call } = harness;
+  const file = { type: 'file', mediaType: 'text/plain', name: `../../${ESCAPES}`, data: 'eA==', pages: 0 };
+  const task = [{ type: 'text', text: 'Call write_file with {"path":"asked.txt","content":"x"}\nSay done' }, file];
+  const { body: sent } = await call('POST', '/v1/conversations', { task });
+  const path = `/v1/conversations/${sent.conversationId}`;
+  await waitUntil('the call waits', async () => (await call('GET', '/v1/decisions')).body.items.length === 1);
+  const both = await Promise.all([call('POST', `${path}/approve`), call('POST', `${path}/deny`)]);
+  expect(both.map(({ status }) => Math.floor(status / 100)).toSorted((left, right) => left - right)).toEqual([2, 4]);
+  await call('GET', `${path}/messages/${sent.messageId}/outcome`);
+  const { body: entries } = await call('GET', `${path}/entries`);
+  const content = await call('GET', `/v1/entries/${entries.items[0].entryId}/content`);
+  expect([content.status, content.headers.get('content-disposition')]).toEqual([
+    200,
+    'attachment; filename="original"',
+  ]);
+});
