@@ -8,7 +8,7 @@ import type { Entry } from '../../context/log/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
 import { quoteText } from '../../context/log/frames.ts';
 import { measureText } from '../../context/log/measure.ts';
-import type { CompactionPlan, CompactionReason } from '../../context/plan/plan.ts';
+import type { CompactionPlan, CompactionReason, PlanResult } from '../../context/plan/plan.ts';
 import { untilAborted } from '../../models/protocols/until-aborted.ts';
 import { readOriginals } from '../../store/compactions/compaction-parts.ts';
 import { readPreviousSummary } from '../../store/compactions/previous-summary.ts';
@@ -34,6 +34,8 @@ interface Pass {
   readonly plan: CompactionPlan;
   readonly reason: CompactionReason;
   readonly execution: Execution;
+  /** The same with another first entry that stays. */
+  readonly planFrom: (sequence: number) => Promise<PlanResult>;
 }
 
 /** Attempts of the activity that ask the hooks: what an earlier one's worker died of counts as a failure, too. */
@@ -70,7 +72,8 @@ export async function decideByHooks(
     if (decision?.summary !== undefined && decision.summary.trim() !== '') {
       const summary = quoteText(decision.summary);
       const hookData = { ...(details !== undefined && { details }), contextLines: { prepend, append }, summary };
-      return { cancelled: false, plan: withSummary(plan, summary), hook: hookData };
+      const chosen = await planKeeping(pass, decision.firstKeptEntryId);
+      return { cancelled: false, plan: withSummary(chosen, summary), hook: hookData };
     }
   }
   const hook = { ...(details !== undefined && { details }), contextLines: { prepend, append }, summary: null };
@@ -110,6 +113,14 @@ async function tellSkipped(
 ): Promise<void> {
   await recordEvent(database, { turn, kind: 'compaction_hook_skipped', data: { callNumber, code } });
   reachCrashPoint('askHooks:skipped');
+}
+
+/** What a hook wants to stay is planned anew; a choice that saves nothing, or an entry that is not there, changes nothing. */
+async function planKeeping({ source, plan, planFrom }: Pass, entryId: string | undefined): Promise<CompactionPlan> {
+  const entry = [...source.entries].find(({ id }) => id === entryId);
+  if (entry === undefined || entry.sequence === plan.firstKeptSequence) return plan;
+  const result = await planFrom(entry.sequence);
+  return result.kind === 'planned' && result.plan.parts.length > 0 ? result.plan : plan;
 }
 
 /** The plan with one part that is written already. */

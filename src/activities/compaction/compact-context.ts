@@ -199,14 +199,16 @@ function logDecision(
 /** Stores the plan as hooks want it; what is no plan stays as it is. */
 async function storeDuePlan(
   dependencies: ActivityDependencies,
-  { turn, callNumber }: CompactContextInput,
+  { turn, callNumber, turnIsOver }: CompactContextInput,
   { check, execution, activity }: Checking,
   due: Awaited<ReturnType<typeof checkView>>,
 ): Promise<CheckedContext> {
   if (due.kind !== 'due') return due;
   const { database } = dependencies;
   const { source, reason } = due;
-  const decision = await decideByHooks(dependencies, { turn, callNumber }, { ...due, check, execution });
+  const planFrom = (keepFrom: number) =>
+    makePlan(dependencies, turn, { check, source, reason, turnIsOver: turnIsOver === true, keepFrom });
+  const decision = await decideByHooks(dependencies, { turn, callNumber }, { ...due, check, execution, planFrom });
   if (decision.cancelled) {
     if (reason === 'manual') {
       await declineCompaction(database, turn, {

@@ -49,12 +49,13 @@ export async function makePlan(
     readonly source: PlanSource;
     readonly reason: CompactionReason;
     readonly form?: CompactionForm;
+    readonly keepFrom?: number;
     readonly turnIsOver: boolean;
     /** Limits of the model that summarizes (default: of the one in force). */
     readonly summarizer?: ModelLimits;
   },
 ): Promise<PlanResult> {
-  const { check, source, reason, form, turnIsOver } = wish;
+  const { check, source, reason, form, keepFrom, turnIsOver } = wish;
   const isRepeated = reason === 'overflow' && check.policy.overflowRecoveries > 1;
   const { snapshot } = await readSnapshot(database, turn.turnId);
   const summarizer = wish.summarizer ?? snapshot.summarizer.limits;
@@ -74,7 +75,7 @@ export async function makePlan(
     ...(isRepeated && { recoveries: await countRecoveries(database, turn) }),
     recall: snapshot.tools.some((tool) => tool.name === RECALL_OPEN),
     ...(await readWishes(database, turn, { check, source })),
-    ...(form !== undefined && { form }),
+    ...definedOf({ form, keepFrom }),
     reducers,
     // Only the kind of error: its words may quote the conversation.
     onReducerFailed: (reducer, error) =>

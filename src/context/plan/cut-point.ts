@@ -32,6 +32,14 @@ export function chooseCut(search: CutSearch): number | null {
   return capped > 0 ? capped : null;
 }
 
+/** Index of the group of an entry, or of the one before it with which a view may begin; `null` when nothing would be dropped. */
+export function cutAtSequence(groups: GroupTable, sequence: number): number | null {
+  const cut = groupBack(groups.length - 1, (group) => {
+    return groups.firstSequenceAt(group) <= sequence && groups.cutBeforeAt(group);
+  });
+  return cut > 0 ? cut : null;
+}
+
 /** The oldest group with which the tail is not over its budget. */
 function firstWithin({ groups, tokensAt, tailBudget }: CutSearch): number {
   let tail = 0;

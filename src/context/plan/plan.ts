@@ -181,6 +181,8 @@ export interface PlanInput {
   readonly limitNoteIds?: ReadonlySet<string>;
   /** The newest flush to memory, and the time. Default: none yet. */
   readonly flushed?: { readonly millisecondsAgo: number; readonly tokens: number };
+  /** Sequence of the entry whose group is to be the first that stays. Default: the policy decides. */
+  readonly keepFrom?: number;
   /** The form to plan; weaker ones follow when a form failed. Default: the strongest. */
   readonly form?: CompactionForm;
   /** Default: those that Holdfast brings. */

@@ -35,6 +35,11 @@ export interface CompactionDecision {
   readonly cancel?: true;
   /** Instead of a model's summary. It counts only if the view gets smaller by it. */
   readonly summary?: string;
+  /**
+   * With `summary`: the first entry that stays as it is, any of the branch; all before it is what `summary` stands for. A tool call is not
+   * parted from its results. Default: that of the preparation, which also counts when this one would save nothing.
+   */
+  readonly firstKeptEntryId?: string;
   /** Stored with the compaction, and given to the hooks of the next one. Default: what the one before stored. */
   readonly details?: JsonValue;
   /** Lines that stand before and after the instruction to the summarizing model. */

@@ -1,4 +1,4 @@
-import { chooseCut, turnStartBefore } from '../plan/cut-point.ts';
+import { chooseCut, cutAtSequence, turnStartBefore } from '../plan/cut-point.ts';
 import type { GroupKind, GroupTable } from '../log/groups.ts';
 import { firstWithinMessageCap, olderWithinMessageCap } from '../plan/message-cap.ts';
 import { olderEntries } from '../plan/older-entries.ts';
@@ -45,16 +45,8 @@ export interface Layout {
  */
 export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | null {
   const { table, groups } = state;
-  const { policy, budget, turnIsOver } = state.input;
-  const index = policy.keep.pivot
-    ? pivotIndex(state)
-    : chooseCut({
-        groups,
-        tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
-        tailBudget: rooms.tail,
-        keep: policy.keep,
-        notBefore: firstWithinMessageCap(groups, budget),
-      });
+  const { budget, turnIsOver } = state.input;
+  const index = cutIndex(state, rooms, capped);
   if (index === null) return null;
   const tail = groups.entriesFrom(index);
   const cut = index < groups.length ? groups.firstSequenceAt(index) : afterNewest(table);
@@ -80,6 +72,20 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
     olderTokens: sumShown(state, capped, older),
     quotedTokens: quotedTokens(state, from),
   };
+}
+
+function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | null {
+  const { groups } = state;
+  const { policy, budget, keepFrom } = state.input;
+  if (keepFrom !== undefined) return cutAtSequence(groups, keepFrom);
+  if (policy.keep.pivot) return pivotIndex(state);
+  return chooseCut({
+    groups,
+    tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
+    tailBudget: rooms.tail,
+    keep: policy.keep,
+    notBefore: firstWithinMessageCap(groups, budget),
+  });
 }
 
 /**

@@ -76,6 +76,21 @@ test('P28 a hook that brings a summary saves the call of a model', async () => {
   expect((await requestBodies(harness, 'summary')).length).toBe(before);
 });
 
+test('P28 a hook that brings a summary chooses what stays: a call with its results, and what comes behind it', async () => {
+  hooks = [
+    ({ entriesToSummarize }) => {
+      const result = entriesToSummarize.filter(({ kind }) => kind === 'tool_result')[1];
+      return { summary: 'READ ONE', ...(result !== undefined && { firstKeptEntryId: result.id }) };
+    },
+  ];
+  const conversationId = await compacted();
+  const { items: entries } = await harness.client.log.entries({ conversationId, limit: 100 });
+  const second = entries.filter(({ kind }) => kind === 'assistant')[1];
+  const [summary] = await harness.client.log.summaries({ conversationId });
+  expect(summary?.firstKeptSequence).toBe(second?.sequence);
+  expect(asked.at(-1)?.firstKeptEntryId).not.toBe(second?.entryId);
+});
+
 test('P25 P28 a hook that cancels changes nothing', async () => {
   hooks = [() => ({ cancel: true })];
   const conversationId = await compacted();

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { nameTheTicket } from '../../../docs/examples/own-hook.ts';
+import { closeTheTicket, nameTheTicket } from '../../../docs/examples/own-hook.ts';
 import { tickets } from '../../../docs/examples/own-preset.ts';
 import { newestPerTool } from '../../../docs/examples/own-reducer.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
@@ -11,7 +11,7 @@ const harness = useTurnHarness({
   agent: { model: 'simulator/sim-32k' },
   presets: [tickets],
   reducers: [newestPerTool],
-  beforeCompaction: [nameTheTicket],
+  beforeCompaction: [closeTheTicket, nameTheTicket],
 });
 
 beforeAll(async () => {
