@@ -14,7 +14,7 @@ export interface DemoDisplay {
 export function openDemoDisplay(output: Output): DemoDisplay {
   const lines = (items: readonly DemoItem[], progress: DemoProgress): string[] =>
     items.flatMap((item) =>
-      demoItemLines(item, progress, { columns: output.columns(), style: output.style, now: Date.now() }),
+      demoItemLines(item, progress, { columns: output.columns, style: output.style, now: Date.now() }),
     );
   if (!output.repaints) {
     return { show: ({ progress, items }) => output.lines(lines(items, progress)), close: () => undefined };
@@ -23,7 +23,7 @@ export function openDemoDisplay(output: Output): DemoDisplay {
   let current: DemoProgress | null = null;
   const paint = (): void => {
     if (current === null) return;
-    painter.paint(demoRegion(current, { columns: output.columns() ?? 80, style: output.style, now: Date.now() }));
+    painter.paint(demoRegion(current, { columns: output.columns ?? 80, style: output.style, now: Date.now() }));
   };
   const timer = setInterval(paint, REPAINT_MILLISECONDS);
   // A process that ends without close must not leave the terminal without a cursor.

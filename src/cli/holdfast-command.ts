@@ -75,8 +75,3 @@ export function withConnections(command: Command): Command {
   for (const option of servers) command.addOption(option.helpGroup('Servers:'));
   return command;
 }
-
-export const CONVERSATION_ARGUMENT = [
-  '<conversation>',
-  'id, its beginning or end if only one has it, or `last` for the one that was active last',
-] as const;

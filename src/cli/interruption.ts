@@ -99,6 +99,13 @@ export async function untilSignalled<Result>(
   }
 }
 
+/** For a service that needs nothing else than to be there. */
+export function untilAborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', resolve);
+  });
+}
+
 function begin({ isService }: Pick<Work, 'isService'>): AbortController {
   const controller = new AbortController();
   current = { controller, isService };

@@ -47,7 +47,8 @@ function wordsOf(argv: readonly string[]): readonly string[] {
 async function commandOf(listed: ListedCommand | ListedGroup, wanted: readonly string[] | 'all'): Promise<Command> {
   const isWanted = wanted === 'all' || wanted[0] === listed.name;
   if (!('commands' in listed)) {
-    return (isWanted ? await listed.load() : newCommand(listed.name)).summary(listed.summary);
+    const make = isWanted ? await listed.load() : newCommand;
+    return make(listed.name).summary(listed.summary);
   }
   const group = newCommand(listed.name)
     .summary(listed.summary)

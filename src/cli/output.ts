@@ -7,9 +7,9 @@ import type { Style } from './render/text/style.ts';
 export interface Output {
   readonly style: Style;
   /** Columns of the terminal; `null` when the output goes to a pipe or a file. */
-  columns(): number | null;
+  readonly columns: number | null;
   /** Rows of the terminal. */
-  rows(): number;
+  readonly rows: number;
   /** Whether lines can be painted over: a terminal that understands cursor movement. */
   readonly repaints: boolean;
   line(text?: string): void;
@@ -37,8 +37,12 @@ export function openOutput({ plain = false }: OutputOptions = {}): Output {
   return {
     // Also looks at NO_COLOR, FORCE_COLOR and TERM.
     style: terminal && stream.hasColors() && !plain ? COLOR_STYLE : PLAIN_STYLE,
-    columns: () => (terminal && !plain ? Math.max(1, stream.columns) : null),
-    rows: () => (terminal ? Math.max(2, stream.rows) : 24),
+    get columns() {
+      return terminal && !plain ? Math.max(1, stream.columns) : null;
+    },
+    get rows() {
+      return terminal ? Math.max(2, stream.rows) : 24;
+    },
     repaints: clever && !plain,
     write,
     line: (text = '') => write(`${printable(text)}\n`),

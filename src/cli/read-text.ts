@@ -1,13 +1,22 @@
+import type { Argument } from 'commander';
+import { argument } from './command.ts';
 import { UsageError } from './usage-error.ts';
+
+/** An argument with a text, or `-` for standard input. @throws UsageError for an empty one, before anything is connected to */
+export function textArgument(flags: string, description: string, what: string): Argument {
+  return argument(flags, description, (text: string) => filled(text, what, ''));
+}
 
 /**
  * The text of an argument, or of standard input for `-`.
  * @throws UsageError when there is none
  */
-export async function readText(argument: string, what: string): Promise<string> {
-  const text = argument === '-' ? await readStandardInput(what) : argument;
+export async function readText(text: string, what: string): Promise<string> {
+  return text === '-' ? filled(await readStandardInput(what), what, ' on standard input') : text;
+}
+
+function filled(text: string, what: string, where: string): string {
   if (text.trim() !== '') return text;
-  const where = argument === '-' ? ' on standard input' : '';
   throw new UsageError(
     'usage',
     `The ${what} is empty${where}.`,

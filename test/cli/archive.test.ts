@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -26,40 +25,13 @@ beforeAll(async () => {
   ({ conversationId } = await harness.runTask([...calls, 'Say The survey is read.'].join('\n')));
 });
 
-test('an export to a file is written whole; where it cannot be, the older file stays as it was', async () => {
-  const file = join(harness.workspace, 'kept.jsonl');
-  expect((await cli('export', conversationId, '--output', file)).stdout).toMatch(
-    /^Wrote \d+ lines to .*kept\.jsonl\.\n$/u,
-  );
-  const written = await readFile(file, 'utf8');
-  expect(written).toBe((await cli('export', conversationId)).stdout);
-  // A folder in the place of the file that is not finished: nothing can be written there.
-  await mkdir(`${file}.${process.pid}.unfinished`);
-  for (const place of [file, join(harness.workspace, 'no-such-folder', 'kept.jsonl')]) {
-    const { code, stderr } = await cli('export', conversationId, '--output', place);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/The export cannot be written: .*\nnext: .*--output/u)]);
-  }
-  await rm(`${file}.${process.pid}.unfinished`, { recursive: true });
-  expect(await readFile(file, 'utf8')).toBe(written);
-});
-
-test.runIf(existsSync('/dev/full'))('a disk that is full is told as such, and a device stays one', async () => {
-  const { code, stderr } = await cli('export', conversationId, '--output', '/dev/full');
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringMatching(/The export cannot be written: ENOSPC.*\nnext: .*make room/u),
-  ]);
-  expect(statSync('/dev/full').isCharacterDevice()).toBe(true);
-});
-
 test('lines end at line feeds only: what a text holds of other separators comes back', async () => {
   const odd = 'Say one\u2028two\u2029three\u0085four.';
   const sent = await harness.runTask(odd);
   const file = join(harness.workspace, 'odd.jsonl');
-  const { stdout } = await cli('export', sent.conversationId, '--output', file, '--json');
-  const written = await readFile(file, 'utf8');
+  const { stdout: written } = await cli('export', sent.conversationId);
+  await writeFile(file, written);
   expect(written).toContain('\u2028');
-  expect(JSON.parse(stdout)).toMatchObject({ lines: written.split('\n').length - 1 });
   await cli('delete', sent.conversationId, '--yes');
   expect(await cli('import', file)).toMatchObject({ code: 0, stderr: '' });
   expect((await cli('export', sent.conversationId)).stdout).toBe(written);
@@ -106,9 +78,7 @@ test('a conversation goes out, away and in again; what surrounds an entry is lis
   const deleted = await cli('delete', conversationId, '--yes');
   expect(deleted).toMatchObject({ code: 0, stderr: '' });
   expect(deleted.stdout).toContain('Not reached: memories of it that were noted in other conversations');
-  expect(deleted.stdout).toMatch(
-    new RegExp(`without text:\\n {2}agent-turn:${conversationId} {2}run [0-9a-f-]{36}\\n.*To remove them now:`, 'su'),
-  );
+  expect(deleted.stdout).toContain('Temporal may keep histories of its turns, without text. To remove them now:\n');
   expect(deleted.stdout).toContain(
     `temporal workflow delete --address ${harness.environment['TEMPORAL_ADDRESS'] ?? ''} --query 'WorkflowId = "agent-turn:${conversationId}"' --reason "conversation deleted" --yes`,
   );
@@ -138,7 +108,7 @@ test('an import says whom the memories that came with it are shown to; what a de
     conversationId: id,
   });
   const file = join(harness.workspace, 'memories.jsonl');
-  await cli('export', id, '--output', file);
+  await writeFile(file, (await cli('export', id)).stdout);
   await cli('delete', id, '--yes');
   expect((await cli('import', file, '--workspace', '/work/\u001b[31mred')).stdout).toContain(
     "\n  with 1 memory for the workspace /work/red, shown as data, not as the user's words\n",

@@ -67,7 +67,7 @@ async function lab(files: readonly string[], flags: LabFlags): Promise<void> {
     output.json(figures);
     return;
   }
-  output.lines(labLines(result, { columns: output.columns(), style: output.style }));
+  output.lines(labLines(result, { columns: output.columns, style: output.style }));
 }
 
 const WINDOW = /^(\d+(?:\.\d+)?)([km]?)$/i;

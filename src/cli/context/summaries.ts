@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { StoredSummary } from '../../client/types.ts';
-import { findDatabaseUrl, withReader } from '../connect.ts';
+import { argument, conversationCommand, option } from '../command.ts';
+import type { Printed } from '../command.ts';
+import { findDatabaseUrl } from '../connect.ts';
 import { count } from '../count-option.ts';
-import { findConversation } from '../find-conversation.ts';
-import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 import type { Output } from '../output.ts';
 import { summaryAuditLines } from '../render/lists/summary-audit.ts';
 import { summaryDifferenceLines } from '../render/lists/summary-difference.ts';
@@ -13,52 +12,42 @@ import { summaryListLines } from '../render/lists/summary-list.ts';
 import { UsageError } from '../usage-error.ts';
 
 interface SummariesFlags extends ConnectionFlags {
-  readonly full?: true;
-  readonly lineage?: true;
+  readonly full?: boolean;
+  readonly lineage?: boolean;
   /** `true`: the one in force and the one that it updates. */
   readonly diff?: true | string;
   readonly audit?: true;
   readonly limit: number;
 }
 
-const DEFAULT_LIMIT = 200;
-
-/** `holdfast summaries`: every compaction of a conversation. */
-export function summariesCommand(): Command {
-  return withConnections(
-    holdfastCommand('summaries', {
-      description:
-        'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line, unless two are named the one in force with the one that it updates. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
-      examples: [
-        'npx holdfast summaries last',
-        'npx holdfast summaries 4f1c22ab "release date" --full',
-        'npx holdfast summaries last --diff 1:3',
-        'npx holdfast summaries last --audit',
-        'npx holdfast summaries last --lineage',
-      ],
-    }),
-  )
-    .argument(...CONVERSATION_ARGUMENT)
-    .argument('[query]', 'only summaries whose text matches')
-    .option(
+/** Every compaction of a conversation. */
+const summaries = conversationCommand<SummariesFlags, [query: string | undefined]>({
+  description:
+    'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line, unless two are named the one in force with the one that it updates. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
+  examples: [
+    'npx holdfast summaries last',
+    'npx holdfast summaries 4f1c22ab "release date" --full',
+    'npx holdfast summaries last --diff 1:3',
+    'npx holdfast summaries last --audit',
+    'npx holdfast summaries last --lineage',
+  ],
+  arguments: [argument('[query]', 'only summaries whose text matches')],
+  options: [
+    option(
       '--full',
       'whole texts and each entry that is shown shorter; with --audit all facts, with --diff equal lines too',
-    )
-    .option('--lineage', 'which entries each summary covers, over all generations')
-    .option(
+    ),
+    option('--lineage', 'which entries each summary covers, over all generations'),
+    option(
       '--diff [generations]',
       'compare two generations, like 1:3 (default: the one in force with the one that it updates)',
-    )
-    .option('--audit', 'facts that the window no longer says, and whether recall finds them')
-    .option('--limit <number>', 'with --audit: facts that recall is asked for', count(1, 10_000), DEFAULT_LIMIT)
-    .action(summaries);
-}
-
-async function summaries(reference: string, query: string | undefined, flags: SummariesFlags): Promise<void> {
-  refuseTogether(query, flags);
-  const output = openOutput();
-  await withReader(flags, async (client) => {
-    const conversationId = await findConversation(client, reference);
+    ),
+    option('--audit', 'facts that the window no longer says, and whether recall finds them'),
+    option('--limit <number>', 'with --audit: facts that recall is asked for', count(1, 10_000), 200),
+  ],
+  needs: { temporal: false },
+  async run({ client, conversationId, output }, flags, query) {
+    refuseTogether(query, flags);
     if (flags.audit === true) {
       // Of one that is not there nothing would be hidden.
       await client.conversation.get({ conversationId });
@@ -68,26 +57,22 @@ async function summaries(reference: string, query: string | undefined, flags: Su
       ? client.log.summaries({ conversationId })
       : client.log.searchSummaries({ conversationId, query }));
     if (flags.diff !== undefined) return difference(found, flags, output);
-    const { style } = output;
-    const isWanted = flags.lineage === true || flags.full === true;
-    const lineage = isWanted ? await client.log.lineage({ conversationId }) : [];
-    if (flags.json === true) output.json({ conversationId, summaries: found, ...(isWanted && { lineage }) });
-    else if (found.length > 0)
-      output.lines(
-        summaryListLines(found, {
-          columns: output.columns(),
-          style,
-          full: flags.full === true,
-          lineage,
-          showLineage: flags.lineage === true,
-        }),
-      );
-    else
-      output.line(
-        query === undefined ? 'Nothing was compacted yet: the window still holds everything.' : 'No summary matches.',
-      );
-  });
-}
+    const { columns, style } = output;
+    const { full = false, lineage: showLineage = false } = flags;
+    const lineage = full || showLineage ? await client.log.lineage({ conversationId }) : undefined;
+    const none =
+      query === undefined ? 'Nothing was compacted yet: the window still holds everything.' : 'No summary matches.';
+    return {
+      json: { conversationId, summaries: found, ...definedOf({ lineage }) },
+      lines:
+        found.length === 0
+          ? [none]
+          : summaryListLines(found, { columns, style, full, showLineage, lineage: lineage ?? [] }),
+    };
+  },
+});
+
+export const commands = { summaries };
 
 /** Each looks at the summaries in its own way: what would be ignored is refused. */
 function refuseTogether(query: string | undefined, { audit: audits, diff, lineage }: SummariesFlags): void {
@@ -106,11 +91,10 @@ function refuseTogether(query: string | undefined, { audit: audits, diff, lineag
   );
 }
 
-function difference(all: readonly StoredSummary[], flags: SummariesFlags, output: Output): void {
+function difference(all: readonly StoredSummary[], { diff, full = false }: SummariesFlags, { style }: Output): Printed {
   const written = all.filter(({ text }) => text !== null);
-  const [older, newer] = typeof flags.diff === 'string' ? namedPair(written, flags.diff) : pairInForce(written);
-  if (flags.json === true) output.json({ older, newer });
-  else output.lines(summaryDifferenceLines(older, newer, { style: output.style, full: flags.full === true }));
+  const [older, newer] = typeof diff === 'string' ? namedPair(written, diff) : pairInForce(written);
+  return { json: { older, newer }, lines: summaryDifferenceLines(older, newer, { style, full }) };
 }
 
 /** Of several branches the newest two may have nothing to do with each other. */
@@ -155,7 +139,7 @@ function known(written: readonly StoredSummary[]): string {
   return `Generations with a summary: ${written.map(({ generation }) => generation).join(', ') || 'none'}.`;
 }
 
-async function audit(conversationId: string, flags: SummariesFlags, output: Output): Promise<void> {
+async function audit(conversationId: string, flags: SummariesFlags, { columns, style }: Output): Promise<Printed> {
   const [{ auditSummaries }, { openDatabase }] = await Promise.all([
     import('../../verify/audit/audit-summaries.ts'),
     import('../../store/database/pooler.ts'),
@@ -163,11 +147,7 @@ async function audit(conversationId: string, flags: SummariesFlags, output: Outp
   const database = await openDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-audit' });
   try {
     const found = await auditSummaries(database, conversationId, { limit: flags.limit });
-    if (flags.json === true) output.json(found);
-    else
-      output.lines(
-        summaryAuditLines(found, { columns: output.columns(), style: output.style, full: flags.full === true }),
-      );
+    return { json: found, lines: summaryAuditLines(found, { columns, style, full: flags.full === true }) };
   } finally {
     await database.end({ timeout: 1 });
   }

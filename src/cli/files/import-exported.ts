@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { LONGEST_LINE_BYTES, readLines } from '../../import/read/read-lines.ts';
 import { isConversationFile } from '../../store/transfer/read-file.ts';
 import { StoreError } from '../../store/database/errors.ts';
+import type { Printed } from '../command.ts';
 import { withReader } from '../connect.ts';
 import { shortId } from '../find-conversation.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 import { plural } from '../render/text/numbers.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 
@@ -38,8 +38,7 @@ export async function importExported(
   file: string,
   flags: ConnectionFlags,
   chosen: NewConversationFlags,
-): Promise<void> {
-  const output = openOutput();
+): Promise<Printed> {
   const [{ selectAgent }, { loadConfiguration }] = await Promise.all([
     import('../../config/configuration.ts'),
     import('../../config/load-configuration.ts'),
@@ -47,21 +46,18 @@ export async function importExported(
   const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
   const { workspace, memory } = selectAgent(configuration, chosen.agent ?? 'default', chosen);
   const memoriesOf = { workspace, ...(memory !== undefined && { user: memory.user }) };
-  await withReader(flags, async (client) => {
+  return withReader(flags, async (client) => {
     const imported = await client.conversation.import({ lines: linesOf(file), memoriesOf, ...chosen });
-    if (flags.json === true) {
-      output.json({ conversations: [imported] });
-      return;
-    }
     const { conversationId, turns, entries, memories } = imported;
-    output.lines([
+    const lines = [
       `conversation ${conversationId}: ${plural(turns, 'turn')}, ${plural(entries, 'entry', 'entries')}, as it was exported`,
       ...memories.map(
         ({ scope, scopeName, count }) =>
           `  with ${plural(count, 'memory', 'memories')} for the ${scope} ${safeLine(scopeName)}, shown as data, not as the user's words`,
       ),
       `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
-    ]);
+    ];
+    return { json: { conversations: [imported] }, lines };
   });
 }
 

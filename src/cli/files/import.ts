@@ -1,50 +1,42 @@
 import { resolve } from 'node:path';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { Command } from 'commander';
+import { argument, localCommand, option } from '../command.ts';
+import type { Printed } from '../command.ts';
 import { findDatabaseUrl } from '../connect.ts';
 import { shortId } from '../find-conversation.ts';
-import { holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
-import { importExported, isExported } from './import-exported.ts';
 import { importLines } from '../render/lists/import-lines.ts';
 import { plural } from '../render/text/numbers.ts';
+import { importExported, isExported } from './import-exported.ts';
+import type { NewConversationFlags } from './import-exported.ts';
 
-interface ImportFlags extends ConnectionFlags {
-  readonly agent?: string;
-  readonly model?: string;
-  readonly preset?: string;
-  readonly workspace?: string;
-}
+/** A recorded session as a conversation. */
+const importFile = localCommand<ConnectionFlags & NewConversationFlags, [file: string]>({
+  description:
+    'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast-lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that are named here.',
+  examples: [
+    'npx holdfast import session.jsonl',
+    'npx holdfast import conversation.jsonl',
+    'npx holdfast import session.jsonl --model anthropic/claude-sonnet-5-5 --preset pi && npx holdfast send last "Go on"',
+  ],
+  servers: true,
+  arguments: [argument('<file>', 'recorded session, or a file of `holdfast export`')],
+  options: [
+    option('--agent <name>', 'agent that goes on with it (default: `default`)'),
+    option('--model <provider/model>', "instead of the agent's own"),
+    option('--preset <name>', "compaction preset instead of the agent's own"),
+    option('--workspace <folder>', "instead of the agent's own", (folder: string) => resolve(folder)),
+  ],
+  async run(_call, flags, file) {
+    const { agent, model, preset, workspace } = flags;
+    const chosen = definedOf({ agent, model, preset, workspace });
+    return (await isExported(file)) ? importExported(file, flags, chosen) : importSession(file, flags, chosen);
+  },
+});
 
-/** `holdfast import`: a recorded session as a conversation. */
-export function importCommand(): Command {
-  return withConnections(
-    holdfastCommand('import', {
-      description:
-        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast-lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that are named here.',
-      examples: [
-        'npx holdfast import session.jsonl',
-        'npx holdfast import conversation.jsonl',
-        'npx holdfast import session.jsonl --model anthropic/claude-sonnet-5-5 --preset pi && npx holdfast send last "Go on"',
-      ],
-    }),
-  )
-    .argument('<file>', 'recorded session, or a file of `holdfast export`')
-    .option('--agent <name>', 'agent that goes on with it (default: `default`)')
-    .option('--model <provider/model>', "instead of the agent's own")
-    .option('--preset <name>', "compaction preset instead of the agent's own")
-    .option('--workspace <folder>', "instead of the agent's own")
-    .action(importFile);
-}
+export const commands = { import: importFile };
 
-async function importFile(file: string, flags: ImportFlags): Promise<void> {
-  const { agent, model, preset } = flags;
-  const workspace = flags.workspace === undefined ? undefined : resolve(flags.workspace);
-  if (await isExported(file)) {
-    return importExported(file, flags, definedOf({ agent, model, preset, workspace }));
-  }
-  const output = openOutput();
+async function importSession(file: string, flags: ConnectionFlags, chosen: NewConversationFlags): Promise<Printed> {
   const [{ importSessions }, { loadConfiguration }, { openDatabase }, { requireCurrentSchema }] = await Promise.all([
     import('../../import/import-sessions.ts'),
     import('../../config/load-configuration.ts'),
@@ -52,6 +44,7 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
     import('../../store/database/migrate.ts'),
   ]);
   const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+  const { agent = 'default', model = null, preset = null, workspace = null } = chosen;
   const database = await openDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-import' });
   try {
     await requireCurrentSchema(database);
@@ -59,20 +52,14 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
       file,
       configuration,
       ...definedOf({ taskQueue: process.env['HOLDFAST_TASK_QUEUE'] }),
-      agent: agent ?? 'default',
-      settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null, user: null },
+      agent,
+      settings: { model, preset, workspace, user: null },
     });
-    if (flags.json === true) {
-      output.json({ conversations, report });
-      return;
-    }
-    output.lines(importLines(report));
-    for (const { conversationId, turns, entries } of conversations) {
-      output.lines([
-        `conversation ${conversationId}: ${plural(turns, 'turn')}, ${plural(entries, 'entry', 'entries')}`,
-        `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
-      ]);
-    }
+    const imported = conversations.flatMap(({ conversationId, turns, entries }) => [
+      `conversation ${conversationId}: ${plural(turns, 'turn')}, ${plural(entries, 'entry', 'entries')}`,
+      `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
+    ]);
+    return { json: { conversations, report }, lines: [...importLines(report), ...imported] };
   } finally {
     await database.end({ timeout: 1 });
   }

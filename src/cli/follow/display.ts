@@ -46,7 +46,7 @@ function openScreen(output: Output, hint: () => string): Display {
   let current: TurnScreenState | null = null;
   const paint = (): void => {
     if (current === null) return;
-    const size = { columns: output.columns() ?? 80, rows: output.rows() };
+    const size = { columns: output.columns ?? 80, rows: output.rows };
     painter.paint(screenLines(current, { ...size, style: output.style, now: Date.now(), hint: hint() }));
   };
   const timer = setInterval(paint, REPAINT_MILLISECONDS);
@@ -57,7 +57,7 @@ function openScreen(output: Output, hint: () => string): Display {
     liveText: true,
     show(state, items) {
       current = state;
-      const lines = linesOf(items, { columns: output.columns(), style: output.style });
+      const lines = linesOf(items, { columns: output.columns, style: output.style });
       if (lines.length > 0) painter.commit(lines);
     },
     close() {

@@ -24,7 +24,7 @@ export async function followCompaction(options: {
   readonly conversationId: string;
   readonly display: Display;
   readonly signal: AbortSignal;
-  readonly request: () => Promise<void>;
+  readonly request: () => Promise<unknown>;
 }): Promise<CompactionEnd> {
   const { client, conversationId, display, signal } = options;
   // What was there before the request is not its effect.

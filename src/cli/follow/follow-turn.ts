@@ -1,12 +1,11 @@
 import type { Holdfast } from '../../client/holdfast.ts';
-import type { ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
+import type { TimelineEvent, TurnSummary } from '../../client/types.ts';
 import type { TurnItem } from '../render/turn/turn-items.ts';
 import { applyEvent, applyLiveText, startState } from '../render/turn/turn-state.ts';
 import type { TurnScreenState } from '../render/turn/turn-state.ts';
 import { NO_DISPLAY } from './display.ts';
 import type { Display } from './display.ts';
-import { createEntrySource } from './entry-source.ts';
-import type { EntrySource } from './entry-source.ts';
+import { entryOfEvent } from './entry-of-event.ts';
 import { createPatience } from './patience.ts';
 import { chooseTurn } from './turn-choice.ts';
 import type { TurnTarget } from './turn-choice.ts';
@@ -14,8 +13,6 @@ import type { TurnTarget } from './turn-choice.ts';
 export interface FollowOptions extends TurnTarget {
   readonly client: Holdfast;
   readonly conversationId: string;
-  /** Entries up to it are not read. Default: 0. */
-  readonly afterEntry?: number;
   /** Events up to it are not told. Default: 0. */
   readonly afterEvent?: number;
   /** `false`: entries are not read, for who only wants to know how the turn ends. Default: true. */
@@ -38,7 +35,6 @@ const COST_INTERVAL_MILLISECONDS = 500;
 /** Shows a turn until it ends. @returns `null` when the signal aborted first */
 export async function followTurn(options: FollowOptions): Promise<FollowedTurn | null> {
   const { client, conversationId, display, signal } = options;
-  const entries = createEntrySource(client, conversationId, options.afterEntry ?? 0);
   const figures = createFigures(client, conversationId, display !== NO_DISPLAY);
   let state: TurnScreenState = startState(Date.now());
   const choice = chooseTurn(options);
@@ -73,7 +69,7 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
       }
       continue;
     }
-    const entry = options.entries === false ? null : await patience.through(() => entryOf(entries, event));
+    const entry = options.entries === false ? null : await patience.through(() => entryOfEvent(client, event));
     const applied = applyEvent({ ...heard(), turnId: event.turnId }, event, entry);
     state = await patience.through(() => figures.add(applied.state, event));
     answer = lastAnswer(applied.items) ?? answer;
@@ -87,18 +83,6 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
 
 function lastAnswer(items: readonly TurnItem[]): string | null {
   return items.findLast((item) => item.kind === 'answer')?.text ?? null;
-}
-
-async function entryOf(entries: EntrySource, event: TimelineEvent): Promise<ListedEntry | null> {
-  const fits = entryTest(event);
-  return fits === null ? null : entries.take((entry) => entry.turnId === event.turnId && fits(entry));
-}
-
-/** What tells the entry that an event speaks of; `null` for an event without one. */
-function entryTest(event: TimelineEvent): ((entry: ListedEntry) => boolean) | null {
-  const named =
-    event.kind === 'message_taken' || event.kind === 'model_call_answered' || event.kind === 'tool_call_finished';
-  return named ? ({ entryId }) => entryId === event.data.entryId : null;
 }
 
 /** Adds what events do not tell: the size of the window, and what the turn has cost. */

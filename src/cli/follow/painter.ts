@@ -26,7 +26,7 @@ export function createPainter(output: Pick<Output, 'write' | 'columns'>): Painte
   const toRegionStart = (): string => {
     if (region.length === 0) return '\r';
     // After a resize the terminal has broken the painted lines anew.
-    const columns = output.columns() ?? 80;
+    const columns = output.columns ?? 80;
     const rows = region.reduce(
       (sum, line) => sum + Math.max(1, Math.ceil(displayWidth(withoutStyle(line)) / columns)),
       0,

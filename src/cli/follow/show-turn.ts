@@ -14,10 +14,7 @@ import type { TurnKeys } from './keys.ts';
 import { followTurn, readEndedTurn } from './follow-turn.ts';
 import type { FollowedTurn, FollowOptions } from './follow-turn.ts';
 
-export interface ShowTurnOptions extends Pick<
-  FollowOptions,
-  'conversationId' | 'turnId' | 'afterTurnId' | 'afterEntry'
-> {
+export interface ShowTurnOptions extends Pick<FollowOptions, 'conversationId' | 'turnId' | 'afterTurnId'> {
   readonly json: boolean;
   /** The message was typed right above and the next one follows: neither is told. Default: false. */
   readonly inChat?: boolean;
@@ -98,6 +95,6 @@ function endLines(output: Output, conversation: string, followed: FollowedTurn, 
 }
 
 function wrapped(text: string, output: Output): string[] {
-  const columns = output.columns();
+  const columns = output.columns;
   return (columns === null ? [text] : wrapWords(text, Math.max(8, columns - 2))).map((line) => `  ${line}`);
 }

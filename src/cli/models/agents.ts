@@ -1,44 +1,30 @@
-import type { Command } from 'commander';
-import { holdfastCommand, withJson } from '../holdfast-command.ts';
-import type { JsonOption } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
+import { localCommand } from '../command.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
 
-/** `holdfast agents`: agents of holdfast.yaml. */
-export function agentsCommand(): Command {
-  return withJson(
-    holdfastCommand('agents', {
-      description:
-        'Lists the agents of holdfast.yaml and the one that is always there, `default`, with model, compaction preset and tools. Agents that a program defines are known to its own workers.',
-      examples: ['npx holdfast agents', 'npx holdfast agents --json | jq -r ".agents[].name"'],
-    }),
-  ).action(agents);
-}
+const agents = localCommand({
+  description:
+    'Lists the agents of holdfast.yaml and the one that is always there, `default`, with model, compaction preset and tools. Agents that a program defines are known to its own workers.',
+  examples: ['npx holdfast agents', 'npx holdfast agents --json | jq -r ".agents[].name"'],
+  async run({ output }) {
+    const { loadConfiguration } = await import('../../config/load-configuration.ts');
+    const { agents: configured, file } = loadConfiguration({ directory: process.cwd(), environment: process.env });
+    const listed = configured.map(({ policy, name, model, tools, workspace }) => ({
+      name,
+      model,
+      preset: policy.name,
+      tools,
+      workspace,
+    }));
+    const rows = listed.map(({ name, model, preset, tools }) => [name, model, preset, tools.join(', ')].map(safeLine));
+    const columns = [
+      { title: 'agent' },
+      { title: 'model' },
+      { title: 'preset' },
+      { title: 'tools', flexible: true as const },
+    ];
+    return { json: { file, agents: listed }, lines: tableLines(columns, rows, output) };
+  },
+});
 
-async function agents(flags: JsonOption): Promise<void> {
-  const output = openOutput();
-  const { loadConfiguration } = await import('../../config/load-configuration.ts');
-  const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
-  const listed = configuration.agents.map(({ name, model, policy, tools, workspace }) => ({
-    name,
-    model,
-    preset: policy.name,
-    tools,
-    workspace,
-  }));
-  if (flags.json === true) return output.json({ file: configuration.file, agents: listed });
-  const rows = listed.map(({ name, model, preset, tools }) => [
-    safeLine(name),
-    safeLine(model),
-    safeLine(preset),
-    safeLine(tools.join(', ')),
-  ]);
-  const columns = [
-    { title: 'agent' },
-    { title: 'model' },
-    { title: 'preset' },
-    { title: 'tools', flexible: true as const },
-  ];
-  output.lines(tableLines(columns, rows, { columns: output.columns(), style: output.style }));
-}
+export const commands = { agents };

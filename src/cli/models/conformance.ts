@@ -33,9 +33,9 @@ const SECONDS = 60;
 /** Milliseconds of silence after which a call is given up: one dead check must not cost the others their time. */
 const SILENCE_MILLISECONDS = 30_000;
 
-/** `holdfast model test`: what works with a model server. */
-export function conformanceCommand(): Command {
-  const command = newCommand('test')
+/** What works with a model server. */
+function makeTest(name: string): Command {
+  const command = newCommand(name)
     .description(
       'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, a count endpoint, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
     )
@@ -68,6 +68,8 @@ export function conformanceCommand(): Command {
     );
   return withJson(command).action(conformance);
 }
+
+export const commands = { test: makeTest };
 
 async function conformance(flags: ConformanceFlags): Promise<void> {
   const output = openOutput();

@@ -1,17 +1,16 @@
-import type { Command } from 'commander';
 import { assessCall } from '../../models/errors/assess-call.ts';
 import { assessError } from '../../models/errors/classify.ts';
 import type { ErrorAssessment, Repair } from '../../models/errors/assessment.ts';
 import type { RequestSize } from '../../models/model-client.ts';
 import { parseJson } from '../../models/protocols/json.ts';
+import { localCommand, option } from '../command.ts';
 import { count } from '../count-option.ts';
-import { errorOf, readErrorCase } from './error-case.ts';
-import { holdfastCommand, withJson } from '../holdfast-command.ts';
 import type { JsonOption } from '../holdfast-command.ts';
-import { openOutput, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
 import { readStandardInput } from '../read-text.ts';
 import { formatCount, plural } from '../render/text/numbers.ts';
 import { UsageError } from '../usage-error.ts';
+import { errorOf, readErrorCase } from './error-case.ts';
 
 interface ExplainErrorFlags extends JsonOption {
   readonly provider: string;
@@ -21,46 +20,36 @@ interface ExplainErrorFlags extends JsonOption {
   readonly window?: number;
 }
 
-/** `holdfast model explain-error`: what Holdfast would do with a provider's error, and why. */
-export function explainErrorCommand(): Command {
-  return withJson(
-    holdfastCommand('explain-error', {
-      description:
-        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --tokens and --window also how full the request was decides: from 90 % of the window on, a refusal that nobody understands is taken for an overflow. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body`, `message`, `tokens` and `window`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens, what is not known left out; `kind` is `none` when nothing is wrong with it. A line that cannot be read is answered as well, with the `kind` `unreadable` and its number as `line`; the exit code is 2 then, after all lines are answered.',
-      examples: [
-        `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast model explain-error --status 400`,
-        'echo "bad request" | npx holdfast model explain-error --status 400 --tokens 195000 --window 200000',
-        'npx holdfast model explain-error --jsonl < cases.jsonl > verdicts.jsonl',
-      ],
-    }),
-  )
-    .option('--provider <name>', 'who sent it; no rule depends on it, it is only named', 'unknown')
-    .option('--status <number>', 'HTTP status (default: none, as in a stream)', count(100, 599))
-    .option('--tokens <number>', 'size of the refused request; needs --window (default: not known)', count(1))
-    .option('--window <number>', 'window of the model in tokens; needs --tokens (default: not known)', count(1))
-    .option('--jsonl', 'read one case per line, write one verdict per line')
-    .action(explainError);
-}
+/** What Holdfast would do with a provider's error, and why. */
+const explain = localCommand<ExplainErrorFlags>({
+  description:
+    'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --tokens and --window also how full the request was decides: from 90 % of the window on, a refusal that nobody understands is taken for an overflow. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body`, `message`, `tokens` and `window`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens, what is not known left out; `kind` is `none` when nothing is wrong with it. A line that cannot be read is answered as well, with the `kind` `unreadable` and its number as `line`; the exit code is 2 then, after all lines are answered.',
+  examples: [
+    `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast model explain-error --status 400`,
+    'echo "bad request" | npx holdfast model explain-error --status 400 --tokens 195000 --window 200000',
+    'npx holdfast model explain-error --jsonl < cases.jsonl > verdicts.jsonl',
+  ],
+  options: [
+    option('--provider <name>', 'who sent it; no rule depends on it, it is only named').default('unknown'),
+    option('--status <number>', 'HTTP status (default: none, as in a stream)', count(100, 599)),
+    option('--tokens <number>', 'size of the refused request; needs --window (default: not known)', count(1)),
+    option('--window <number>', 'window of the model in tokens; needs --tokens (default: not known)', count(1)),
+    option('--jsonl', 'read one case per line, write one verdict per line'),
+  ],
+  async run({ output }, { provider, status, jsonl = false, ...flags }) {
+    const text = await readStandardInput(jsonl ? 'cases' : 'body of the error');
+    const size = requestSize(flags);
+    if (jsonl) return explainCases(text, output, size);
+    const error = errorOf({ provider, status, body: parseJson(text) ?? text });
+    const assessment = assessError(error, Date.now(), size);
+    return { json: verdict(assessment), lines: explanation(assessment) };
+  },
+});
 
-async function explainError(flags: ExplainErrorFlags): Promise<void> {
-  const output = openOutput();
-  const text = await readStandardInput(flags.jsonl === true ? 'cases' : 'body of the error');
-  const size = requestSize(flags);
-  if (flags.jsonl === true) {
-    explainCases(text, output, size);
-    return;
-  }
-  const assessment = assessError(
-    errorOf({ provider: flags.provider, status: flags.status, body: parseJson(text) ?? text }),
-    Date.now(),
-    size,
-  );
-  if (flags.json === true) output.json(verdict(assessment));
-  else output.lines(explanation(assessment));
-}
+export const commands = { 'explain-error': explain };
 
 /** How full the request was: of two options one alone says nothing. */
-function requestSize({ tokens, window }: ExplainErrorFlags): RequestSize | undefined {
+function requestSize({ tokens, window }: Pick<ExplainErrorFlags, 'tokens' | 'window'>): RequestSize | undefined {
   if (tokens === undefined && window === undefined) return undefined;
   if (tokens !== undefined && window !== undefined) return { estimatedTokens: tokens, window };
   throw new UsageError('usage', '--tokens and --window belong together.', 'Give both, or none.');

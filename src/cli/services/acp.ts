@@ -1,31 +1,22 @@
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
-import type { Command } from 'commander';
-import { withClient } from '../connect.ts';
-import { holdfastCommand, tenantOption, withConnections } from '../holdfast-command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
+import { clientCommand } from '../command.ts';
+import { tenantOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
 import { readVersion } from '../package-version.ts';
 
-/** `holdfast acp`: Holdfast as an agent of an editor. */
-export function acpCommand(): Command {
-  return withConnections(
-    holdfastCommand('acp', {
-      description:
-        'Serves the agents of holdfast.yaml to an editor that speaks the Agent Client Protocol, on standard input and output. Turns run in workers: they go on when the editor is closed, and loading the session shows what happened meanwhile.',
-      examples: ['npx holdfast acp', "npx acpx --agent 'npx holdfast acp' 'What does this project do?'"],
-    }),
-  )
-    .addOption(tenantOption())
-    .action(serve);
-}
-
-async function serve(flags: ConnectionFlags): Promise<void> {
-  const [{ createAcpAgent }, { ndJsonStream }] = await Promise.all([
-    import('../../server/acp/acp-agent.ts'),
-    import('@agentclientprotocol/sdk'),
-  ]);
-  await withClient(flags, { agents: true }, async (client, { configuration }) => {
+/** Holdfast as an agent of an editor. */
+const acp = clientCommand({
+  description:
+    'Serves the agents of holdfast.yaml to an editor that speaks the Agent Client Protocol, on standard input and output. Turns run in workers: they go on when the editor is closed, and loading the session shows what happened meanwhile.',
+  examples: ['npx holdfast acp', "npx acpx --agent 'npx holdfast acp' 'What does this project do?'"],
+  options: [tenantOption()],
+  needs: { agents: true },
+  async run({ client, surroundings: { configuration } }) {
+    const [{ createAcpAgent }, { ndJsonStream }] = await Promise.all([
+      import('../../server/acp/acp-agent.ts'),
+      import('@agentclientprotocol/sdk'),
+    ]);
     if (configuration === null) throw new TypeError('the agents of the file are needed');
     const agent = createAcpAgent({ client, configuration, version: readVersion() });
     const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
@@ -34,5 +25,7 @@ async function serve(flags: ConnectionFlags): Promise<void> {
       await Promise.race([connection.closed, once(signal, 'abort')]);
     });
     connection.close();
-  });
-}
+  },
+});
+
+export const commands = { acp };

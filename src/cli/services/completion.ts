@@ -1,12 +1,9 @@
-import { Argument } from 'commander';
-import type { Command } from 'commander';
+import { argument, localCommand } from '../command.ts';
 import { COMMANDS } from '../command-list.ts';
-import { holdfastCommand, withJson } from '../holdfast-command.ts';
 import type { JsonOption } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 
 /** Names of commands; `branch` is followed by those of its group. */
-export function completionWords(): ReadonlyMap<string, readonly string[]> {
+function completionWords(): ReadonlyMap<string, readonly string[]> {
   const all = COMMANDS.flatMap(([, commands]) => commands);
   return new Map(
     all.map((listed) => [listed.name, 'commands' in listed ? listed.commands.map(({ name }) => name) : []]),
@@ -53,22 +50,17 @@ function groupCases(
     .join('\n');
 }
 
-/** `holdfast completion`: completes names of commands. */
-export function completionCommand(): Command {
-  return withJson(
-    holdfastCommand('completion', {
-      description: 'Prints a script that lets a shell complete the names of commands.',
-      examples: [
-        'eval "$(npx holdfast completion bash)"',
-        'npx holdfast completion fish > ~/.config/fish/completions/holdfast.fish',
-      ],
-    }),
-  )
-    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
-    .action((shell: keyof typeof SCRIPTS, flags: JsonOption) => {
-      const script = SCRIPTS[shell](completionWords());
-      const output = openOutput();
-      if (flags.json === true) output.json({ shell, script });
-      else output.lines(script.split('\n'));
-    });
-}
+const completion = localCommand<JsonOption, [shell: keyof typeof SCRIPTS]>({
+  description: 'Prints a script that lets a shell complete the names of commands.',
+  examples: [
+    'eval "$(npx holdfast completion bash)"',
+    'npx holdfast completion fish > ~/.config/fish/completions/holdfast.fish',
+  ],
+  arguments: [argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS))],
+  async run(_call, _flags, shell) {
+    const script = SCRIPTS[shell](completionWords());
+    return { json: { shell, script }, lines: script.split('\n') };
+  },
+});
+
+export const commands = { completion };

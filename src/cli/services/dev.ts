@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { DevOutput } from './dev-output.ts';
-import { holdfastCommand, withJson } from '../holdfast-command.ts';
+import { localCommand, option } from '../command.ts';
+import { count } from '../count-option.ts';
 import type { JsonOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
+import { DEFAULT_PORTS } from '../../local/choose-ports.ts';
 import type { StackPorts } from '../../local/choose-ports.ts';
 import type { LocalStack } from '../../local/stack.ts';
 import type { ServiceName } from '../../local/supervise.ts';
@@ -23,18 +24,11 @@ interface DevOptions extends JsonOption {
   readonly workerCommand?: string;
 }
 
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new InvalidArgumentError('A port is a whole number from 1 to 65535.');
-  return port;
-}
-
 /** Environment variables that hold a key for a real model. */
 const MODEL_KEYS = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'];
 
 /** The first model key that is set, by the name of its variable. */
-export function modelKeyName(environment: NodeJS.ProcessEnv): string | null {
+function modelKeyName(environment: NodeJS.ProcessEnv): string | null {
   return MODEL_KEYS.find((name) => (environment[name] ?? '') !== '') ?? null;
 }
 
@@ -50,13 +44,13 @@ function servicesOf(options: DevOptions, environment: NodeJS.ProcessEnv): Servic
 }
 
 function portsOf(options: DevOptions): Partial<StackPorts> {
-  return {
-    ...(options.postgresPort === undefined ? {} : { postgres: options.postgresPort }),
-    ...(options.temporalPort === undefined ? {} : { temporal: options.temporalPort }),
-    ...(options.uiPort === undefined ? {} : { temporalUi: options.uiPort }),
-    ...(options.simulatorPort === undefined ? {} : { simulator: options.simulatorPort }),
-    ...(options.serverPort === undefined ? {} : { server: options.serverPort }),
-  };
+  return definedOf({
+    postgres: options.postgresPort,
+    temporal: options.temporalPort,
+    temporalUi: options.uiPort,
+    simulator: options.simulatorPort,
+    server: options.serverPort,
+  });
 }
 
 function isNamed({ directory }: DevOptions): boolean {
@@ -116,33 +110,28 @@ async function dev(options: DevOptions): Promise<void> {
   });
 }
 
-/** `holdfast dev`: the whole local stack in one terminal. */
-export function devCommand(): Command {
-  return withJson(
-    holdfastCommand('dev', {
-      description:
-        'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL and holdfast.yaml name servers of your own, which are then used instead. With --json, one object per line: events, then the addresses.',
-      examples: ['npx holdfast dev', 'npx holdfast dev --no-worker --postgres-port 5544'],
-    }),
-  )
-    .option('--postgres-port <port>', 'port of Postgres (default: 7432 or the next free one, remembered)', parsePort)
-    .option('--temporal-port <port>', 'port of Temporal (default: 7233 or the next free one, remembered)', parsePort)
-    .option('--ui-port <port>', "port of Temporal's UI (default: 8233 or the next free one, remembered)", parsePort)
-    .option(
-      '--simulator-port <port>',
-      'port of the simulator (default: 8787 or the next free one, remembered)',
-      parsePort,
-    )
-    .option(
-      '--server-port <port>',
-      'port of the HTTP server (default: 7070 or the next free one, remembered)',
-      parsePort,
-    )
-    .option('--simulator', 'run the simulator although a model key is set')
-    .option('--no-simulator', 'do not run the simulator')
-    .option('--no-worker', 'do not run a worker')
-    .option('--no-server', 'do not run the HTTP server')
-    .option('--directory <folder>', 'where data and addresses are kept (default: .holdfast here or above)')
-    .addOption(new Option('--worker-command <arguments>', 'arguments of Node instead of the worker').hideHelp())
-    .action(dev);
-}
+const port = count(1, 65_535);
+const free = (otherwise: number): string => `(default: ${otherwise} or the next free one, remembered)`;
+
+/** The whole local stack in one terminal. */
+const devCommand = localCommand<DevOptions>({
+  description:
+    'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL and holdfast.yaml name servers of your own, which are then used instead. With --json, one object per line: events, then the addresses.',
+  examples: ['npx holdfast dev', 'npx holdfast dev --no-worker --postgres-port 5544'],
+  options: [
+    option('--postgres-port <port>', `port of Postgres ${free(DEFAULT_PORTS.postgres)}`, port),
+    option('--temporal-port <port>', `port of Temporal ${free(DEFAULT_PORTS.temporal)}`, port),
+    option('--ui-port <port>', `port of Temporal's UI ${free(DEFAULT_PORTS.temporalUi)}`, port),
+    option('--simulator-port <port>', `port of the simulator ${free(DEFAULT_PORTS.simulator)}`, port),
+    option('--server-port <port>', `port of the HTTP server ${free(DEFAULT_PORTS.server)}`, port),
+    option('--simulator', 'run the simulator although a model key is set'),
+    option('--no-simulator', 'do not run the simulator'),
+    option('--no-worker', 'do not run a worker'),
+    option('--no-server', 'do not run the HTTP server'),
+    option('--directory <folder>', 'where data and addresses are kept (default: .holdfast here or above)'),
+    option('--worker-command <arguments>', 'arguments of Node instead of the worker').hideHelp(),
+  ],
+  run: (_call, options) => dev(options),
+});
+
+export const commands = { dev: devCommand };

@@ -1,12 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ResolvedProviders } from '../../config/providers.ts';
 import { ConfigurationError, describeProblem } from '../../config/errors.ts';
 import { broken, CHECK_NAMES } from '../../local/doctor/finding.ts';
 import type { CheckName, Finding } from '../../local/doctor/finding.ts';
+import { localCommand, option } from '../command.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
-import { newCommand } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 import type { JsonOption } from '../holdfast-command.ts';
 
 const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok     ', warning: 'warning', broken: 'broken ' };
@@ -62,24 +61,6 @@ function mistakesOf(error: unknown): Finding[] {
   return details.map(mistake);
 }
 
-async function doctor(options: DoctorOptions): Promise<void> {
-  // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
-  const [{ examine }, { stateDirectory }] = await Promise.all([
-    import('../../local/doctor/examine.ts'),
-    import('../../local/stack-file.ts'),
-  ]);
-  const { findings: mistakes, ...read } = await readConfiguration();
-  const { only } = options;
-  const directory = options.directory ?? stateDirectory();
-  const examined = await examine({ ...read, directory, ...(only !== undefined && { only }) });
-  const findings = [...examined, ...mistakes];
-  const isHealthy = findings.every(({ status }) => status !== 'broken');
-  const output = openOutput();
-  if (options.json === true) output.json({ healthy: isHealthy, findings });
-  else output.lines(findings.map(formatFinding));
-  if (!isHealthy) process.exitCode = EXIT_CODES.findings.code;
-}
-
 interface DoctorOptions extends JsonOption {
   readonly directory?: string;
   readonly only?: readonly CheckName[];
@@ -96,16 +77,26 @@ function checkNames(text: string): readonly CheckName[] {
   });
 }
 
-/** `holdfast doctor`: what works on this machine, and how to mend what does not. */
-export function doctorCommand(): Command {
-  return newCommand('doctor')
-    .description('Check this machine: versions, ports, disk, Postgres, Temporal, model key, clock')
-    .option('--directory <folder>', 'state folder of the local stack; default: .holdfast')
-    .option('--only <checks>', `these checks alone, separated by commas: ${CHECK_LIST}`, checkNames)
-    .option('--json', 'one JSON object: healthy, findings (check, status, detail, fix)')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  npx holdfast doctor\n  npx holdfast doctor --only temporal,postgres\n\nExit codes: 0 everything works, 5 something is broken (its line ends with the fix)',
-    )
-    .action(doctor);
-}
+const doctor = localCommand<DoctorOptions>({
+  description: 'Check this machine: versions, ports, disk, Postgres, Temporal, model key, clock',
+  examples: ['npx holdfast doctor', 'npx holdfast doctor --only temporal,postgres'],
+  options: [
+    option('--directory <folder>', 'state folder of the local stack; default: .holdfast'),
+    option('--only <checks>', `these checks alone, separated by commas: ${CHECK_LIST}`, checkNames),
+  ],
+  async run(_call, { directory, only }) {
+    // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
+    const [{ examine }, { stateDirectory }] = await Promise.all([
+      import('../../local/doctor/examine.ts'),
+      import('../../local/stack-file.ts'),
+    ]);
+    const { findings: mistakes, ...read } = await readConfiguration();
+    const examined = await examine({ ...read, directory: directory ?? stateDirectory(), ...definedOf({ only }) });
+    const findings = [...examined, ...mistakes];
+    const healthy = findings.every(({ status }) => status !== 'broken');
+    if (!healthy) process.exitCode = EXIT_CODES.findings.code;
+    return { json: { healthy, findings }, lines: findings.map(formatFinding) };
+  },
+});
+
+export const commands = { doctor };

@@ -1,10 +1,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
-import { holdfastCommand, withJson } from '../holdfast-command.ts';
+import { argument, localCommand } from '../command.ts';
 import type { JsonOption } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 
 const CONFIGURATION = `# Agents, models and limits of this project. All options: docs/configuration.md of Holdfast.
 # Check it with: npx holdfast config check
@@ -74,45 +72,40 @@ test('the agent converts a temperature', async () => {
 
 const FILES = { 'holdfast.yaml': CONFIGURATION, 'own-tool.ts': TOOL, 'own-tool.test.ts': TEST } as const;
 
-/** `holdfast init`: first files of a project. */
-export function initCommand(): Command {
-  return withJson(
-    holdfastCommand('init', {
-      description:
-        'Writes a commented holdfast.yaml, an agent with a tool of its own, a test of it, and a line in .gitignore. A file that is there stays as it is.',
-      examples: ['npx holdfast init', 'npx holdfast init ../other-project'],
-    }),
-  )
-    .argument('[folder]', 'where to', '.')
-    .action(init);
-}
-
-async function init(folder: string, flags: JsonOption): Promise<void> {
-  const output = openOutput();
-  const directory = resolve(folder);
-  const written: string[] = [];
-  const kept: string[] = [];
-  for (const [name, text] of Object.entries(FILES)) {
-    const path = join(directory, name);
-    if (existsSync(path)) kept.push(name);
-    else {
-      await writeFile(path, text);
-      written.push(name);
+/** First files of a project. */
+const init = localCommand<JsonOption, [folder: string]>({
+  description:
+    'Writes a commented holdfast.yaml, an agent with a tool of its own, a test of it, and a line in .gitignore. A file that is there stays as it is.',
+  examples: ['npx holdfast init', 'npx holdfast init ../other-project'],
+  arguments: [argument('[folder]', 'where to').default('.')],
+  async run(_call, _flags, folder) {
+    const directory = resolve(folder);
+    const written: string[] = [];
+    const kept: string[] = [];
+    for (const [name, text] of Object.entries(FILES)) {
+      const path = join(directory, name);
+      if (existsSync(path)) kept.push(name);
+      else {
+        await writeFile(path, text);
+        written.push(name);
+      }
     }
-  }
-  if (await ignoreState(join(directory, '.gitignore'))) written.push('.gitignore');
-  if (flags.json === true) return output.json({ directory, written, kept });
-  output.lines([
-    ...written.map((name) => `wrote ${name}`),
-    ...kept.map((name) => `kept  ${name}`),
-    '',
-    'Next:',
-    '  $ npm pkg set type=module && npm install holdfast zod tsx    what the two files need',
-    '  $ npx holdfast dev                                           leave it running; then, in another terminal:',
-    '  $ npx tsx own-tool.ts                                        the agent calls the tool',
-    '  $ npx tsx --test own-tool.test.ts                            its test, which needs no stack',
-  ]);
-}
+    if (await ignoreState(join(directory, '.gitignore'))) written.push('.gitignore');
+    const lines = [
+      ...written.map((name) => `wrote ${name}`),
+      ...kept.map((name) => `kept  ${name}`),
+      '',
+      'Next:',
+      '  $ npm pkg set type=module && npm install holdfast zod tsx    what the two files need',
+      '  $ npx holdfast dev                                           leave it running; then, in another terminal:',
+      '  $ npx tsx own-tool.ts                                        the agent calls the tool',
+      '  $ npx tsx --test own-tool.test.ts                            its test, which needs no stack',
+    ];
+    return { json: { directory, written, kept }, lines };
+  },
+});
+
+export const commands = { init };
 
 /** Keeps the local stack's data out of git. @returns whether it was not kept out before */
 async function ignoreState(path: string): Promise<boolean> {

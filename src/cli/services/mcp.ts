@@ -1,31 +1,21 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
-import { withClient } from '../connect.ts';
-import { holdfastCommand, tenantOption, withConnections } from '../holdfast-command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
+import { clientCommand } from '../command.ts';
+import { tenantOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
 import { printRemark } from '../output.ts';
 import { readVersion } from '../package-version.ts';
 
-/** `holdfast mcp`: Holdfast as a server of the Model Context Protocol. */
-export function mcpCommand(): Command {
-  return withConnections(
-    holdfastCommand('mcp', {
-      description:
-        'Serves Holdfast to an assistant over the Model Context Protocol on standard input and output: start tasks, wait for them, search what was said, decide on calls that wait. Ends when the input does. The tasks go on in workers.',
-      examples: ['npx holdfast mcp', 'claude mcp add holdfast -- npx holdfast mcp'],
-    }),
-  )
-    .addOption(tenantOption())
-    .action(serve);
-}
-
-async function serve(flags: ConnectionFlags): Promise<void> {
-  const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
-    import('../../server/mcp-server.ts'),
-    import('@modelcontextprotocol/sdk/server/stdio.js'),
-  ]);
-  await withClient(flags, {}, async (client) => {
+/** Holdfast as a server of the Model Context Protocol. */
+const mcp = clientCommand({
+  description:
+    'Serves Holdfast to an assistant over the Model Context Protocol on standard input and output: start tasks, wait for them, search what was said, decide on calls that wait. Ends when the input does. The tasks go on in workers.',
+  examples: ['npx holdfast mcp', 'claude mcp add holdfast -- npx holdfast mcp'],
+  options: [tenantOption()],
+  async run({ client }) {
+    const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
+      import('../../server/mcp-server.ts'),
+      import('@modelcontextprotocol/sdk/server/stdio.js'),
+    ]);
     const { server } = createMcpServer(client, readVersion());
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
     server.onerror = (error) => printRemark(`warning: a message that cannot be read was left out: ${error.message}`);
@@ -39,5 +29,7 @@ async function serve(flags: ConnectionFlags): Promise<void> {
       await Promise.race([closed, ended, once(signal, 'abort')]);
     });
     await server.close();
-  });
-}
+  },
+});
+
+export const commands = { mcp };

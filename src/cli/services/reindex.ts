@@ -1,11 +1,9 @@
-import type { Command } from 'commander';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ReindexProgress, Reindexed } from '../../client/types.ts';
-import { withReader } from '../connect.ts';
+import { argument, readerCommand } from '../command.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
-import { holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { interruptible } from '../interruption.ts';
-import { openOutput } from '../output.ts';
 import { formatCount, plural } from '../render/text/numbers.ts';
 
 /** The old index of what was begun is gone; that of the others is there. */
@@ -14,41 +12,33 @@ const STOPPED = [
   '  next: npx holdfast db reindex',
 ];
 
-/** `holdfast db reindex`: builds the search index anew from the log. */
-export function reindexCommand(): Command {
-  return withConnections(
-    holdfastCommand('reindex', {
-      description:
-        'Builds the index that `holdfast recall` and the recall tools search anew, of one conversation or of all. Needed only when the index was damaged or Postgres came with other dictionaries: what is new is indexed by itself. Ctrl-C stops it; what it had begun is finished by the upkeep of a worker or by the next search.',
-      examples: ['npx holdfast db reindex', 'npx holdfast db reindex last'],
-    }),
-  )
-    .argument('[conversation]', 'id, its beginning or end if only one has it, or `last`; default: all')
-    .action(reindex);
-}
-
-async function reindex(reference: string | undefined, flags: ConnectionFlags): Promise<void> {
-  const output = openOutput();
-  await withReader(flags, async (client) => {
+/** Builds the search index anew from the log. */
+const reindex = readerCommand<ConnectionFlags, [conversation: string | undefined]>({
+  description:
+    'Builds the index that `holdfast recall` and the recall tools search anew, of one conversation or of all. Needed only when the index was damaged or Postgres came with other dictionaries: what is new is indexed by itself. Ctrl-C stops it; what it had begun is finished by the upkeep of a worker or by the next search.',
+  examples: ['npx holdfast db reindex', 'npx holdfast db reindex last'],
+  arguments: [argument('[conversation]', 'id, its beginning or end if only one has it, or `last`; default: all')],
+  async run({ client, output }, { json = false }, reference) {
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
     const done = { conversations: 0, passages: 0 };
     const { result } = await interruptible((signal) =>
       client.memory.reindex({
-        ...(conversationId !== undefined && { conversationId }),
+        ...definedOf({ conversationId }),
         signal,
         onProgress: (progress) => {
           done.conversations = progress.done;
           done.passages += progress.passages;
-          if (flags.json !== true && progress.of > 1) output.remark(progressLine(progress));
+          if (!json && progress.of > 1) output.remark(progressLine(progress));
         },
       }),
     );
     // A long batch is not waited for.
     const reindexed = result ?? { ...done, embedded: 0, interrupted: true };
-    if (flags.json === true) output.json(reindexed);
-    else output.lines(resultLines(reindexed));
-  });
-}
+    return { json: reindexed, lines: resultLines(reindexed) };
+  },
+});
+
+export const commands = { reindex };
 
 function progressLine({ conversationId, done, of, passages }: ReindexProgress): string {
   return `${formatCount(done)} of ${formatCount(of)}: conversation …${shortId(conversationId)}, ${plural(passages, 'passage')}`;

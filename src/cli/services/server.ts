@@ -1,16 +1,16 @@
-import type { Command } from 'commander';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { ServerOptions } from '../../server/start-server.ts';
 import type { Database } from '../../store/database/database.ts';
-import { connectOptions, withClient } from '../connect.ts';
+import { clientCommand, option } from '../command.ts';
+import { connectOptions } from '../connect.ts';
 import type { Surroundings } from '../connect.ts';
 import { count } from '../count-option.ts';
-import { holdfastCommand, tenantOption, withConnections } from '../holdfast-command.ts';
+import { tenantOption } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { untilSignalled } from '../interruption.ts';
-import { listenError } from './listen-error.ts';
+import { untilAborted, untilSignalled } from '../interruption.ts';
 import { openOutput } from '../output.ts';
 import { readVersion } from '../package-version.ts';
+import { listenError } from './listen-error.ts';
 
 interface ServerFlags extends ConnectionFlags {
   readonly host: string;
@@ -18,31 +18,26 @@ interface ServerFlags extends ConnectionFlags {
   readonly keys?: true;
 }
 
-/** `holdfast server`: the API over HTTP. */
-export function serverCommand(): Command {
-  return withConnections(
-    holdfastCommand('server', {
-      description:
-        'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. Without --keys it listens on this machine only and lets it do everything, for one tenant. With --keys each request names a key of `holdfast keys create`.',
-      examples: ['npx holdfast server', 'npx holdfast server --keys --host 0.0.0.0 --port 8080'],
-    }),
-  )
-    .option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 7070)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--keys', 'require an API key')
-    .addOption(tenantOption())
-    .action(serve);
-}
+/** The API over HTTP. */
+const server = clientCommand<ServerFlags>({
+  description:
+    'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. Without --keys it listens on this machine only and lets it do everything, for one tenant. With --keys each request names a key of `holdfast keys create`.',
+  examples: ['npx holdfast server', 'npx holdfast server --keys --host 0.0.0.0 --port 8080'],
+  options: [
+    option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 7070),
+    option('--host <address>', 'address to listen on').default('127.0.0.1'),
+    option('--keys', 'require an API key'),
+    tenantOption(),
+  ],
+  // Of the configuration the server needs the agents: what is wrong in it is told here.
+  needs: { agents: true },
+  run: ({ client, surroundings }, flags) =>
+    flags.keys === true ? serveWithKeys(flags, surroundings) : serveLocally(flags, surroundings, client),
+});
+
+export const commands = { server };
 
 type Served = Pick<ServerOptions, 'access' | 'clientOf' | 'needsKeys'> & { readonly database: Database };
-
-async function serve(flags: ServerFlags): Promise<void> {
-  // Of the configuration the server needs the agents: what is wrong in it is told here.
-  await withClient(flags, { agents: true }, async (client, surroundings) => {
-    if (flags.keys === true) await serveWithKeys(flags, surroundings);
-    else await serveLocally(flags, surroundings, client);
-  });
-}
 
 async function serveLocally(flags: ServerFlags, surroundings: Surroundings, client: Holdfast): Promise<void> {
   const [{ localAccess }, { openConnection }] = await Promise.all([
@@ -99,18 +94,18 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   const { database, ...options } = served;
   const checkReady = (): Promise<unknown> => database`select 1`;
   const parts = { ...options, configured, version: readVersion(), checkReady, limits, log };
-  const server = await startServer({ ...parts, host, port }).catch((error: unknown) => {
+  const started = await startServer({ ...parts, host, port }).catch((error: unknown) => {
     throw listenError(error, host, port);
   });
   const webhooks = startWebhooks({ database, allowPrivate, log });
-  if (flags.json === true) output.json({ url: server.url, port: server.port });
+  if (flags.json === true) output.json({ url: started.url, port: started.port });
   else
     output.lines([
-      `Holdfast's server is at ${server.url}. Ctrl-C stops it.`,
-      `  reference:  ${server.url}/reference`,
-      `  example:    curl ${server.url}/v1/conversations`,
+      `Holdfast's server is at ${started.url}. Ctrl-C stops it.`,
+      `  reference:  ${started.url}/reference`,
+      `  example:    curl ${started.url}/v1/conversations`,
     ]);
-  await untilSignalled(async (signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
-  await server.close();
+  await untilSignalled(untilAborted);
+  await started.close();
   await webhooks.end();
 }

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { Database } from '../../store/database/database.ts';
 import type { CheckedInvariant, VerifyScope } from '../../verify/invariant.ts';
@@ -7,13 +6,14 @@ import type { Journal } from '../../verify/journal.ts';
 import type { JournalVerification } from '../../verify/journal-invariants.ts';
 import type { TemporalVerification } from '../../verify/temporal-invariants.ts';
 import { UNUSED_ADDRESS } from '../../local/stack-file.ts';
+import { argument, localCommand, option } from '../command.ts';
+import type { Printed } from '../command.ts';
 import { findConnections, withReader } from '../connect.ts';
 import { count } from '../count-option.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { findConversation } from '../find-conversation.ts';
-import { holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
+import type { Output } from '../output.ts';
 import { verificationLines } from '../render/lists/verification-lines.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -27,27 +27,32 @@ interface VerifyFlags extends ConnectionFlags {
 /** Breaches that one invariant lists. */
 const LISTED = 20;
 
-/** `holdfast verify`: checks what must hold whatever was killed when. */
-export function verifyCommand(): Command {
-  return withConnections(
-    holdfastCommand('verify', {
-      description:
-        'Checks in Postgres what must hold whatever was killed when: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte; and in Temporal, where it is reached, that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 5 when something does not hold.',
-      examples: [
-        'npx holdfast verify',
-        'npx holdfast verify last --turns all',
-        'npx holdfast verify --journal effects.jsonl',
-        'npx holdfast verify --no-histories --json',
-      ],
-    }),
-  )
-    .argument('[conversation]', 'only this one: id, its beginning or end, or `last` (default: all)')
-    .option('--histories', 'fail when Temporal is not reached (default: leave it out then, and say so)')
-    .option('--no-histories', 'do not ask Temporal')
-    .option('--turns <number|all>', 'turns whose histories are read, the newest (default: 100)', countOrAll)
-    .option('--journal <file>', 'compare the ledger with what tools wrote down of their effects, a JSON object a line')
-    .action(verifyAll);
-}
+/** Checks what must hold whatever was killed when. */
+const verify = localCommand<VerifyFlags, [conversation: string | undefined]>({
+  description:
+    'Checks in Postgres what must hold whatever was killed when: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte; and in Temporal, where it is reached, that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 5 when something does not hold.',
+  examples: [
+    'npx holdfast verify',
+    'npx holdfast verify last --turns all',
+    'npx holdfast verify --journal effects.jsonl',
+    'npx holdfast verify --no-histories --json',
+  ],
+  servers: true,
+  arguments: [argument('[conversation]', 'only this one: id, its beginning or end, or `last` (default: all)')],
+  options: [
+    option('--histories', 'fail when Temporal is not reached (default: leave it out then, and say so)'),
+    option('--no-histories', 'do not ask Temporal'),
+    option('--turns <number|all>', 'turns whose histories are read, the newest (default: 100)', countOrAll),
+    option('--journal <file>', 'compare the ledger with what tools wrote down of their effects, a JSON object a line'),
+  ],
+  async run({ output }, flags, reference) {
+    const conversationId =
+      reference === undefined ? null : await withReader(flags, (client) => findConversation(client, reference));
+    return verifyAll(conversationId, flags, output);
+  },
+});
+
+export const commands = { verify };
 
 function countOrAll(text: string): number | 'all' {
   if (text === 'all') return text;
@@ -58,12 +63,9 @@ function countOrAll(text: string): number | 'all' {
   }
 }
 
-async function verifyAll(reference: string | undefined, flags: VerifyFlags): Promise<void> {
-  const output = openOutput();
-  const conversationId =
-    reference === undefined ? null : await withReader(flags, (client) => findConversation(client, reference));
+async function verifyAll(conversationId: string | null, flags: VerifyFlags, output: Output): Promise<Printed> {
   const connections = await findConnections(flags, { temporal: flags.histories === true });
-  const [{ openDatabase }, { requireCurrentSchema }, { verify }] = await Promise.all([
+  const [{ openDatabase }, { requireCurrentSchema }, { verify: verifyLog }] = await Promise.all([
     import('../../store/database/pooler.ts'),
     import('../../store/database/migrate.ts'),
     import('../../verify/verify.ts'),
@@ -72,7 +74,7 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
   try {
     await requireCurrentSchema(database);
     const scope = { conversationId, limit: LISTED };
-    const verification = await verify(database, scope);
+    const verification = await verifyLog(database, scope);
     const { temporalAddress: address, temporalNamespace: namespace } = connections;
     const temporal =
       flags.histories === false ? null : await askTemporal(database, { address, namespace }, scope, flags);
@@ -89,9 +91,8 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
       journal: withoutInvariants(journal),
     };
     const violations = invariants.reduce((sum, { breaches }) => sum + breaches.length, 0);
-    if (flags.json === true) output.json({ violations, ...all });
-    else output.lines(verificationLines(all, { style: output.style }));
     if (violations > 0) process.exitCode = EXIT_CODES.findings.code;
+    return { json: { violations, ...all }, lines: verificationLines(all, output) };
   } finally {
     await database.end({ timeout: 5 });
   }

@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
+import { localCommand, option } from '../command.ts';
 import { environmentWith } from '../connect.ts';
 import { count } from '../count-option.ts';
-import { holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
 
@@ -10,33 +9,32 @@ interface WorkerFlags extends ConnectionFlags {
   readonly grace?: number;
 }
 
-/** `holdfast worker`: serves turns until it is told to stop. */
-export function workerCommand(): Command {
-  return withConnections(
-    holdfastCommand('worker', {
-      description:
-        'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: each turn is served by one, and another takes over when it dies. SIGTERM and Ctrl-C let running calls finish, then hand over. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
-      examples: [
-        'npx holdfast worker',
-        'DATABASE_URL=postgres://… TEMPORAL_ADDRESS=temporal:7233 npx holdfast worker --concurrency 50',
-      ],
-    }),
-  )
-    .option('--concurrency <number>', 'model calls, summaries and tools at once (default: 100)', count(1, 10_000))
-    .option('--grace <seconds>', 'time that running calls get to finish at shutdown (default: 30)', count(0, 86_400))
-    .action(work);
-}
+/** Serves turns until it is told to stop. */
+const worker = localCommand<WorkerFlags>({
+  description:
+    'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: each turn is served by one, and another takes over when it dies. SIGTERM and Ctrl-C let running calls finish, then hand over. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
+  examples: [
+    'npx holdfast worker',
+    'DATABASE_URL=postgres://… TEMPORAL_ADDRESS=temporal:7233 npx holdfast worker --concurrency 50',
+  ],
+  servers: true,
+  options: [
+    option('--concurrency <number>', 'model calls, summaries and tools at once (default: 100)', count(1, 10_000)),
+    option('--grace <seconds>', 'time that running calls get to finish at shutdown (default: 30)', count(0, 86_400)),
+  ],
+  async run(_call, flags) {
+    const [{ createWorker }, { runWorker }] = await Promise.all([
+      import('../../worker/create-worker.ts'),
+      import('../../worker/run-worker.ts'),
+    ]);
+    const options = {
+      environment: environmentWith(flags),
+      ...(flags.concurrency !== undefined && { concurrentWork: flags.concurrency }),
+      ...(flags.grace !== undefined && { shutdownGraceMilliseconds: flags.grace * 1_000 }),
+    };
+    const created = await createWorker(options);
+    await untilSignalled((signal) => runWorker(created, options, signal));
+  },
+});
 
-async function work(flags: WorkerFlags): Promise<void> {
-  const [{ createWorker }, { runWorker }] = await Promise.all([
-    import('../../worker/create-worker.ts'),
-    import('../../worker/run-worker.ts'),
-  ]);
-  const options = {
-    environment: environmentWith(flags),
-    ...(flags.concurrency !== undefined && { concurrentWork: flags.concurrency }),
-    ...(flags.grace !== undefined && { shutdownGraceMilliseconds: flags.grace * 1_000 }),
-  };
-  const worker = await createWorker(options);
-  await untilSignalled((signal) => runWorker(worker, options, signal));
-}
+export const commands = { worker };

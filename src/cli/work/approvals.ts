@@ -1,11 +1,7 @@
-import type { Command } from 'commander';
-import { withReader } from '../connect.ts';
-import { holdfastCommand, withConnections } from '../holdfast-command.ts';
+import { option, readerCommand } from '../command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
-import type { Column } from '../render/text/table.ts';
 import { UsageError } from '../usage-error.ts';
 
 interface ApprovalsFlags extends ConnectionFlags {
@@ -14,53 +10,36 @@ interface ApprovalsFlags extends ConnectionFlags {
   readonly rule?: string;
 }
 
-/** `holdfast approvals`: decisions that stand for all turns of an agent. */
-export function approvalsCommand(): Command {
-  return withConnections(
-    holdfastCommand('approvals', {
-      description:
-        'Lists what was allowed or denied with `--for agent`, with --agent or --rule only theirs. With --end, calls under the rule ask again. What waits now is in `holdfast list` and `holdfast show`.',
-      examples: ['npx holdfast approvals', 'npx holdfast approvals --end --agent default --rule write_file'],
-    }),
-  )
-    .option('--end', 'end the decision of --agent for --rule')
-    .option('--agent <name>', 'only of this agent')
-    .option('--rule <rule>', 'only this rule, as it is listed')
-    .action(approvals);
-}
-
-async function approvals(flags: ApprovalsFlags): Promise<void> {
-  const output = openOutput();
-  await withReader(flags, async (client) => {
-    if (flags.end === true) {
-      const { agent, rule } = flags;
+const approvals = readerCommand<ApprovalsFlags>({
+  description:
+    'Lists what was allowed or denied with `--for agent`, with --agent or --rule only theirs. With --end, calls under the rule ask again. What waits now is in `holdfast list` and `holdfast show`.',
+  examples: ['npx holdfast approvals', 'npx holdfast approvals --end --agent default --rule write_file'],
+  options: [
+    option('--end', 'end the decision of --agent for --rule'),
+    option('--agent <name>', 'only of this agent'),
+    option('--rule <rule>', 'only this rule, as it is listed'),
+  ],
+  async run({ client, output }, { end, agent, rule }) {
+    if (end === true) {
       if (agent === undefined || rule === undefined) {
         throw new UsageError('usage', '--end needs --agent and --rule.', 'See `npx holdfast approvals` for both.');
       }
       await client.decisions.endStanding({ agent, rule });
-      if (flags.json === true) output.json({ agent, rule, ended: true });
-      else output.line(`Calls under ${safeLine(rule)} of agent ${safeLine(agent)} ask again.`);
-      return;
+      const line = `Calls under ${safeLine(rule)} of agent ${safeLine(agent)} ask again.`;
+      return { json: { agent, rule, ended: true }, lines: [line] };
     }
     const all = await client.decisions.listStanding();
-    const standing = all.filter(({ agent, rule }) => agent === (flags.agent ?? agent) && rule === (flags.rule ?? rule));
-    if (flags.json === true) output.json({ approvals: standing });
-    else if (standing.length === 0) {
-      output.line(all.length === 0 ? 'No decision stands for an agent.' : 'No such decision stands for an agent.');
-    } else {
-      const rows = standing.map(({ agent, rule, decision, decidedAt }) => [
-        safeLine(agent),
-        safeLine(rule),
-        decision,
-        decidedAt,
-      ]);
-      const columns: readonly Column[] = [
-        { title: 'agent' },
-        { title: 'rule', flexible: true },
-        { title: 'decision' },
-        { title: 'since' },
-      ];
-      output.lines(tableLines(columns, rows, { columns: output.columns(), style: output.style }));
-    }
-  });
-}
+    const standing = all.filter((each) => each.agent === (agent ?? each.agent) && each.rule === (rule ?? each.rule));
+    const none = all.length === 0 ? 'No decision stands for an agent.' : 'No such decision stands for an agent.';
+    const rows = standing.map((each) => [safeLine(each.agent), safeLine(each.rule), each.decision, each.decidedAt]);
+    const columns = [
+      { title: 'agent' },
+      { title: 'rule', flexible: true as const },
+      { title: 'decision' },
+      { title: 'since' },
+    ];
+    return { json: { approvals: standing }, lines: rows.length === 0 ? [none] : tableLines(columns, rows, output) };
+  },
+});
+
+export const commands = { approvals };

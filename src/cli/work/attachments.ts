@@ -1,8 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
+import type { Option } from 'commander';
 import { attachedText } from '../../context/log/attached-text.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 import type { MessageContent } from '../../client/arguments.ts';
+import { option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { countPages, isPdf, measurePicture } from '../../tools/runtime/media.ts';
 
@@ -11,8 +13,12 @@ const LARGEST_TOGETHER = 20_000_000;
 
 const NAMES_OF_MEDIA: ReadonlySet<string> = new Set(['.png', '.jpg', '.jpeg', '.gif', '.webp', '.pdf']);
 
-/** For an option that names files, separated by commas, and may be repeated. */
-export function collectFiles(text: string, earlier: readonly string[] = []): readonly string[] {
+/** Names files, separated by commas, and may be repeated. */
+export function attachOption(what: string): Option {
+  return option('--attach <files>', `${what}, separated by commas`, collectFiles, []);
+}
+
+function collectFiles(text: string, earlier: readonly string[] = []): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   return [...earlier, ...names.filter((name) => name !== '')];
 }

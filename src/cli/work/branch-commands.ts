@@ -1,132 +1,154 @@
-import type { Command } from 'commander';
-import type { Holdfast } from '../../client/holdfast.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { SentMessage } from '../../client/types.ts';
-import { collectFiles, withAttachments } from './attachments.ts';
-import { withClient, withReader } from '../connect.ts';
+import { argument, conversationCommand, option } from '../command.ts';
+import type { ConversationCall, Printed } from '../command.ts';
+import { ENTRY_WORDS, findEntry, readEntryArgument } from '../context/find-entry.ts';
+import type { EntryArgument } from '../context/find-entry.ts';
 import { count } from '../count-option.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
-import { findConversation, shortId } from '../find-conversation.ts';
-import { ENTRY_WORDS, findEntry, readEntryArgument } from '../context/find-entry.ts';
+import { shortId } from '../find-conversation.ts';
 import { openDisplay } from '../follow/display.ts';
 import { followBranchChange } from '../follow/follow-branch-change.ts';
 import type { BranchChangeEnd } from '../follow/follow-branch-change.ts';
-import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { interruptible, LEFT_UNANSWERED } from '../interruption.ts';
-import { openOutput } from '../output.ts';
-import type { Output } from '../output.ts';
-import { readText } from '../read-text.ts';
+import { readText, textArgument } from '../read-text.ts';
 import { branchListLines } from '../render/lists/branch-list.ts';
-
-interface ChangeFlags extends ConnectionFlags {
-  readonly summary: boolean;
-}
+import { attachOption, withAttachments } from './attachments.ts';
 
 const BUSY =
   'On a conversation that is at work it is refused: stop the turn first, or wait for its end. Nothing is lost: every branch stays, and `holdfast recall` finds what was said on any of them.';
 
-/** `holdfast branch list`: lists the branches of a conversation. */
-export function branchesCommand(): Command {
-  return withConnections(
-    holdfastCommand('list', {
-      description: 'Lists every branch with where it was forked; the active one is marked.',
-      examples: ['npx holdfast branch list last'],
-    }),
-  )
-    .argument(...CONVERSATION_ARGUMENT)
-    .action(async (reference: string, flags: ConnectionFlags) => {
-      const output = openOutput();
-      await withReader(flags, async (client) => {
-        const conversationId = await findConversation(client, reference);
-        const branches = await client.branches.list({ conversationId });
-        if (flags.json === true) output.json({ conversationId, branches });
-        else output.lines(branchListLines(branches, { columns: output.columns(), style: output.style }));
-      });
-    });
+const WITHOUT_SUMMARY = option('--no-summary', 'without a summary of what is left behind');
+const WITH_SUMMARY = option('--summary', 'with a summary of what is left behind');
+
+interface SummaryFlags extends ConnectionFlags {
+  readonly summary?: boolean;
 }
 
-/** `holdfast branch fork`: goes on from an earlier entry. */
-export function forkCommand(): Command {
-  return withConnections(
-    holdfastCommand('fork', {
-      description: `Begins a new branch after an entry and makes it the active one; inside a model's answer with tool calls, after its last result. What is left behind is summarized for the new branch. ${BUSY}`,
-      examples: ['npx holdfast branch fork last --at 12', 'npx holdfast branch fork 4f1c22ab --at start --no-summary'],
-    }),
-  )
-    .argument(...CONVERSATION_ARGUMENT)
-    .requiredOption('--at <entry>', `entry to go on from: ${ENTRY_WORDS}, or \`start\``)
-    .option('--no-summary', 'without a summary of what is left behind')
-    .action(async (reference: string, flags: ChangeFlags & { readonly at: string }) => {
-      const at = flags.at === 'start' ? null : readEntryArgument(flags.at, 'or `start`, for the beginning');
-      await change(reference, flags, async (client, conversationId) => {
-        const entryId = at === null ? null : await findEntry(client, conversationId, at);
-        return () => client.branches.fork({ conversationId, entryId, summarize: flags.summary });
-      });
-    });
+const list = conversationCommand({
+  description: 'Lists every branch with where it was forked; the active one is marked.',
+  examples: ['npx holdfast branch list last'],
+  needs: { temporal: false },
+  async run({ client, conversationId, output }) {
+    const branches = await client.branches.list({ conversationId });
+    return { json: { conversationId, branches }, lines: branchListLines(branches, output) };
+  },
+});
+
+const fork = conversationCommand<SummaryFlags & { readonly at: EntryArgument | 'start' }>({
+  description: `Begins a new branch after an entry and makes it the active one; inside a model's answer with tool calls, after its last result. What is left behind is summarized for the new branch. ${BUSY}`,
+  examples: ['npx holdfast branch fork last --at 12', 'npx holdfast branch fork 4f1c22ab --at start --no-summary'],
+  options: [
+    option<EntryArgument | 'start'>('--at <entry>', `entry to go on from: ${ENTRY_WORDS}, or \`start\``, (text) =>
+      text === 'start' ? text : readEntryArgument(text, 'or `start`, for the beginning'),
+    ).makeOptionMandatory(),
+    WITHOUT_SUMMARY,
+  ],
+  async run(call, { at, summary: summarize = true, ...flags }) {
+    const { client, conversationId } = call;
+    const entryId = at === 'start' ? null : await findEntry(client, conversationId, at);
+    return change(call, flags, () => client.branches.fork({ conversationId, entryId, summarize }));
+  },
+});
+
+const switchTo = conversationCommand<SummaryFlags, [branch: number]>({
+  description: `Makes another branch the active one. What is left behind, back to the entry that both have, is summarized there. ${BUSY}`,
+  examples: ['npx holdfast branch switch last 0', 'npx holdfast branch switch 4f1c22ab 2 --no-summary'],
+  arguments: [argument('<branch>', 'its number, as `holdfast branch list` prints it', count(0, 2_000_000_000))],
+  options: [WITHOUT_SUMMARY],
+  run: (call, { summary: summarize = true, ...flags }, branch) =>
+    change(call, flags, () => call.client.branches.switch({ conversationId: call.conversationId, branch, summarize })),
+});
+
+const regenerate = conversationCommand<SummaryFlags & { readonly at?: EntryArgument }>({
+  description: `Forks before a message of yours and sends it again as it was; returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
+  examples: ['npx holdfast branch regenerate last', 'npx holdfast branch regenerate 4f1c22ab --at 12'],
+  options: [option('--at <entry>', `your message: ${ENTRY_WORDS} (default: the newest)`, entryArgument), WITH_SUMMARY],
+  async run(call, { at, summary: summarize = false, ...flags }) {
+    const { client, conversationId } = call;
+    const entryId = at === undefined ? undefined : await findEntry(client, conversationId, at);
+    return resend(call, flags, () =>
+      client.branches.regenerate({ conversationId, summarize, ...definedOf({ entryId }) }),
+    );
+  },
+});
+
+const edit = conversationCommand<SummaryFlags & { readonly attach: readonly string[] }, [EntryArgument, string]>({
+  description: `Forks before a message of yours and sends the new text in its place; its pictures and files go with it, unless others are attached. Returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
+  examples: ['npx holdfast branch edit last 12 "Use Postgres 18 instead"'],
+  arguments: [
+    argument('<entry>', `your message: ${ENTRY_WORDS}`, entryArgument),
+    textArgument('<text>', 'what it says now; `-` reads standard input', 'message'),
+  ],
+  options: [WITH_SUMMARY, attachOption('pictures, PDFs and texts instead of its own')],
+  async run(call, { attach, summary: summarize = false, ...flags }, at, text) {
+    const { client, conversationId } = call;
+    const content = await withAttachments(await readText(text, 'message'), attach);
+    const entryId = await findEntry(client, conversationId, at);
+    return resend(call, flags, () => client.branches.edit({ conversationId, entryId, content, summarize }));
+  },
+});
+
+export const commands = { list, fork, switch: switchTo, regenerate, edit };
+
+function entryArgument(text: string): EntryArgument {
+  return readEntryArgument(text);
 }
 
-/** `holdfast branch switch`: goes on with another branch. */
-export function switchCommand(): Command {
-  return withConnections(
-    holdfastCommand('switch', {
-      description: `Makes another branch the active one. What is left behind, back to the entry that both have, is summarized there. ${BUSY}`,
-      examples: ['npx holdfast branch switch last 0', 'npx holdfast branch switch 4f1c22ab 2 --no-summary'],
-    }),
-  )
-    .argument(...CONVERSATION_ARGUMENT)
-    .argument('<branch>', 'its number, as `holdfast branch list` prints it', count(0, 2_000_000_000))
-    .option('--no-summary', 'without a summary of what is left behind')
-    .action(async (reference: string, branch: number, flags: ChangeFlags) => {
-      await change(
-        reference,
-        flags,
-        async (client, conversationId) => () =>
-          client.branches.switch({ conversationId, branch, summarize: flags.summary }),
-      );
-    });
+type Request = () => Promise<SentMessage>;
+
+async function change(call: ConversationCall, flags: ConnectionFlags, request: Request): Promise<Printed> {
+  const { client, conversationId } = call;
+  const end = await requestAndFollow(call, flags, { request, untilChanged: false });
+  if (end?.kind !== 'ended') return left(conversationId, end);
+  const { messageId, turn } = end;
+  const active = await client.branches.active({ conversationId });
+  const isDone = turn.outcome === 'completed' && turn.reason === null;
+  if (!isDone) process.exitCode = EXIT_CODES.turnNotCompleted.code;
+  return {
+    json: { conversationId, messageId, outcome: turn.outcome, reason: turn.reason, active },
+    lines: isDone
+      ? [`Branch ${active.branch} is active.`, `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`]
+      : [turn.explanation ?? 'The branch was not changed.'],
+  };
 }
 
-/** Finds what the command names; what it returns sends the command. */
-type Prepare = (client: Holdfast, conversationId: string) => Promise<() => Promise<SentMessage>>;
-
-async function change(reference: string, flags: ConnectionFlags, prepare: Prepare): Promise<void> {
-  const output = openOutput();
-  await withClient(flags, {}, async (client) => {
-    const conversationId = await findConversation(client, reference);
-    const request = await prepare(client, conversationId);
-    const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: false, flags });
-    if (end?.kind !== 'ended') return leave(output, conversationId, end, flags);
-    const { messageId, turn } = end;
-    const active = await client.branches.active({ conversationId });
-    const done = turn.outcome === 'completed' && turn.reason === null;
-    if (!done) process.exitCode = EXIT_CODES.turnNotCompleted.code;
-    if (flags.json === true)
-      output.json({ conversationId, messageId, outcome: turn.outcome, reason: turn.reason, active });
-    else if (done)
-      output.lines([
-        `Branch ${active.branch} is active.`,
-        `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
-      ]);
-    else output.line(turn.explanation ?? 'The branch was not changed.');
-  });
+async function resend(call: ConversationCall, flags: ConnectionFlags, request: Request): Promise<Printed> {
+  const { client, conversationId } = call;
+  const end = await requestAndFollow(call, flags, { request, untilChanged: true });
+  if (end === null || end.kind === 'left') return left(conversationId, end);
+  // Its turn ended, and the branch was not changed: it was taken back with the fork.
+  const refused = end.kind === 'ended' ? end.turn : null;
+  if (refused !== null) process.exitCode = EXIT_CODES.turnNotCompleted.code;
+  const active = await client.branches.active({ conversationId });
+  const { outcome = null, reason = null, explanation = null } = refused ?? {};
+  return {
+    json: { conversationId, messageId: end.messageId, forked: refused === null, outcome, reason, active },
+    lines:
+      refused === null
+        ? [
+            `Sent, to be answered on branch ${active.branch}.`,
+            `  follow it: npx holdfast watch ${shortId(conversationId)}`,
+          ]
+        : [
+            'The message is not answered: its fork was not made.',
+            ...(explanation === null ? [] : [`  ${explanation}`]),
+          ],
+  };
 }
 
 async function requestAndFollow(
-  client: Holdfast,
-  output: Output,
-  options: Pick<Parameters<typeof followBranchChange>[0], 'conversationId' | 'request' | 'untilChanged'> & {
-    readonly flags: ConnectionFlags;
-  },
+  { client, conversationId, output }: ConversationCall,
+  flags: ConnectionFlags,
+  how: { readonly request: Request; readonly untilChanged: boolean },
 ): Promise<BranchChangeEnd | null> {
-  const { flags, ...change } = options;
   // It prints nothing but remarks: beside JSON as lines, so that nobody waits without knowing for what.
-  const display = openDisplay(
-    flags.json === true ? { ...output, repaints: false } : output,
-    () => 'Ctrl-C leaves; the request stands.',
-  );
+  const shown = flags.json === true ? { ...output, repaints: false } : output;
+  const display = openDisplay(shown, () => 'Ctrl-C leaves; the request stands.');
   const { result } = await interruptible(async (signal) => {
     try {
-      return await followBranchChange({ ...change, client, display, signal });
+      return await followBranchChange({ ...how, client, conversationId, display, signal });
     } finally {
       display.close();
     }
@@ -135,94 +157,13 @@ async function requestAndFollow(
 }
 
 /** @param end `null` when a server was silent: nobody knows whether the request was stored */
-function leave(output: Output, conversationId: string, end: BranchChangeEnd | null, flags: ConnectionFlags): void {
-  if (flags.json === true)
-    output.json({ conversationId, messageId: end?.messageId ?? null, outcome: null, interrupted: true });
-  else
-    output.lines([
+function left(conversationId: string, end: BranchChangeEnd | null): Printed {
+  const short = shortId(conversationId);
+  return {
+    json: { conversationId, messageId: end?.messageId ?? null, outcome: null, interrupted: true },
+    lines: [
       end === null ? LEFT_UNANSWERED : 'You left; the request stands.',
-      `  see what becomes of it: npx holdfast branch list ${shortId(conversationId)}, npx holdfast watch ${shortId(conversationId)}`,
-    ]);
-}
-
-interface ResendFlags extends ConnectionFlags {
-  readonly at?: string;
-  readonly summary?: true;
-}
-
-interface EditFlags extends ResendFlags {
-  readonly attach: readonly string[];
-}
-
-/** `holdfast branch regenerate`: asks for another answer. */
-export function regenerateCommand(): Command {
-  return withConnections(
-    holdfastCommand('regenerate', {
-      description: `Forks before a message of yours and sends it again as it was; returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
-      examples: ['npx holdfast branch regenerate last', 'npx holdfast branch regenerate 4f1c22ab --at 12'],
-    }),
-  )
-    .argument(...CONVERSATION_ARGUMENT)
-    .option('--at <entry>', `your message: ${ENTRY_WORDS} (default: the newest)`)
-    .option('--summary', 'with a summary of what is left behind')
-    .action(async (reference: string, flags: ResendFlags) => {
-      const at = flags.at === undefined ? undefined : readEntryArgument(flags.at);
-      await resend(reference, flags, async (client, conversationId) => {
-        const entryId = at === undefined ? undefined : await findEntry(client, conversationId, at);
-        const summarize = flags.summary === true;
-        return () =>
-          client.branches.regenerate({ conversationId, summarize, ...(entryId !== undefined && { entryId }) });
-      });
-    });
-}
-
-/** `holdfast branch edit`: says an earlier message in other words. */
-export function editCommand(): Command {
-  return withConnections(
-    holdfastCommand('edit', {
-      description: `Forks before a message of yours and sends the new text in its place; its pictures and files go with it, unless others are attached. Returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
-      examples: ['npx holdfast branch edit last 12 "Use Postgres 18 instead"'],
-    }),
-  )
-    .argument(...CONVERSATION_ARGUMENT)
-    .argument('<entry>', `your message: ${ENTRY_WORDS}`)
-    .argument('<text>', 'what it says now; `-` reads standard input')
-    .option('--summary', 'with a summary of what is left behind')
-    .option('--attach <files>', 'pictures, PDFs and texts instead of its own, separated by commas', collectFiles, [])
-    .action(async (reference: string, entry: string, text: string, flags: EditFlags) => {
-      const at = readEntryArgument(entry);
-      const content = await withAttachments(await readText(text, 'message'), flags.attach);
-      await resend(reference, flags, async (client, conversationId) => {
-        const entryId = await findEntry(client, conversationId, at);
-        return () => client.branches.edit({ conversationId, entryId, content, summarize: flags.summary === true });
-      });
-    });
-}
-
-async function resend(reference: string, flags: ResendFlags, prepare: Prepare): Promise<void> {
-  const output = openOutput();
-  await withClient(flags, {}, async (client) => {
-    const conversationId = await findConversation(client, reference);
-    const request = await prepare(client, conversationId);
-    const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: true, flags });
-    if (end === null || end.kind === 'left') return leave(output, conversationId, end, flags);
-    const { messageId } = end;
-    // Its turn ended, and the branch was not changed: it was taken back with the fork.
-    const refused = end.kind === 'ended' ? end.turn : null;
-    if (refused !== null) process.exitCode = EXIT_CODES.turnNotCompleted.code;
-    const active = await client.branches.active({ conversationId });
-    if (flags.json === true) {
-      const { outcome = null, reason = null } = refused ?? {};
-      output.json({ conversationId, messageId, forked: refused === null, outcome, reason, active });
-    } else if (refused === null)
-      output.lines([
-        `Sent, to be answered on branch ${active.branch}.`,
-        `  follow it: npx holdfast watch ${shortId(conversationId)}`,
-      ]);
-    else
-      output.lines([
-        'The message is not answered: its fork was not made.',
-        ...(refused.explanation === null ? [] : [`  ${refused.explanation}`]),
-      ]);
-  });
+      `  see what becomes of it: npx holdfast branch list ${short}, npx holdfast watch ${short}`,
+    ],
+  };
 }

@@ -1,14 +1,9 @@
-import type { Command } from 'commander';
 import { isDivisible } from '../../turn/spending.ts';
 import type { ConversationCounts, CountedOfConversation } from '../../turn/spending.ts';
-import { withClient } from '../connect.ts';
-import { findConversation, shortId } from '../find-conversation.ts';
-import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from '../holdfast-command.ts';
+import { conversationCommand, option } from '../command.ts';
+import { shortId } from '../find-conversation.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 import { UsageError } from '../usage-error.ts';
-
-type ResumeFlags = ConnectionFlags & Partial<ConversationCounts>;
 
 const OPTIONS: readonly (readonly [counted: CountedOfConversation, flags: string, description: string])[] = [
   ['steps', '--steps <number>', 'that many more model calls, as +50'],
@@ -20,19 +15,29 @@ const OPTIONS: readonly (readonly [counted: CountedOfConversation, flags: string
   ['idleTime', '--idle-time <seconds>', 'that many seconds more of rest before all later turns'],
 ];
 
-/** `holdfast resume`: goes on where a turn ended. */
-export function resumeCommand(): Command {
-  const command = withConnections(
-    holdfastCommand('resume', {
-      description:
-        'Goes on with the task of a turn that ended before it was done: at a limit, by a stop, by a failure. The new turn may use what the last one left, and what is added here. Where a limit of the conversation is reached, it is raised for good. A limit that is reached must be raised by enough; a rest is over without that.',
-      examples: ['npx holdfast resume last --cost +2', 'npx holdfast resume 4f1c22ab --steps +100 --wall-time +600'],
-    }),
-  ).argument(...CONVERSATION_ARGUMENT);
-  for (const [counted, flags, description] of OPTIONS)
-    command.option(flags, description, isDivisible(counted) ? amount : wholeAmount);
-  return command.action(resume);
-}
+const resume = conversationCommand<ConnectionFlags & Partial<ConversationCounts>>({
+  description:
+    'Goes on with the task of a turn that ended before it was done: at a limit, by a stop, by a failure. The new turn may use what the last one left, and what is added here. Where a limit of the conversation is reached, it is raised for good. A limit that is reached must be raised by enough; a rest is over without that.',
+  examples: ['npx holdfast resume last --cost +2', 'npx holdfast resume 4f1c22ab --steps +100 --wall-time +600'],
+  options: OPTIONS.map(([counted, flags, description]) =>
+    option(flags, description, isDivisible(counted) ? amount : wholeAmount),
+  ),
+  async run({ client, conversationId }, flags) {
+    const raise = Object.fromEntries(
+      OPTIONS.flatMap(([counted]) => (flags[counted] === undefined ? [] : [[counted, flags[counted]]])),
+    );
+    const { messageId } = await client.conversation.resume({ conversationId, raise });
+    return {
+      json: { conversationId, messageId },
+      lines: [
+        'It is stored; the task goes on in a new turn once a worker serves it.',
+        `  watch it: npx holdfast watch ${shortId(conversationId)}`,
+      ],
+    };
+  },
+});
+
+export const commands = { resume };
 
 function amount(text: string): number {
   const value = Number(text.replace(/^\+/u, ''));
@@ -46,23 +51,4 @@ function wholeAmount(text: string): number {
   const value = amount(text);
   if (Number.isInteger(value)) return value;
   throw new UsageError('usage', `"${text}" is no whole number.`, 'Give one above 0, as +2.');
-}
-
-async function resume(reference: string, flags: ResumeFlags): Promise<void> {
-  const output = openOutput();
-  const raise = Object.fromEntries(
-    OPTIONS.flatMap(([counted]) => (flags[counted] === undefined ? [] : [[counted, flags[counted]]])),
-  );
-  await withClient(flags, {}, async (client) => {
-    const conversationId = await findConversation(client, reference);
-    const { messageId } = await client.conversation.resume({ conversationId, raise });
-    if (flags.json === true) {
-      output.json({ conversationId, messageId });
-      return;
-    }
-    output.lines([
-      'It is stored; the task goes on in a new turn once a worker serves it.',
-      `  watch it: npx holdfast watch ${shortId(conversationId)}`,
-    ]);
-  });
 }

@@ -1,16 +1,14 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { collectFiles, withAttachments } from './attachments.ts';
-import { withClient } from '../connect.ts';
+import { clientCommand, option } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
-import { holdfastCommand, withConnections } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
-import { readText } from '../read-text.ts';
+import { readText, textArgument } from '../read-text.ts';
+import { attachOption, withAttachments } from './attachments.ts';
 
 interface StartFlags extends ConnectionFlags {
   readonly agent?: string;
@@ -25,60 +23,50 @@ interface StartFlags extends ConnectionFlags {
   readonly check: boolean;
 }
 
-/** `holdfast start`: a new conversation, watched until its first turn ends. */
-export function startCommand(): Command {
-  return withConnections(
-    holdfastCommand('start', {
-      description:
-        'Gives an agent a task in a new conversation and shows the turn until it ends: text as the model writes it, a line per tool call, a card per compaction. Ctrl-C leaves; the turn goes on. In a pipe, plain lines.',
-      examples: [
-        'npx holdfast start "Read the README and say what this project does"',
-        'cat task.md | npx holdfast start - --workspace ../other-project --detach',
-        'npx holdfast start "What is wrong with this page?" --attach page.png,console.txt',
-        'npx holdfast start "Summarize docs/" --json | jq -r .answer',
-      ],
-    }),
-  )
-    .argument('<task>', 'what to do; `-` reads it from standard input')
-    .option('--agent <name>', 'agent of holdfast.yaml (default: `default`)')
-    .option('--model <provider/model>', "instead of the agent's, for the whole conversation")
-    .option('--preset <name>', "compaction preset instead of the agent's")
-    .option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder)
-    .option('--user <name>', "whose memories it is shown and writes, instead of the agent's `memory.user`")
-    .option('--start-key <key>', 'your own key, which makes starting twice harmless')
-    .option('--attach <files>', 'pictures, PDFs and texts that go with it, separated by commas', collectFiles, [])
-    .option('--detach', 'do not watch: print the conversation and return')
-    .option('--plain', 'plain lines on a terminal too')
-    .option(
+const start = clientCommand<StartFlags, [task: string]>({
+  description:
+    'Gives an agent a task in a new conversation and shows the turn until it ends: text as the model writes it, a line per tool call, a card per compaction. Ctrl-C leaves; the turn goes on. In a pipe, plain lines.',
+  examples: [
+    'npx holdfast start "Read the README and say what this project does"',
+    'cat task.md | npx holdfast start - --workspace ../other-project --detach',
+    'npx holdfast start "What is wrong with this page?" --attach page.png,console.txt',
+    'npx holdfast start "Summarize docs/" --json | jq -r .answer',
+  ],
+  arguments: [textArgument('<task>', 'what to do; `-` reads it from standard input', 'task')],
+  options: [
+    option('--agent <name>', 'agent of holdfast.yaml (default: `default`)'),
+    option('--model <provider/model>', "instead of the agent's, for the whole conversation"),
+    option('--preset <name>', "compaction preset instead of the agent's"),
+    option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder),
+    option('--user <name>', "whose memories it is shown and writes, instead of the agent's `memory.user`"),
+    option('--start-key <key>', 'your own key, which makes starting twice harmless'),
+    attachOption('pictures, PDFs and texts that go with it'),
+    option('--detach', 'do not watch: print the conversation and return'),
+    option('--plain', 'plain lines on a terminal too'),
+    option(
       '--no-check',
       'accept an agent, model or preset that holdfast.yaml does not know, or a workspace that is not here; your own worker may',
-    )
-    .action(start);
-}
-
-async function start(argument: string, flags: StartFlags): Promise<void> {
-  const task = await withAttachments(await readText(argument, 'task'), flags.attach);
-  const output = openOutput({ plain: flags.plain === true });
-  const needs = { agents: flags.check };
-  await withClient(flags, needs, async (client, { configuration }) => {
+    ),
+  ],
+  needs: ({ check }) => ({ agents: check }),
+  async run({ client, surroundings: { configuration }, output }, flags, text) {
+    const task = await withAttachments(await readText(text, 'task'), flags.attach);
     if (flags.check && configuration !== null) await checkChoice(configuration, flags);
-    const { agent, model, preset, workspace, user, startKey } = flags;
-    const { conversationId, messageId } = await client.start(task, {
-      ...(agent !== undefined && { agent }),
-      ...(model !== undefined && { model }),
-      ...(preset !== undefined && { preset }),
-      ...(workspace !== undefined && { workspace }),
-      ...(user !== undefined && { user }),
-      ...(startKey !== undefined && { startKey }),
-    });
-    const conversation = shortId(conversationId);
-    if (flags.detach !== true) {
-      if (flags.json !== true) output.line(output.style.dim(`conversation ${conversationId}`));
-      await showTurn(client, output, { conversationId, turnId: null, json: flags.json === true });
-    } else if (flags.json === true) output.json({ conversationId, messageId });
-    else output.lines([conversationId, `  watch it: npx holdfast watch ${conversation}`]);
-  });
-}
+    const { agent, model, preset, workspace, user, startKey, json = false } = flags;
+    const { conversationId, messageId } = await client.start(
+      task,
+      definedOf({ agent, model, preset, workspace, user, startKey }),
+    );
+    if (flags.detach === true) {
+      const hint = `  watch it: npx holdfast watch ${shortId(conversationId)}`;
+      return { json: { conversationId, messageId }, lines: [conversationId, hint] };
+    }
+    if (!json) output.line(output.style.dim(`conversation ${conversationId}`));
+    return showTurn(client, output, { conversationId, turnId: null, json });
+  },
+});
+
+export const commands = { start };
 
 /** @throws ConfigurationError `agent_unknown`, `preset_unknown`, `model_invalid`, `provider_unknown`, `configuration_invalid` (workspace) */
 async function checkChoice(configuration: Configuration, flags: StartFlags): Promise<void> {

@@ -32,7 +32,7 @@ function createTerminal() {
         else put(token);
       }
     },
-    columns: () => 40,
+    columns: 40,
     screen: () => rows.join('\n'),
     cursor: () => cursor,
   };

@@ -2,7 +2,7 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { collectFiles, withAttachments } from '../../../src/cli/work/attachments.ts';
+import { attachOption, withAttachments } from '../../../src/cli/work/attachments.ts';
 
 /** A PNG of 3 × 2 pixels: signature and header are all that is read of it. */
 const PICTURE = Buffer.concat([
@@ -30,8 +30,9 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test('files become parts of the message in their order, byte for byte', async () => {
-  const files = collectFiles(`${at('page.png')}, ${at('terms.pdf')}`);
-  expect(await withAttachments('Look', collectFiles(at('notes.txt'), files))).toEqual([
+  const { parseArg } = attachOption('files');
+  const files = parseArg?.(at('notes.txt'), parseArg<readonly string[]>(`${at('page.png')}, ${at('terms.pdf')}`, []));
+  expect(await withAttachments('Look', files as readonly string[])).toEqual([
     { type: 'text', text: 'Look' },
     { type: 'image', mediaType: 'image/png', width: 3, height: 2, data: PICTURE.toString('base64') },
     { type: 'file', mediaType: 'application/pdf', name: 'terms.pdf', pages: 2, data: PDF.toString('base64') },

@@ -111,7 +111,7 @@ describe('what a command prints', () => {
       vi.spyOn(stream, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
     const output = openOutput({ plain: true });
     const foreign = 'tool\u202e\u200b\u0007\u{e0041}';
-    const painter = createPainter({ write: (text) => printed.push(text), columns: () => 80 });
+    const painter = createPainter({ write: (text) => printed.push(text), columns: 80 });
     output.line(foreign);
     output.lines([foreign, foreign]);
     output.json({ [foreign]: foreign });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { questionIn } from '../../../../src/cli/render/turn/decision-state.ts';
-import { resumeCommand } from '../../../../src/cli/work/resume.ts';
+import { commands } from '../../../../src/cli/work/resume.ts';
 import { nextCommand } from '../../../../src/cli/render/turn/outcome-words.ts';
 import { explainOutcome } from '../../../../src/turn/explain-outcome.ts';
 import { COUNTED, limitCode } from '../../../../src/turn/spending.ts';
@@ -55,7 +55,7 @@ test.each(STOPPED_COMMAND)(
 test.each(COUNTED)('%s of a conversation is raised by a flag that resume has, and its end names it', (counted) => {
   const reason = limitCode({ scope: 'conversation', counted });
   const [flag = '', amount] = nextCommand('budget_exhausted', reason, '1234abcd')?.split(' ').slice(-2) ?? [];
-  expect(resumeCommand().options.map(({ long }) => long)).toContain(flag);
+  expect(commands.resume('resume').options.map(({ long }) => long)).toContain(flag);
   const words = explainOutcome('budget_exhausted', reason);
   expect(words).toContain(`'${flag} ${amount}'`);
   expect(words).not.toMatch(/\bsend a message/iu);
