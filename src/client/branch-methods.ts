@@ -44,7 +44,7 @@ export class BranchMethods {
   fork(options: ChangeOfBranch & { readonly entryId: string | null }): Promise<SentMessage> {
     const { conversationId, entryId, summarize = true } = options ?? {};
     return this.#context.boundary.call('branches.fork', options, () =>
-      this.#context.sending.changeBranch({
+      this.#context.sending.send({
         conversationId,
         kind: 'fork',
         target: { entryId, summarizes: summarize },
@@ -57,7 +57,7 @@ export class BranchMethods {
   switch(options: ChangeOfBranch & { readonly branch: number }): Promise<SentMessage> {
     const { conversationId, branch, summarize = true } = options ?? {};
     return this.#context.boundary.call('branches.switch', options, () =>
-      this.#context.sending.changeBranch({
+      this.#context.sending.send({
         conversationId,
         kind: 'switch',
         target: { branch, summarizes: summarize },

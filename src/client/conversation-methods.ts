@@ -3,10 +3,10 @@ import { pinLine, unpinLine } from '../context/log/pins.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { deleteConversation } from '../store/conversations/delete-conversation.ts';
 import type { ConversationState } from '../store/conversations/conversations.ts';
-import type { MessageInput } from '../store/messages/messages.ts';
 import { readPins } from '../store/log/pins.ts';
 import { exportConversation } from '../store/transfer/export-conversation.ts';
 import { importExportedConversation } from '../store/transfer/import-exported.ts';
+import { COUNTED_OF_CONVERSATION, isDivisible } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
@@ -15,10 +15,10 @@ import type { ConversationChoices, MessageContent, OfConversation, ToSend } from
 import { ThrownByCaller } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
 import { describeConversation, describeConversations } from './conversation.ts';
+import { HoldfastClientError } from './errors.ts';
 import { messageParts } from './message-parts.ts';
 import { describeEndedTurn, waitForEndedTurn } from './outcome.ts';
 import type { Page } from './page.ts';
-import { requireResumable } from './resume.ts';
 import type {
   Conversation,
   EndedTurn,
@@ -110,17 +110,11 @@ export class ConversationMethods {
    *   `resume_waiting` (one was sent that no worker has taken yet), `conversation_busy` (its branch is being changed)
    */
   resume(options: ToSend & { readonly raise?: Partial<ConversationCounts> }): Promise<SentMessage> {
-    const { boundary, database, sending, temporal } = this.#context;
+    const { boundary, sending } = this.#context;
     return boundary.call('conversation.resume', options, async () => {
       const { conversationId, raise = {}, messageId } = options;
-      const judged = await requireResumable(database, temporal, { conversationId, raise, messageId });
-      const resume: Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput> = {
-        conversationId,
-        kind: 'resume',
-        raise,
-        ...judged,
-      };
-      return sending.send({ ...resume, ...(messageId !== undefined && { id: messageId }) });
+      checkRaise(raise);
+      return sending.send({ conversationId, kind: 'resume', raise, ...definedOf({ id: messageId }) });
     });
   }
 
@@ -262,5 +256,23 @@ export class ConversationMethods {
       const isNamed = runs.some((run) => run.workflowId === workflowId);
       return isNamed || !isRungFor ? runs : [...runs, { workflowId, runId: null }];
     });
+  }
+}
+
+function checkRaise(raise: Partial<ConversationCounts>): void {
+  for (const [name, by] of Object.entries(raise)) {
+    const known = COUNTED_OF_CONVERSATION.find((counted) => counted === name);
+    if (known === undefined || !Number.isFinite(by) || by <= 0) {
+      throw new HoldfastClientError(
+        'invalid_argument',
+        `a raise of ${name} by ${by} is not possible: raise ${COUNTED_OF_CONVERSATION.join(', ')} by more than 0`,
+      );
+    }
+    if (!isDivisible(known) && !Number.isInteger(by)) {
+      throw new HoldfastClientError(
+        'invalid_argument',
+        `a raise of ${name} by ${by} is not possible: they are counted in whole numbers`,
+      );
+    }
   }
 }

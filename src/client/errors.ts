@@ -194,6 +194,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'conversation_file_invalid':
     case 'model_call_not_found':
     case 'nothing_to_resume':
+    case 'limit_not_raised':
     case 'resume_waiting':
     case 'too_many_waiting':
     case 'namespace_differs':

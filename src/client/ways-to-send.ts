@@ -6,7 +6,6 @@ import type { AcceptedMessage, MessageInput } from '../store/messages/messages.t
 import { startConversation } from '../store/conversations/start-conversation.ts';
 import type { StartInput } from '../store/conversations/start-conversation.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
-import { pastLostTurn } from './lost-turn.ts';
 import { storedOnce } from './stored-once.ts';
 import type { SentMessage } from './types.ts';
 
@@ -19,8 +18,6 @@ export type ConversationOwner = Pick<StartInput, 'tenant' | 'taskQueue'>;
 export interface WaysToSend {
   readonly start: (start: Omit<StartInput, 'measurements' | keyof ConversationOwner>) => Promise<SentMessage>;
   readonly send: (sent: Sent) => Promise<SentMessage>;
-  /** Sends a fork or a switch. */
-  readonly changeBranch: (change: Sent) => Promise<SentMessage>;
   /** Sends a fork and the message behind it. */
   readonly sendOnNewBranch: (fork: Sent, sent: Sent) => Promise<SentMessage>;
 }
@@ -58,17 +55,9 @@ export function waysToSend(
     const message = messageOf(sent);
     return sendBy(message, () => acceptMessage(database, message));
   };
-  const changeBranch = async (change: Sent): Promise<SentMessage> => {
-    const message = messageOf(change);
-    return sendBy(message, () =>
-      pastLostTurn(database, temporal, message, (lost) => acceptMessage(database, { ...message, ...lost })),
-    );
-  };
   const sendOnNewBranch = async (fork: Sent, sent: Sent): Promise<SentMessage> => {
     const [change, message] = [messageOf(fork), messageOf(sent)];
-    return sendBy(message, () =>
-      pastLostTurn(database, temporal, message, (lost) => acceptOnNewBranch(database, { ...change, ...lost }, message)),
-    );
+    return sendBy(message, () => acceptOnNewBranch(database, change, message));
   };
-  return { start, send, changeBranch, sendOnNewBranch };
+  return { start, send, sendOnNewBranch };
 }

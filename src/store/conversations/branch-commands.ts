@@ -76,21 +76,16 @@ export async function readBranchCommand(sql: Queries, turn: TurnReference): Prom
 
 /**
  * What a resume goes on with depends on the branch.
- * @param branch with which the sender knows the conversation to go on. Default: any
- * @throws StoreError `conversation_busy` while it is open with which branch it goes on, or when that is another one meanwhile
+ * @throws StoreError `conversation_busy` while a change of branch waits
  */
-export async function requireBranchKept(sql: Queries, conversationId: string, branch?: number): Promise<void> {
-  const [row] = await sql<{ changes: boolean; branch: number }[]>`
-    select c.branch, exists (
-        select from messages m
-        where m.conversation_id = c.id and m.consumed_at is null and m.kind in ('fork', 'switch')) as changes
-    from conversations c where c.id = ${conversationId}`;
-  if (row === undefined || (!row.changes && (branch ?? row.branch) === row.branch)) return;
+export async function requireBranchKept(sql: Queries, conversationId: string): Promise<void> {
+  const [change] = await sql`
+    select from messages
+    where conversation_id = ${conversationId} and consumed_at is null and kind in ('fork', 'switch') limit 1`;
+  if (change === undefined) return;
   throw new StoreError(
     'conversation_busy',
-    row.changes
-      ? `conversation ${conversationId} changes its branch: what a resume goes on with is known once that is done`
-      : `conversation ${conversationId} has just gone over to branch ${row.branch}: a resume would go on with the task of that`,
+    `conversation ${conversationId} changes its branch: what a resume goes on with is known once that is done`,
   );
 }
 

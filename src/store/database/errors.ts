@@ -27,8 +27,10 @@ export type StoreErrorCode =
   | 'message_id_reused'
   /** A conversation or turn id that is not a UUID. */
   | 'invalid_id'
-  /** A resume of what runs, is done or has gone on meanwhile, or of nothing. */
+  /** A resume of what runs or is done, or of nothing. */
   | 'nothing_to_resume'
+  /** The limit that ended the turn must be raised to go on. */
+  | 'limit_not_raised'
   /** A resume waits that no turn has taken. */
   | 'resume_waiting'
   /** So many messages wait for the turns of a conversation that no more are accepted. */

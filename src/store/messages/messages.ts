@@ -33,11 +33,6 @@ export interface MessageInput {
   /** Chosen by the sender, 1 to 200 characters; sending it twice to a conversation is sending it once. */
   readonly id: string;
   readonly conversationId: string;
-  /**
-   * An open turn whose workflow is gone: it keeps no branch from being changed and no task from being resumed, since the turn that does
-   * so ends it first.
-   */
-  readonly lostTurnId?: string;
   /** Task queue of the sender's workers: the conversation goes over to it. Default: it stays where it is. */
   readonly taskQueue?: string;
   readonly kind: MessageKind;
@@ -50,10 +45,6 @@ export interface MessageInput {
   readonly focus?: string;
   /** `resume` only: how much the limits are raised. */
   readonly raise?: Partial<ConversationCounts>;
-  /** `resume` only: the branch whose task it is to go on with; refused when the conversation goes on with another. Default: any. */
-  readonly onBranch?: number;
-  /** `resume` only: the turn whose task it is to go on with; refused when a turn runs, or the task has gone on or is done. Default: any. */
-  readonly onTask?: string;
   /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
   readonly target?: BranchTarget;
   /** `message` only: the fork behind which it is answered, or not at all. Set by `acceptOnNewBranch`. */
@@ -83,8 +74,7 @@ const LONGEST_MESSAGE_ID = 200;
 /**
  * Writes the message's row; returns after the commit. Locks the conversation first, so a sender waits for a write of the turn at most.
  * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`, `too_many_waiting`,
- * `resume_waiting` (another one waits), `conversation_busy` (a resume beside a change of branch), `nothing_to_resume` (what it was to
- * go on with has gone on)
+ * `resume_waiting` (another one waits), `conversation_busy` (a resume beside a change of branch), `nothing_to_resume`, `limit_not_raised`
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);
@@ -168,12 +158,9 @@ async function lockConversation(sql: Transaction, { conversationId, taskQueue }:
  * A branch is changed between turns only, and only where nothing waits: so what follows a fork is always answered on its branch. A turn
  * that begins at this very moment refuses it later.
  */
-async function requireIdle(
-  sql: Transaction,
-  { id, conversationId, kind, target, lostTurnId }: MessageInput,
-): Promise<void> {
+async function requireIdle(sql: Transaction, { id, conversationId, kind, target }: MessageInput): Promise<void> {
   const [row] = await sql<{ busy: boolean; known: boolean }[]>`
-    select c.active_turn_id is not null and c.active_turn_id is distinct from ${lostTurnId ?? null} or exists (
+    select c.active_turn_id is not null or exists (
         select from messages m where m.conversation_id = c.id and m.consumed_at is null and m.id <> ${id}) as busy,
       case when ${kind} = 'fork'
         then ${target?.entryId ?? null}::uuid is null or exists (
