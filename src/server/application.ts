@@ -17,6 +17,7 @@ import { problemResponse, RequestError } from './problem.ts';
 import { REFERENCE_STYLE, referencePage } from './reference.ts';
 import { refuseOtherOrigins } from './same-origin.ts';
 import { serveEndpoint } from './serve-endpoint.ts';
+import { responsesRoutes } from './responses/routes.ts';
 import { serveBytes, serveExport, serveImport } from './transfer.ts';
 
 export interface ApplicationParts {
@@ -64,6 +65,7 @@ export function createApplication(parts: ApplicationParts): Hono {
   if (parts.isLocal) app.use(refuseOtherOrigins);
   addReference(app, parts.version);
   addPages(app);
+  app.route('/v1', responsesRoutes(parts));
   app.route('/v1', apiRoutes(parts));
   return app;
 }

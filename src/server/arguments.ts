@@ -41,7 +41,8 @@ function refused(fields: readonly FieldProblem[]): RequestError {
   return new RequestError('invalid_argument', `The request is refused: ${names}.`, { fields: shown });
 }
 
-async function readBody(context: Context): Promise<Record<string, unknown>> {
+/** @throws RequestError `body_not_json` */
+export async function readBody(context: Context): Promise<Record<string, unknown>> {
   const type = context.req.header('content-type');
   const text = await context.req.text();
   if (text === '' && type === undefined) return {};

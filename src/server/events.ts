@@ -25,6 +25,17 @@ const last = z.strictObject({ lastEventId: whole(0).optional() });
 /** Open event streams of one server. */
 export interface EventStreams {
   serve(context: Context, client: Holdfast, caller: Caller): Promise<Response>;
+  /**
+   * Opens a stream that ends with its caller, its key or the server.
+   * @param write ends when the signal aborts
+   * @param failed writes what `write` threw
+   */
+  open(
+    context: Context,
+    caller: Caller,
+    write: (stream: SSEStreamingApi, signal: AbortSignal) => Promise<void>,
+    failed: (stream: SSEStreamingApi, error: unknown) => Promise<void>,
+  ): Response;
   /** Ends all, and waits for the look at their keys that is under way. */
   close(): Promise<void>;
 }
@@ -48,36 +59,47 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
   };
   const timer = setInterval(look, limits.keyCheckSeconds * 1_000);
   timer.unref();
+  const openStream: EventStreams['open'] = (context, { key }, write, failed) => {
+    if (open.size >= limits.watchers) {
+      throw new RequestError('too_many_watchers', `This server has ${limits.watchers} open event streams.`, {
+        retryAfterSeconds: RETRY_SECONDS,
+      });
+    }
+    const ending = new AbortController();
+    open.set(ending, key?.id ?? null);
+    context.header('x-accel-buffering', 'no');
+    return streamSSE(context, async (stream) => {
+      stream.onAbort(() => ending.abort());
+      // A comment at once, so that the caller knows that it is connected.
+      const beat = (): void => void stream.write(': \n\n').catch(() => ending.abort());
+      const timer = setInterval(beat, limits.heartbeatSeconds * 1_000);
+      try {
+        beat();
+        await write(stream, ending.signal);
+        if (ending.signal.reason instanceof RequestError) throw ending.signal.reason;
+      } catch (error) {
+        await failed(stream, error);
+      } finally {
+        clearInterval(timer);
+        open.delete(ending);
+      }
+    });
+  };
   return {
-    async serve(context, client, { key }) {
+    open: openStream,
+    async serve(context, client, caller) {
       const { conversationId, ...options } = await watchOptions(context);
       const { eventCount } = await client.conversation.get({ conversationId });
       if (options.afterSequence > eventCount) throw ofTheFuture(options.afterSequence, eventCount);
-      if (open.size >= limits.watchers) {
-        throw new RequestError('too_many_watchers', `This server has ${limits.watchers} open event streams.`, {
-          retryAfterSeconds: RETRY_SECONDS,
-        });
-      }
-      const ending = new AbortController();
-      open.set(ending, key?.id ?? null);
-      context.header('x-accel-buffering', 'no');
-      return streamSSE(context, async (stream) => {
-        stream.onAbort(() => ending.abort());
-        // A comment at once, so that the caller knows that it is connected.
-        const beat = (): void => void stream.write(': \n\n').catch(() => ending.abort());
-        const timer = setInterval(beat, limits.heartbeatSeconds * 1_000);
-        try {
-          beat();
-          const updates = client.conversation.watch({ conversationId, ...options, signal: ending.signal });
+      return openStream(
+        context,
+        caller,
+        async (stream, signal) => {
+          const updates = client.conversation.watch({ conversationId, ...options, signal });
           for await (const update of updates) await writeUpdate(stream, update);
-          if (ending.signal.reason instanceof RequestError) throw ending.signal.reason;
-        } catch (error) {
-          await stream.writeSSE({ event: 'error', data: JSON.stringify(problemOf(error, log)) });
-        } finally {
-          clearInterval(timer);
-          open.delete(ending);
-        }
-      });
+        },
+        (stream, error) => stream.writeSSE({ event: 'error', data: JSON.stringify(problemOf(error, log)) }),
+      );
     },
     async close() {
       clearInterval(timer);

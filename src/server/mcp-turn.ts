@@ -63,7 +63,7 @@ export async function waitForTurn(
 }
 
 /** `null` as soon as a call waits for a person; pending until the signal aborts otherwise. */
-async function needsPerson(client: Holdfast, conversationId: string, signal: AbortSignal): Promise<null> {
+export async function needsPerson(client: Holdfast, conversationId: string, signal: AbortSignal): Promise<null> {
   const { eventCount, waitingCalls } = await client.conversation.get({ conversationId });
   if (waitingCalls.length > 0) return null;
   const watching = client.conversation.watch({ conversationId, afterSequence: eventCount, liveText: false, signal });

@@ -164,14 +164,14 @@ const MEMORY_AND_MODELS = {
   },
   'models.listServed': {
     ...reads,
-    path: '/models',
+    path: '/served-models',
     summary: "List models as their servers' own lists had them",
     arguments: {},
     result: listOf(servedModel),
   },
   'models.listPauses': {
     ...reads,
-    path: '/models/pauses',
+    path: '/provider-pauses',
     summary: 'List providers that are not called before a time',
     arguments: {},
     result: listOf(providerPause),

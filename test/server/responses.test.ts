@@ -1,0 +1,228 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createOpenResponses } from '@ai-sdk/open-responses';
+import { generateText, streamText } from 'ai';
+import OpenAI from 'openai';
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorkerProcess } from '../support/worker-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startServerHarness } from './server-harness.ts';
+import type { ServerHarness } from './server-harness.ts';
+
+const AGENT = {
+  tools: ['write_file', 'run_command'],
+  allowCommands: true,
+  approvals: { rules: ['write_file'] },
+  policy: { keep: { tail: { tokens: 50 } } },
+};
+
+let harness: ServerHarness;
+let openai: OpenAI;
+let model: ReturnType<ReturnType<typeof createOpenResponses>>;
+
+beforeAll(async () => {
+  harness = await startServerHarness({
+    agent: AGENT,
+    server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [] } },
+  });
+  const { url } = harness.server;
+  openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  model = createOpenResponses({ name: 'holdfast', url: `${url}/v1/responses` })('default');
+});
+afterAll(async () => harness.stop());
+
+/** Events of a message. */
+const MESSAGE = [
+  'response.output_item.added',
+  'response.content_part.added',
+  'response.output_text.delta',
+  'response.output_text.done',
+  'response.content_part.done',
+  'response.output_item.done',
+];
+
+/** What the stream is made of, without the deltas' number. */
+function shapeOf(events: readonly ResponseStreamEvent[]): string[] {
+  return events.map(({ type }) => type).filter((type, place, all) => type !== all[place - 1]);
+}
+
+function texts(events: readonly ResponseStreamEvent[], itemId: string): string {
+  return events
+    .map((event) => (event.type === 'response.output_text.delta' && event.item_id === itemId ? event.delta : ''))
+    .join('');
+}
+
+test('a worker killed in the middle of an answer leaves an incomplete item, and the next one writes another', async () => {
+  await harness.fault({ kind: 'stall_stream', afterBytes: 1_000, match: { purpose: 'agent' } });
+  // What the harness's own worker has in code.
+  const agents = { default: { ...AGENT, model: 'simulator/sim-32k' } };
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
+  const worker = await startWorkerProcess(harness);
+  const said = 'heron '.repeat(60).trim();
+  const stream = await openai.responses.create({ model: 'default', input: `Say ${said}`, stream: true });
+  const events: ResponseStreamEvent[] = [];
+  let survivor: Promise<unknown> | null = null;
+  for await (const event of stream) {
+    events.push(event);
+    if (event.type !== 'response.output_text.delta' || survivor !== null) continue;
+    worker.kill('SIGKILL');
+    survivor = harness.startWorker();
+  }
+  await survivor;
+  expect(shapeOf(events)).toEqual([
+    'response.created',
+    'response.in_progress',
+    ...MESSAGE,
+    ...MESSAGE,
+    'response.completed',
+  ]);
+  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, place) => place));
+  const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
+  expect(items).toMatchObject([{ status: 'incomplete' }, { status: 'completed', content: [{ text: said }] }]);
+  const [cut = '', whole = ''] = items.map(({ id }) => texts(events, id ?? ''));
+  expect([said.startsWith(cut), cut.length > 0, whole]).toEqual([true, true, said]);
+  const last = events.at(-1);
+  expect(last?.type === 'response.completed' && last.response.output).toEqual([items[1]]);
+});
+
+test('the openai SDK starts, reads and continues responses, with usage and metadata', async () => {
+  const first = await openai.responses.create({
+    model: 'default',
+    input: [{ role: 'user', content: [{ type: 'input_text', text: 'Say heron' }] }],
+    metadata: { ticket: '7' },
+  });
+  expect(first).toMatchObject({ status: 'completed', output_text: 'heron', metadata: { ticket: '7' } });
+  expect(first.usage?.input_tokens).toBeGreaterThan(0);
+  expect(first.usage?.input_tokens_details.cached_tokens).toBeGreaterThanOrEqual(0);
+  const second = await openai.responses.create({
+    model: 'default',
+    input: 'Say crane',
+    previous_response_id: first.id,
+  });
+  expect(second).toMatchObject({ output_text: 'crane', conversation: first.conversation });
+  const conversation = first.conversation?.id ?? '';
+  const third = await openai.responses.create({ model: 'default', input: 'Say stork', conversation });
+  expect(third.output_text).toBe('stork');
+  expect(await openai.responses.retrieve(second.id)).toMatchObject({ output: second.output, usage: second.usage });
+  const { items } = await harness.client.log.entries({ conversationId: conversation });
+  expect(items.filter(({ kind }) => kind === 'user')).toHaveLength(3);
+  const late = openai.responses.create({ model: 'default', input: 'Say no', previous_response_id: first.id });
+  await expect(late).rejects.toMatchObject({ status: 400, code: 'invalid_argument' });
+  expect((await openai.models.list()).data.map(({ id }) => id)).toEqual(['default']);
+});
+
+test('a background response waits for an approval, shows its call, and can be stopped', async () => {
+  const input = 'Call write_file with {"path": "a.txt", "content": "x"}\nSay done';
+  const { id, status } = await openai.responses.create({ model: 'default', input, background: true });
+  expect(['queued', 'in_progress']).toContain(status);
+  let waiting = await openai.responses.retrieve(id);
+  await waitUntil('the call waits', async () => {
+    waiting = await openai.responses.retrieve(id);
+    return waiting.output.length > 0;
+  });
+  const conversationId = waiting.conversation?.id ?? '';
+  expect(waiting.output).toMatchObject([{ type: 'holdfast:decision_request', call: '1.1.0', name: 'write_file' }]);
+  await harness.call('POST', `/v1/conversations/${conversationId}/approve`, { call: '1.1.0' });
+  await waitUntil('it has ended', async () => {
+    waiting = await openai.responses.retrieve(id);
+    return waiting.status === 'completed';
+  });
+  expect(waiting.output).toMatchObject([
+    { type: 'message' },
+    { type: 'holdfast:tool_call', name: 'write_file', status: 'completed', output: expect.stringContaining('a.txt') },
+    { type: 'message', content: [{ text: 'done' }] },
+  ]);
+  const long = await openai.responses.create({
+    model: 'default',
+    input: 'Call run_command with {"command": "sleep 60"}',
+    background: true,
+  });
+  await waitUntil('the command runs', async () => {
+    const { turn } = await harness.client.conversation.get({ conversationId: long.conversation?.id ?? '' });
+    return turn?.steps === 1;
+  });
+  expect(await openai.responses.cancel(long.id)).toMatchObject({ id: long.id, status: 'cancelled' });
+  expect(await openai.responses.cancel(id)).toMatchObject({ id, status: 'completed' });
+});
+
+test('the AI SDK streams a task with calls, and its history continues the conversation', async () => {
+  const messages = [
+    { role: 'user' as const, content: 'Call run_command with {"command": "echo hi"}\nSay heron crane' },
+  ];
+  const streamed = streamText({ model, messages, maxRetries: 0 });
+  let text = '';
+  for await (const delta of streamed.textStream) text += delta;
+  expect(text).toMatch(/heron crane$/);
+  expect([await streamed.finishReason, (await streamed.usage).inputTokens]).toEqual(['stop', expect.any(Number)]);
+  const history = [...messages, ...(await streamed.response).messages];
+  const next = await generateText({
+    model,
+    messages: [...history, { role: 'user', content: 'Say stork' }],
+    maxRetries: 0,
+  });
+  expect(next.text).toBe('stork');
+  const { items } = await harness.client.conversation.list({ limit: 1 });
+  const conversationId = items[0]?.conversationId ?? '';
+  const said = await harness.client.log.entries({ conversationId });
+  expect(said.items.filter(({ kind }) => kind === 'user')).toHaveLength(2);
+});
+
+test('compactions are items, with summaries where they are asked for', async () => {
+  let previous: string | undefined;
+  for (const word of ['heron', 'crane', 'stork']) {
+    const input = `Say ${`${word} `.repeat(1_000)}`;
+    const response = await openai.responses.create({
+      model: 'default',
+      input,
+      ...(previous !== undefined && { previous_response_id: previous }),
+    });
+    previous = response.id;
+  }
+  const compacted = await openai.responses.compact({ model: 'default', previous_response_id: previous ?? '' });
+  const summary = expect.stringContaining('heron');
+  expect(compacted).toMatchObject({ object: 'response.compaction', output: [{ type: 'compaction', summary }] });
+  const [item] = compacted.output;
+  if (item?.type !== 'compaction') throw new Error('no compaction');
+  const next = await openai.responses.create({
+    model: 'default',
+    input: [item, { role: 'user', content: 'Say more' }],
+  });
+  expect(next.output_text).toBe('more');
+  expect(next.conversation?.id.replaceAll('-', '')).toBe(item.id.split('_')[1]);
+});
+
+test('what an agent decides itself is refused with a code, in the form that clients read', async () => {
+  const refused = async (more: object) => {
+    const { status, body } = await harness.call('POST', '/v1/responses', {
+      model: 'default',
+      input: 'Say no',
+      ...more,
+    });
+    return [status, body.error?.code, body.error?.param];
+  };
+  const invalid = (param: string) => [400, 'invalid_argument', param];
+  const tool = { type: 'function', name: 'weather', parameters: {} };
+  expect(await refused({ tools: [tool] })).toEqual(invalid('tools'));
+  expect(await refused({ instructions: 'Be brief' })).toEqual(invalid('instructions'));
+  expect(await refused({ temperature: 0.1 })).toEqual(invalid('temperature'));
+  expect(await refused({ messages: [] })).toEqual(invalid('messages'));
+  expect(await refused({ input: [{ role: 'assistant', content: 'I said' }] })).toEqual(invalid('input'));
+  expect(await refused({ previous_response_id: 'resp_1' })).toEqual(invalid('previous_response_id'));
+  expect(await refused({ conversation: harness.taskQueue.slice(-36) })).toEqual([404, 'conversation_not_found', '']);
+  await expect(generateText({ model, prompt: 'Say no', temperature: 1, maxRetries: 0 })).rejects.toThrow('temperature');
+  const chat = await harness.call('POST', '/v1/chat/completions', {});
+  expect([chat.status, chat.body.code]).toEqual([404, 'route_not_found']);
+});
+
+test('a response has every field that Open Responses requires', async () => {
+  const response = await openai.responses.create({ model: 'default', input: 'Say heron' });
+  expect(Object.keys(response)).toEqual(
+    expect.arrayContaining(
+      `id object created_at completed_at status incomplete_details model previous_response_id instructions output error
+      tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs
+      temperature reasoning usage max_output_tokens max_tool_calls store background service_tier metadata
+      safety_identifier prompt_cache_key`.split(/\s+/u),
+    ),
+  );
+});
