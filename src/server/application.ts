@@ -11,6 +11,7 @@ import type { Access, Caller } from './access.ts';
 import type { Configured } from './configured.ts';
 import type { EventStreams } from './events.ts';
 import type { ServerLimits } from './limits.ts';
+import { mcpRoutes } from './mcp-routes.ts';
 import { openApiDocument } from './openapi.ts';
 import { addPages } from './pages.ts';
 import { problemResponse, RequestError } from './problem.ts';
@@ -65,6 +66,7 @@ export function createApplication(parts: ApplicationParts): Hono {
   if (parts.isLocal) app.use(refuseOtherOrigins);
   addReference(app, parts.version);
   addPages(app);
+  app.route('/mcp', mcpRoutes(parts));
   app.route('/v1', responsesRoutes(parts));
   app.route('/v1', apiRoutes(parts));
   return app;

@@ -3,18 +3,26 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { HoldfastClientError } from '../client/errors.ts';
 import type { Holdfast } from '../client/holdfast.ts';
+import { RequestError } from './problem.ts';
 import { MCP_TOOLS } from './mcp-tools.ts';
 import type { McpTool } from './mcp-tools.ts';
 
-/** Serves the client's methods as tools of the Model Context Protocol, over whatever transport it is connected to. */
-export function createMcpServer(client: Holdfast, version: string): McpServer {
+/**
+ * Serves the client's methods as tools of the Model Context Protocol, over whatever transport it is connected to.
+ * @param admit rejects with a RequestError what the caller may not do. Default: everything is allowed
+ */
+export function createMcpServer(
+  client: Holdfast,
+  version: string,
+  admit: (scope: McpTool['scope']) => Promise<void> = async () => undefined,
+): McpServer {
   const server = new McpServer(
     { name: 'holdfast', title: 'Holdfast', version },
     { instructions: 'Agents that work for hours and survive crashes: start a task, wait for it, read what it found.' },
   );
   for (const [name, tool] of Object.entries<McpTool>(MCP_TOOLS)) {
-    const { title, description, input, output, effect } = tool;
-    const isRead = effect === 'read';
+    const { title, description, input, output, scope } = tool;
+    const isRead = scope === 'read';
     server.registerTool(
       name,
       {
@@ -24,7 +32,11 @@ export function createMcpServer(client: Holdfast, version: string): McpServer {
         outputSchema: z.object(output),
         annotations: { readOnlyHint: isRead, idempotentHint: isRead, destructiveHint: false, openWorldHint: !isRead },
       },
-      (given, { signal }) => answer(() => tool.run(client, given, signal)),
+      (given, { signal }) =>
+        answer(async () => {
+          await admit(scope);
+          return tool.run(client, given, signal);
+        }),
     );
   }
   return server;
@@ -35,7 +47,7 @@ async function answer(run: () => Promise<Record<string, unknown>>): Promise<Call
     const result = await run();
     return { structuredContent: result, content: [{ type: 'text', text: JSON.stringify(result) }] };
   } catch (error) {
-    if (!(error instanceof HoldfastClientError)) throw error;
+    if (!(error instanceof HoldfastClientError) && !(error instanceof RequestError)) throw error;
     return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
   }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { textOf } from '../context/log/content.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
 import type { Holdfast } from '../client/holdfast.ts';
+import type { Scope } from '../store/conversations/api-keys.ts';
 import { turnState, waitForTurn, waitingCall } from './mcp-turn.ts';
 
 /** One tool; `run` gets what `input` accepts and returns what `output` describes. */
@@ -11,8 +12,8 @@ export interface McpTool<Input extends z.ZodRawShape = z.ZodRawShape> {
   readonly description: string;
   readonly input: Input;
   readonly output: z.ZodRawShape;
-  /** `read`: changes nothing. `once`: an id of the caller's makes a repeated call harmless. */
-  readonly effect: 'read' | 'once';
+  /** What a key needs. `read`: it changes nothing; else an id of the caller's makes a repeated call harmless. */
+  readonly scope: Exclude<Scope, 'admin'>;
   run(client: Holdfast, input: z.output<z.ZodObject<Input>>, signal: AbortSignal): Promise<Record<string, unknown>>;
 }
 
@@ -57,7 +58,7 @@ export const MCP_TOOLS = {
       start_key: z.string().optional().describe('An id of yours: a start that is repeated with it starts nothing.'),
     },
     output: sent,
-    effect: 'once',
+    scope: 'write',
     async run(client, { task, start_key, ...choices }) {
       const { conversationId, messageId, duplicate } = await client.start(task, {
         ...definedOf({ ...choices, startKey: start_key }),
@@ -76,7 +77,7 @@ export const MCP_TOOLS = {
       message_id: z.string().optional().describe('An id of yours: a message that is repeated with it counts once.'),
     },
     output: sent,
-    effect: 'once',
+    scope: 'write',
     async run(client, { conversation_id: id, text, mode, message_id }) {
       const options = { conversationId: id, content: text, ...definedOf({ mode, messageId: message_id }) };
       const { conversationId, messageId, duplicate } = await client.conversation.send(options);
@@ -93,7 +94,7 @@ export const MCP_TOOLS = {
       timeout_seconds: z.number().min(0).max(LONGEST_WAIT).optional().describe(`Default: ${DEFAULT_WAIT}.`),
     },
     output: turn,
-    effect: 'read',
+    scope: 'read',
     run: (client, { conversation_id: conversationId, message_id: messageId, timeout_seconds = DEFAULT_WAIT }, signal) =>
       waitForTurn(client, { conversationId, messageId, milliseconds: timeout_seconds * 1_000, signal }),
   }),
@@ -102,7 +103,7 @@ export const MCP_TOOLS = {
     description: 'Returns how a conversation stands, and the newest answer of its agent, without waiting.',
     input: { conversation_id },
     output: turn,
-    effect: 'read',
+    scope: 'read',
     run: (client, { conversation_id: conversationId }) => turnState(client, conversationId),
   }),
   recall_search: tool({
@@ -127,7 +128,7 @@ export const MCP_TOOLS = {
         }),
       ),
     },
-    effect: 'read',
+    scope: 'read',
     async run(client, { conversation_id: conversationId, ...options }) {
       const found = await client.memory.search({ ...definedOf({ ...options, conversationId }), query: options.query });
       const passages = found.map((passage) => ({
@@ -155,7 +156,7 @@ export const MCP_TOOLS = {
       total_characters: z.number(),
       next_offset: z.number().nullable(),
     },
-    effect: 'read',
+    scope: 'read',
     async run(client, { entry_id: entryId, offset = 0 }) {
       const { kind, content, original } = await client.log.open({ entryId });
       const whole = original === null ? textOf(content) : new TextDecoder().decode(original);
@@ -180,7 +181,7 @@ export const MCP_TOOLS = {
         }),
       ),
     },
-    effect: 'read',
+    scope: 'read',
     async run(client, { conversation_id: conversationId }) {
       const summaries = await client.log.summaries({ conversationId });
       return {
@@ -201,7 +202,7 @@ export const MCP_TOOLS = {
       'Lists tool calls that wait for an approval, and questions that wait for an answer, in all conversations.',
     input: { limit: z.number().int().min(1).max(500).optional() },
     output: { waiting_calls: z.array(waiting) },
-    effect: 'read',
+    scope: 'read',
     async run(client, options) {
       const { items } = await client.decisions.listWaiting(definedOf(options));
       return { waiting_calls: items.map((call) => waitingCall(call.conversationId, call)) };
@@ -219,7 +220,7 @@ export const MCP_TOOLS = {
       decision_id: z.string().optional().describe('An id of yours: a decision that is repeated with it counts once.'),
     },
     output: { call: z.string(), tool: z.string(), duplicate: z.boolean() },
-    effect: 'once',
+    scope: 'decide',
     async run(client, { conversation_id: conversationId, decision, call, text, decision_id: decisionId }) {
       const options = { conversationId, ...definedOf({ call, decisionId }) };
       const made =

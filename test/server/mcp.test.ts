@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { expect, onTestFinished, test } from 'vitest';
+import { keyAccess } from '../../src/server/access.ts';
 import { createMcpServer } from '../../src/server/mcp-server.ts';
+import { startServer } from '../../src/server/start-server.ts';
 import { EXECUTABLE } from '../cli/run-cli.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
 
@@ -95,4 +98,46 @@ test('holdfast mcp answers on after half lines and bytes that are no message, an
   expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ id: 7, error: { code: -32601 } });
   child.stdin.end();
   expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+/** What wait_for_turn takes of what start_task returned. */
+function waitFor(started: unknown): Record<string, unknown> {
+  const { conversation_id, message_id } = started as Record<string, unknown>;
+  return { conversation_id, message_id };
+}
+
+test('over HTTP a key names tenant and rights, and without a key nobody is served', async () => {
+  const server = await startServer({
+    clientOf: () => harness.client,
+    access: keyAccess(harness.database, 1_000),
+    needsKeys: true,
+    configured: { agents: [], presets: [] },
+    checkReady: async () => undefined,
+    version: '0.0.0',
+    port: 0,
+    log: (error) => expect.unreachable(String(error)),
+  });
+  onTestFinished(() => server.close());
+  const connectWith = async (headers: Record<string, string>) => {
+    const assistant = new Client({ name: 'assistant', version: '1' });
+    onTestFinished(() => assistant.close());
+    await assistant.connect(
+      new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } }),
+    );
+    return assistant;
+  };
+  const as = async (scopes: readonly ('read' | 'write')[]) => {
+    const { key } = await harness.client.keys.create({ name: 'test', tenant: 'default', scopes });
+    return connectWith({ authorization: `Bearer ${key}` });
+  };
+  await expect(connectWith({})).rejects.toThrow('key_missing');
+  const writer = await as(['read', 'write']);
+  const { structuredContent } = await writer.callTool({ name: 'start_task', arguments: { task: 'Say heron' } });
+  const waited = await writer.callTool({ name: 'wait_for_turn', arguments: waitFor(structuredContent) });
+  expect(waited.structuredContent).toMatchObject({ outcome: 'completed', answer: 'heron' });
+  const reader = await as(['read']);
+  const refused = await reader.callTool({ name: 'start_task', arguments: { task: 'Say no' } });
+  expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope_missing') }] });
+  const decided = await writer.callTool({ name: 'decide', arguments: { conversation_id: 'x', decision: 'deny' } });
+  expect(decided).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope_missing') }] });
 });
