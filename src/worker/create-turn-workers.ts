@@ -11,6 +11,7 @@ import type {
 import type { Activities } from '../activities/create-activities.ts';
 import { dataConverterWith } from '../temporal/data-converter.ts';
 import { failingReadably } from '../temporal/payload-codec.ts';
+import { traceActivities } from '../temporal/trace-activities.ts';
 import { codecFailureIn } from '../turn/codec-failure.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
 import type { WorkActivity } from '../turn/task-queues.ts';
@@ -130,7 +131,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     namespace: options.namespace,
     identity: options.identity,
     dataConverter: dataConverterWith(codecs.length === 0 ? [] : [failingReadably(codecs, onCodecFailure)]),
-    interceptors: { activity: [refuseCodecFailures] },
+    interceptors: { activity: [traceActivities, refuseCodecFailures] },
     shutdownGraceTime: options.shutdownGraceMilliseconds,
     // An activity that waits for a database which is gone too would hold the process for ever.
     shutdownForceTime: options.shutdownGraceMilliseconds + FORCED_SHUTDOWN_MARGIN_MILLISECONDS,

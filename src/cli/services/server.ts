@@ -11,6 +11,7 @@ import { untilAborted, untilSignalled } from '../interruption.ts';
 import { openOutput } from '../output.ts';
 import { readVersion } from '../package-version.ts';
 import { listenError } from './listen-error.ts';
+import { startTelemetry } from './telemetry.ts';
 
 interface ServerFlags extends ConnectionFlags {
   readonly host: string;
@@ -89,6 +90,7 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   const { privateWebhooks: allowPrivate, limits } = settingsIn(surroundings);
   const { host, port } = flags;
   const output = openOutput();
+  const endTelemetry = await startTelemetry('holdfast-server');
   const log = createServerLog(process.env['HOLDFAST_LOG_LEVEL']);
   const configured = configuration === null ? { agents: [], presets: [] } : configuredOf(configuration);
   const { database, ...options } = served;
@@ -108,4 +110,5 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   await untilSignalled(untilAborted);
   await started.close();
   await webhooks.end();
+  await endTelemetry();
 }

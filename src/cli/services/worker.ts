@@ -3,6 +3,7 @@ import { environmentWith } from '../connect.ts';
 import { count } from '../count-option.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
+import { startTelemetry } from './telemetry.ts';
 
 interface WorkerFlags extends ConnectionFlags {
   readonly concurrency?: number;
@@ -32,8 +33,10 @@ const worker = localCommand<WorkerFlags>({
       ...(flags.concurrency !== undefined && { concurrentWork: flags.concurrency }),
       ...(flags.grace !== undefined && { shutdownGraceMilliseconds: flags.grace * 1_000 }),
     };
+    const endTelemetry = await startTelemetry('holdfast-worker');
     const created = await createWorker(options);
     await untilSignalled((signal) => runWorker(created, options, signal));
+    await endTelemetry();
   },
 });
 

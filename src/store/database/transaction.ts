@@ -2,6 +2,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Transaction } from './database.ts';
 import { toStoreError } from './errors.ts';
 import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
+import { observeEvent } from '../log/observe-events.ts';
 import type { EventDataByKind, EventKind } from '../log/timeline.ts';
 
 /** One transaction; refusals of the database become `StoreError`s. */
@@ -74,6 +75,7 @@ export async function writeEvents<Result>(
   const appended = (number: number): void => {
     newestEvent = Math.max(newestEvent, number);
   };
+  const committed: (() => void)[] = [];
   const result = await transaction(sql, (open) =>
     work({
       sql: open,
@@ -81,11 +83,14 @@ export async function writeEvents<Result>(
         sql: open,
         turn,
         appended,
-        event: async (kind, data, turnId = turn.turnId) =>
-          appended(await insertEvent(open, { turn: { ...turn, turnId }, kind, data })),
+        event: async (kind, data, turnId = turn.turnId) => {
+          appended(await insertEvent(open, { turn: { ...turn, turnId }, kind, data }));
+          committed.push(() => observeEvent(kind, data));
+        },
       }),
     }),
   );
+  for (const observe of committed) observe();
   if (newestEvent > 0) notifyWatchersSoon(sql, conversationId, newestEvent);
   return result;
 }
