@@ -43,22 +43,7 @@ export interface EventStreams {
 export function createEventStreams(limits: ServerLimits, access: Access, log: (error: unknown) => void): EventStreams {
   /** By its ending, the key of each. */
   const open = new Map<AbortController, string | null>();
-  const endRevoked = async (): Promise<void> => {
-    const keys = [...new Set(open.values())].filter((key) => key !== null);
-    if (keys.length === 0) return;
-    const inForce = await access.inForce(keys);
-    for (const [ending, key] of open) if (key !== null && !inForce.has(key)) ending.abort(revoked());
-  };
-  let looking: Promise<void> | null = null;
-  const look = (): void => {
-    looking ??= endRevoked()
-      .catch(log)
-      .finally(() => {
-        looking = null;
-      });
-  };
-  const timer = setInterval(look, limits.keyCheckSeconds * 1_000);
-  timer.unref();
+  const keyChecks = checkKeys(open, access, limits.keyCheckSeconds, log);
   const openStream: EventStreams['open'] = (context, { key }, write, failed) => {
     if (open.size >= limits.watchers) {
       throw new RequestError('too_many_watchers', `This server has ${limits.watchers} open event streams.`, {
@@ -70,17 +55,14 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
     context.header('x-accel-buffering', 'no');
     return streamSSE(context, async (stream) => {
       stream.onAbort(() => ending.abort());
-      // A comment at once, so that the caller knows that it is connected.
-      const beat = (): void => void stream.write(': \n\n').catch(() => ending.abort());
-      const timer = setInterval(beat, limits.heartbeatSeconds * 1_000);
+      const stopBeating = beat(stream, limits.heartbeatSeconds, ending);
       try {
-        beat();
         await write(stream, ending.signal);
         if (ending.signal.reason instanceof RequestError) throw ending.signal.reason;
       } catch (error) {
         await failed(stream, error);
       } finally {
-        clearInterval(timer);
+        stopBeating();
         open.delete(ending);
       }
     });
@@ -102,11 +84,49 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
       );
     },
     async close() {
-      clearInterval(timer);
       for (const ending of open.keys()) ending.abort();
+      await keyChecks.end();
+    },
+  };
+}
+
+/** Ends the streams whose keys are not in force any more. */
+function checkKeys(
+  open: ReadonlyMap<AbortController, string | null>,
+  access: Access,
+  seconds: number,
+  log: (error: unknown) => void,
+): { readonly end: () => Promise<void> } {
+  const endRevoked = async (): Promise<void> => {
+    const keys = [...new Set(open.values())].filter((key) => key !== null);
+    if (keys.length === 0) return;
+    const inForce = await access.inForce(keys);
+    for (const [ending, key] of open) if (key !== null && !inForce.has(key)) ending.abort(revoked());
+  };
+  let looking: Promise<void> | null = null;
+  const look = (): void => {
+    looking ??= endRevoked()
+      .catch(log)
+      .finally(() => {
+        looking = null;
+      });
+  };
+  const timer = setInterval(look, seconds * 1_000);
+  timer.unref();
+  return {
+    async end() {
+      clearInterval(timer);
       await looking;
     },
   };
+}
+
+/** Comments that keep the stream open; one at once, so that the caller knows that it is connected. */
+function beat(stream: SSEStreamingApi, seconds: number, ending: AbortController): () => void {
+  const write = (): void => void stream.write(': \n\n').catch(() => ending.abort());
+  const timer = setInterval(write, seconds * 1_000);
+  write();
+  return () => clearInterval(timer);
 }
 
 async function writeUpdate(stream: SSEStreamingApi, update: WatchUpdate): Promise<void> {

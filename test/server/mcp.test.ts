@@ -7,6 +7,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { keyAccess } from '../../src/server/access.ts';
 import { createMcpServer } from '../../src/server/mcp-server.ts';
+import { serverLimits } from '../../src/server/limits.ts';
 import { startServer } from '../../src/server/start-server.ts';
 import { EXECUTABLE } from '../cli/run-cli.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
@@ -109,7 +110,7 @@ function waitFor(started: unknown): Record<string, unknown> {
 test('over HTTP a key names tenant and rights, and without a key nobody is served', async () => {
   const server = await startServer({
     clientOf: () => harness.client,
-    access: keyAccess(harness.database, 1_000),
+    access: keyAccess(harness.database, serverLimits.parse({})),
     needsKeys: true,
     configured: { agents: [], presets: [] },
     checkReady: async () => undefined,

@@ -6,8 +6,7 @@ import type {
 } from 'openai/resources/responses/responses';
 import { textOf } from '../../context/log/content.ts';
 import type { ContentPart } from '../../context/log/content.ts';
-import type { WaitingCall } from '../../client/decision-types.ts';
-import type { ListedEntry } from '../../client/types.ts';
+import type { ListedEntry, WaitingCall } from '../../client/types.ts';
 import { compactionItemId, itemId } from './ids.ts';
 
 /** A call of one of the agent's own tools. A function call would ask the caller to run it. */

@@ -56,8 +56,9 @@ const OBSERVERS: { readonly [Kind in EventKind]?: Observer<Kind> } = {
     to.turns.add(1, { outcome, reason: reason ?? 'none' });
     return { 'holdfast.turn.outcome': outcome };
   },
-  turn_waiting({ reason, provider }, to) {
-    to.providerWaits.add(1, { reason, provider });
+  turn_waiting(data, to) {
+    const provider = data.reason === 'no_worker' ? 'none' : data.provider;
+    to.providerWaits.add(1, { reason: data.reason, provider });
   },
   activity_failing({ activity, code }, to) {
     to.activityFailures.add(1, { activity, code });

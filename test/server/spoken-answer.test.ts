@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { OutputItem } from '../../src/server/responses/items.ts';
+import { SpokenAnswer } from '../../src/server/responses/spoken-answer.ts';
+
+const PLACE = {
+  conversationId: '01981f3c-0000-7000-8000-0000000000c1',
+  turnId: '01981f3c-0000-7000-8000-0000000000c2',
+};
+
+test('a stored answer that is not what was written live closes that item and begins another', () => {
+  const done: OutputItem[] = [];
+  let items = 0;
+  const answer = new SpokenAnswer(
+    () => items++,
+    (_, item) => done.push(item),
+  );
+  const live = { turnId: PLACE.turnId, callNumber: 1, kind: 'text' } as const;
+  const events = [
+    ...answer.live(PLACE, { ...live, attempt: 1, offset: 0, text: 'her' }),
+    // A piece was lost: what follows it waits for the stored answer.
+    ...answer.live(PLACE, { ...live, attempt: 1, offset: 5, text: ' flies' }),
+    // Later than the attempt that replaced its own.
+    ...answer.live(PLACE, { ...live, attempt: 2, offset: 0, text: 'cra' }),
+    ...answer.live(PLACE, { ...live, attempt: 1, offset: 3, text: 'on' }),
+    ...answer.stored(PLACE, { callNumber: 1, content: [{ type: 'text', text: 'stork' }] }),
+  ];
+  const ended = events.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item] : []));
+  expect(ended).toMatchObject([
+    { status: 'incomplete', content: [{ text: 'her' }] },
+    { status: 'incomplete', content: [{ text: 'cra' }] },
+    { status: 'completed', content: [{ text: 'stork' }] },
+  ]);
+  expect(new Set(events.flatMap(({ item_id: id }) => (id === undefined ? [] : [id]))).size).toBe(3);
+  expect(done).toEqual([ended[2]]);
+});
