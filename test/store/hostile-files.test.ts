@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readConversationFile } from '../../src/store/transfer/read-file.ts';
 import { insertEntry } from '../../src/store/log/entry-writer.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
@@ -188,20 +187,9 @@ it('memories of a file are data of whoever imports it, without secrets; those of
 it.each([
   ['another format', ['{"a":1}'], '`holdfast export`'],
   ['another version', ['{"format":"holdfast-conversation","version":3}'], 'version 3'],
-  ['nothing', [], 'the file is empty'],
+  ['nothing', [], '`holdfast export`'],
 ])('%s is no conversation file', async (_, lines, refusal) => {
   await expect(importLines(sql, lines)).rejects.toThrow(refusal);
-});
-
-it('a line that is longer than any that Holdfast writes is refused before it is looked at', async () => {
-  async function* lines(): AsyncGenerator<string> {
-    yield 'x'.repeat(101);
-  }
-  const refusal = readConversationFile(lines(), 100);
-  await expect(refusal).rejects.toMatchObject({
-    code: 'conversation_file_invalid',
-    message: expect.stringContaining('101 characters'),
-  });
 });
 
 it('a file that was changed is refused although every line of it is right', async () => {

@@ -40,49 +40,36 @@ export async function exportConversation(
     );
     let rows = 0;
     for (const { name, query } of EXPORTED_TABLES) {
-      // A query with a parameter cannot be declared as a cursor; the id was checked to be one.
-      const ofConversation = query.replaceAll('$1', `'${conversationId}'::uuid`);
-      await open.unsafe(`declare export_rows cursor for
-        select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${ofConversation}) as r`);
-      for await (const line of fetchLines(open)) {
-        rows += 1;
-        await writeLine(line);
+      const cursor = open
+        .unsafe<{ line: string }[]>(
+          `select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${query}) as r`,
+          [conversationId],
+        )
+        .cursor(FETCHED_AT_ONCE);
+      for await (const fetched of cursor) {
+        rows += fetched.length;
+        // A line break in JSON is white space: inside a string it is an escape.
+        for (const { line } of fetched) await writeLine(line.replaceAll('\n', ' '));
       }
-      await open`close export_rows`;
     }
     // Without a last line nobody could tell a file that was cut off between two lines from a whole one.
     await write(JSON.stringify({ rows, sha256: checksum.digest('hex') }));
   });
 }
 
-async function* fetchLines(open: Transaction): AsyncGenerator<string> {
-  for (;;) {
-    const fetched = await open<{ line: string }[]>`fetch ${open.unsafe(String(FETCHED_AT_ONCE))} from export_rows`;
-    // A line break in JSON is white space: inside a string it is an escape.
-    for (const { line } of fetched) yield line.replaceAll('\n', ' ');
-    if (fetched.length < FETCHED_AT_ONCE) return;
-  }
-}
 async function requireIdle(sql: Transaction, conversationId: string): Promise<void> {
   const [row] = isId(conversationId)
-    ? await sql<{ active: string | null; waiting: boolean }[]>`
-        select c.active_turn_id as active,
-          exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null) as waiting
+    ? await sql<{ isBusy: boolean }[]>`
+        select c.active_turn_id is not null
+          or exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null) as "isBusy"
         from conversations c where c.id = ${conversationId}`
     : [];
   if (row === undefined) {
     throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
   }
-  if (row.active !== null) {
-    throw new StoreError(
-      'conversation_busy',
-      `conversation ${conversationId} has an open turn: export it when it ended`,
-    );
-  }
-  if (row.waiting) {
-    throw new StoreError(
-      'conversation_busy',
-      `in conversation ${conversationId} a message waits for a turn: export it when it was answered`,
-    );
-  }
+  if (!row.isBusy) return;
+  throw new StoreError(
+    'conversation_busy',
+    `conversation ${conversationId} is at work, or a message waits: export it once it is idle`,
+  );
 }

@@ -6,9 +6,6 @@ import { isId } from '../database/ids.ts';
 export const CONVERSATION_FORMAT = 'holdfast-conversation';
 export const CONVERSATION_FORMAT_VERSION = 1;
 
-/** Characters: the longest entry, an output of 64 MB beside its pieces, is far from it, and a string of Node too. */
-const LONGEST_LINE = 256 * 1024 * 1024;
-
 /** A line between the first and the last. */
 export interface FileRow {
   readonly table: string;
@@ -25,7 +22,7 @@ export interface ConversationFile {
 
 /** Whether a file begins as `exportConversation` begins one. */
 export function isConversationFile(firstLine: string): boolean {
-  return parseObject(firstLine.replace(/^\uFEFF/u, ''))?.['format'] === CONVERSATION_FORMAT;
+  return parseObject(firstLine)?.['format'] === CONVERSATION_FORMAT;
 }
 
 /** The line's number, never its text. */
@@ -36,46 +33,29 @@ export function invalid(line: number, problem: string): StoreError {
 /**
  * Reads the first line of a file; its rows are read as they are asked for. Tells of each line what does not depend on a database:
  * that it is a row, that none is missing, and that nothing was changed.
- * @param longest characters of a line
  * @throws StoreError `conversation_file_invalid`, as the rows do
  */
-export async function readConversationFile(
-  lines: AsyncIterable<string>,
-  longest = LONGEST_LINE,
-): Promise<ConversationFile> {
-  const numbered = numberedLines(lines, longest);
-  const { value: first } = await numbered.next();
+export async function readConversationFile(lines: AsyncIterable<string>): Promise<ConversationFile> {
+  const opened = each(lines);
+  const { value: header = '' } = await opened.next();
   try {
-    if (first === undefined) throw invalid(1, 'the file is empty');
-    return { conversationId: conversationOf(first.text), rows: rowsBehind(first.text, numbered) };
+    return { conversationId: conversationOf(header), rows: rowsBehind(header, opened) };
   } catch (error) {
-    await numbered.return(undefined);
+    await opened.return(undefined);
     throw error;
   }
 }
 
-interface NumberedLine {
-  readonly text: string;
-  readonly number: number;
+async function* each(lines: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  yield* lines;
 }
 
-/** The lines that hold something. Another program may have written their ends in another way. */
-async function* numberedLines(lines: AsyncIterable<string>, longest: number): AsyncGenerator<NumberedLine> {
-  let number = 0;
-  for await (const line of lines) {
-    number += 1;
-    if (line.length > longest) throw invalid(number, `it has ${line.length} characters, more than ${longest}`);
-    const text = line.replace(/\r$/u, '').replace(/^\uFEFF/u, '');
-    if (text.trim() !== '') yield { text, number };
-  }
-}
-
-async function* rowsBehind(header: string, lines: AsyncIterable<NumberedLine>): AsyncGenerator<FileRow> {
+async function* rowsBehind(header: string, lines: AsyncIterable<string>): AsyncGenerator<FileRow> {
   const checksum = createHash('sha256').update(`${header}\n`);
-  let [rowCount, last, isWhole] = [0, 1, false];
-  for await (const { text, number } of lines) {
+  let [rowCount, number, isWhole] = [0, 1, false];
+  for await (const text of lines) {
+    number += 1;
     if (isWhole) throw invalid(number, 'something stands after its end');
-    last = number;
     const parsed = parseObject(text);
     if (parsed === null) throw invalid(number, 'it is no JSON object; the file may have been cut off');
     const { rows, sha256, table, row } = parsed;
@@ -90,7 +70,7 @@ async function* rowsBehind(header: string, lines: AsyncIterable<NumberedLine>): 
     rowCount += 1;
     yield { table, row, line: number };
   }
-  if (!isWhole) throw invalid(last, 'its end is missing; the file was cut off');
+  if (!isWhole) throw invalid(number, 'its end is missing; the file was cut off');
 }
 
 const OTHER_CHECKSUM = 'the SHA-256 of the lines before is not the one that was written: a line was changed or moved';
