@@ -5,7 +5,7 @@ export { HoldfastClientError } from './client/errors.ts';
 export type { ClientErrorCode } from './client/errors.ts';
 export { Holdfast } from './client/holdfast.ts';
 export type { HoldfastClient } from './client/holdfast-client.ts';
-export type { RemoteOptions } from './client/remote.ts';
+export type { RemoteOptions } from './client/remote/remote.ts';
 export type { StartOptions } from './client/holdfast.ts';
 export type { OpenConversation, Task } from './client/task.ts';
 export type { ConversationChoices, MessageContent, OfConversation, ToSend } from './client/arguments.ts';

@@ -3,7 +3,7 @@ import { listBranches, readActiveBranch, readSaidMessage } from '../store/conver
 import type { BranchRow } from '../store/conversations/branches.ts';
 import type { MessageContent, OfConversation, ToSend } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
-import { inOtherWords, messageParts } from './message-parts.ts';
+import { inOtherWords, messageParts } from './sending/message-parts.ts';
 import type { SentMessage } from './types.ts';
 
 interface ChangeOfBranch extends ToSend {

@@ -9,11 +9,11 @@ import type { TemporalAddress } from '../temporal/profile.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { EndpointName } from './api/endpoints.ts';
 import { checkArguments } from './arguments.ts';
-import type { Doorbell, RungTemporal } from './doorbell.ts';
+import type { Doorbell, RungTemporal } from './sending/doorbell.ts';
 import { StoreError } from '../store/database/errors.ts';
 import { clientClosed, clientError } from './errors.ts';
-import { withPatience } from './patience.ts';
-import type { WaysToSend } from './ways-to-send.ts';
+import { withPatience } from './sending/patience.ts';
+import type { WaysToSend } from './sending/ways-to-send.ts';
 
 /** What the methods of a client share. */
 export interface ClientContext {

@@ -15,12 +15,12 @@ import { z } from 'zod';
 import { checkArguments, formed, named, text, work } from './arguments.ts';
 import { createBoundary, lazyTemporal } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
-import { createDoorbell } from './doorbell.ts';
+import { createDoorbell } from './sending/doorbell.ts';
 import { clientError, HoldfastClientError } from './errors.ts';
 import type { HoldfastClient } from './holdfast-client.ts';
 import { Holdfast } from './holdfast.ts';
-import type { RemoteOptions } from './remote.ts';
-import { waysToSend } from './ways-to-send.ts';
+import type { RemoteOptions } from './remote/remote.ts';
+import { waysToSend } from './sending/ways-to-send.ts';
 
 export interface ConnectOptions {
   /**
@@ -90,7 +90,7 @@ export async function connect(options: RemoteOptions): Promise<HoldfastClient>;
 export async function connect(options: ConnectOptions | RemoteOptions = {}): Promise<HoldfastClient> {
   if ('url' in options) {
     checkArguments('connect', REMOTE, options);
-    const { connectRemote } = await import('./remote.ts');
+    const { connectRemote } = await import('./remote/remote.ts');
     return connectRemote(options);
   }
   const { context, disconnect } = await openConnection(options);

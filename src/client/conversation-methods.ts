@@ -16,7 +16,7 @@ import { ThrownByCaller } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
 import { describeConversation, describeConversations } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
-import { messageParts } from './message-parts.ts';
+import { messageParts } from './sending/message-parts.ts';
 import { describeEndedTurn, waitForEndedTurn } from './outcome.ts';
 import type { Page } from './page.ts';
 import type {

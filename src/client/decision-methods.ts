@@ -12,13 +12,13 @@ import { notifyWatchers } from '../store/log/event-writer.ts';
 import { newId } from '../store/database/ids.ts';
 import { readCallName, writeCallName } from '../turn/call-name.ts';
 import type { CallName } from '../turn/call-name.ts';
-import type { Doorbell } from './doorbell.ts';
+import type { Doorbell } from './sending/doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { ApprovalOptions, DecisionOptions, SentDecision, StandingApproval, WaitingCallOfTenant } from './types.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 import type { ClientContext } from './client-context.ts';
-import { storedOnce } from './stored-once.ts';
+import { storedOnce } from './sending/stored-once.ts';
 
 const MOST_LISTED = 500;
 

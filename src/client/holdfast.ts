@@ -9,7 +9,7 @@ import { DecisionMethods } from './decision-methods.ts';
 import { KeyMethods } from './keys.ts';
 import { LogMethods } from './log-methods.ts';
 import { MemoryMethods } from './memory-methods.ts';
-import { messageParts } from './message-parts.ts';
+import { messageParts } from './sending/message-parts.ts';
 import { ModelMethods } from './model-methods.ts';
 import { WebhookMethods } from './webhook-methods.ts';
 import { openConversation, taskOf } from './task.ts';

@@ -5,7 +5,7 @@ import { openConnection } from './connect.ts';
 import type { ConnectOptions } from './connect.ts';
 import { HoldfastClientError } from './errors.ts';
 import { Holdfast } from './holdfast.ts';
-import { waysToSend } from './ways-to-send.ts';
+import { waysToSend } from './sending/ways-to-send.ts';
 
 /** Connections of one tenant at most; idle ones are closed. */
 const CONNECTIONS_OF_TENANT = 4;

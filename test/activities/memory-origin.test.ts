@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { relevantMemories, toolMemories } from '../../src/activities/turn/agent-memories.ts';
 import { findOrigin } from '../../src/activities/turn/find-origin.ts';
 import { withAttachments } from '../../src/cli/work/attachments.ts';
-import { messageParts } from '../../src/client/message-parts.ts';
+import { messageParts } from '../../src/client/sending/message-parts.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';

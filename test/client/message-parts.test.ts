@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inOtherWords, messageParts } from '../../src/client/message-parts.ts';
+import { inOtherWords, messageParts } from '../../src/client/sending/message-parts.ts';
 import type { ContentPart } from '../../src/context/log/content.ts';
 
 function file(mediaType: string, bytes: Buffer): ContentPart {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
-import { storedOnce } from '../../src/client/stored-once.ts';
+import { storedOnce } from '../../src/client/sending/stored-once.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { acceptMessage, listWaitingMessages } from '../../src/store/messages/messages.ts';
 import { requestDecisions } from '../../src/store/messages/decisions.ts';

@@ -1,7 +1,7 @@
-import { attachedFile, attachedText } from '../context/log/attached-text.ts';
-import { isReadAsText, type ContentPart, type FilePart } from '../context/log/content.ts';
-import { HoldfastClientError } from './errors.ts';
-import type { MessageContent } from './arguments.ts';
+import { attachedFile, attachedText } from '../../context/log/attached-text.ts';
+import { isReadAsText, type ContentPart, type FilePart } from '../../context/log/content.ts';
+import { HoldfastClientError } from '../errors.ts';
+import type { MessageContent } from '../arguments.ts';
 
 /**
  * A message's content as it is stored. Files of text become text: as such they can be searched, summarized and

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { liveText, timelineEvent } from './api/log-results.ts';
-import { HoldfastClientError } from './errors.ts';
-import { refusalIn } from './remote-requests.ts';
-import type { Requests } from './remote-requests.ts';
-import type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';
+import { liveText, timelineEvent } from '../api/log-results.ts';
+import { HoldfastClientError } from '../errors.ts';
+import { refusalIn } from './requests.ts';
+import type { Requests } from './requests.ts';
+import type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from '../types.ts';
 
 /** Pause before a stream that was cut off is opened again. Milliseconds. */
 const RECONNECT_MILLISECONDS = 500;

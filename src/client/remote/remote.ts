@@ -1,11 +1,11 @@
-import { ENDPOINTS } from './api/endpoints.ts';
-import type { Endpoint } from './api/endpoint.ts';
-import type { HoldfastClient } from './holdfast-client.ts';
-import { waitForOutcome } from './remote-outcome.ts';
-import { createRequests } from './remote-requests.ts';
-import type { Requests } from './remote-requests.ts';
-import { watchRemote } from './remote-watch.ts';
-import { openConversation, taskOf } from './task.ts';
+import { ENDPOINTS } from '../api/endpoints.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { HoldfastClient } from '../holdfast-client.ts';
+import { waitForOutcome } from './outcome.ts';
+import { createRequests } from './requests.ts';
+import type { Requests } from './requests.ts';
+import { watchRemote } from './watch.ts';
+import { openConversation, taskOf } from '../task.ts';
 
 export interface RemoteOptions {
   /** Address of a `holdfast server`, such as `https://holdfast.example`. */

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { outputIn } from '../turn/final-output.ts';
-import { endedTurn, servedCommand } from './api/conversation-results.ts';
-import { ENDPOINTS } from './api/endpoints.ts';
-import { HoldfastClientError } from './errors.ts';
-import type { Requests } from './remote-requests.ts';
-import type { EndedTurn, ServedCommand } from './types.ts';
+import { outputIn } from '../../turn/final-output.ts';
+import { endedTurn, servedCommand } from '../api/conversation-results.ts';
+import { ENDPOINTS } from '../api/endpoints.ts';
+import { HoldfastClientError } from '../errors.ts';
+import type { Requests } from './requests.ts';
+import type { EndedTurn, ServedCommand } from '../types.ts';
 
 /** How long one request waits: shorter than what proxies cut off. Milliseconds. */
 const WAIT_MILLISECONDS = 20_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { pathArguments } from './api/endpoint.ts';
-import type { Endpoint } from './api/endpoint.ts';
-import { clientClosed, CLIENT_ERROR_CODES, HoldfastClientError } from './errors.ts';
+import { pathArguments } from '../api/endpoint.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import { clientClosed, CLIENT_ERROR_CODES, HoldfastClientError } from '../errors.ts';
 
 /** Requests to a server. */
 export interface Requests {

@@ -1,13 +1,13 @@
-import { measureContent } from '../context/log/measure.ts';
-import type { Database } from '../store/database/database.ts';
-import { newId } from '../store/database/ids.ts';
-import { acceptMessage, acceptOnNewBranch } from '../store/messages/messages.ts';
-import type { AcceptedMessage, MessageInput } from '../store/messages/messages.ts';
-import { startConversation } from '../store/conversations/start-conversation.ts';
-import type { StartInput } from '../store/conversations/start-conversation.ts';
+import { measureContent } from '../../context/log/measure.ts';
+import type { Database } from '../../store/database/database.ts';
+import { newId } from '../../store/database/ids.ts';
+import { acceptMessage, acceptOnNewBranch } from '../../store/messages/messages.ts';
+import type { AcceptedMessage, MessageInput } from '../../store/messages/messages.ts';
+import { startConversation } from '../../store/conversations/start-conversation.ts';
+import type { StartInput } from '../../store/conversations/start-conversation.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { storedOnce } from './stored-once.ts';
-import type { SentMessage } from './types.ts';
+import type { SentMessage } from '../types.ts';
 
 export type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { ringDoorbell } from '../temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../turn/workflow-id.ts';
+import { ringDoorbell } from '../../temporal/ring-doorbell.ts';
+import { turnWorkflowId } from '../../turn/workflow-id.ts';
 import { TEMPORAL_PATIENCE_MILLISECONDS, withPatience } from './patience.ts';
 
 /** Rings the doorbells of conversations in the background. */
@@ -35,7 +35,7 @@ export function createDoorbell(
   const ring = async (conversationId: string): Promise<void> =>
     ringDoorbell(await temporal.client(), taskQueue, conversationId);
   const ringIfLost = async (conversationId: string): Promise<void> => {
-    const [client, { isWorkflowOpen }] = await Promise.all([temporal.client(), import('../temporal/newest-run.ts')]);
+    const [client, { isWorkflowOpen }] = await Promise.all([temporal.client(), import('../../temporal/newest-run.ts')]);
     if (!(await isWorkflowOpen(client, turnWorkflowId(conversationId)))) await ring(conversationId);
   };
   const inBackground = (conversationId: string, work: Promise<void>): void => {
