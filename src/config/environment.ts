@@ -120,6 +120,11 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'File that a worker writes every five seconds while it runs: a health check looks at its age.',
     'none',
   ),
+  variable(
+    'HOLDFAST_HEALTH_PORT',
+    'Port at which a worker answers `/healthz` while it lives and `/readyz` while it serves turns, for the probes of an orchestrator.',
+    'none',
+  ),
   variable('HOLDFAST_LOG_LEVEL', 'Least severe log lines of a worker: `debug`, `info`, `warn`, `error`.', '`info`'),
   variable(
     'HOLDFAST_RUN',

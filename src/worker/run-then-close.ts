@@ -5,7 +5,7 @@ export function runThenClose(
   workers: TurnWorkers,
   grace: number,
   close: (graceLeft: number) => Promise<void>,
-): { readonly ended: Promise<void>; readonly shutdown: () => void } {
+): { readonly ended: Promise<void>; readonly shutdown: () => void; readonly isShuttingDown: () => boolean } {
   let graceEndsAt: number | undefined;
   const run = async (): Promise<void> => {
     try {
@@ -16,6 +16,7 @@ export function runThenClose(
   };
   return {
     ended: run(),
+    isShuttingDown: () => graceEndsAt !== undefined,
     shutdown() {
       graceEndsAt ??= performance.now() + grace;
       workers.shutdown();

@@ -3,6 +3,7 @@ import { createLogger } from '../temporal/logger.ts';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS } from './create-worker.ts';
 import type { CreateWorkerOptions } from './create-worker.ts';
 import { keepHealthFile } from './health-file.ts';
+import { serveHealth } from './health-port.ts';
 import type { RunningWorker } from './start-worker.ts';
 
 /** Milliseconds after the grace period at which the process ends even if a connection does not close: its server may be gone too. */
@@ -20,6 +21,8 @@ export async function runWorker(
   const logger = createLogger(environment['HOLDFAST_LOG_LEVEL'] ?? 'info');
   const healthFile = given(environment, 'HOLDFAST_HEALTH_FILE');
   if (healthFile !== undefined) keepHealthFile(healthFile, { ended: worker.ended, logger });
+  const healthPort = given(environment, 'HOLDFAST_HEALTH_PORT');
+  if (healthPort !== undefined) await serveHealth(Number(healthPort), worker);
   signal.addEventListener('abort', () => {
     worker.shutdown();
     setTimeout(() => process.exit(1), grace + EXIT_MARGIN_MILLISECONDS).unref();

@@ -39,6 +39,7 @@ import type { ToolRegistry } from '../tools/runtime/registry.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
+import { requireReady } from './health-port.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
 import { startMcpServers } from './mcp-servers.ts';
 import type { McpServers } from './mcp-servers.ts';
@@ -99,6 +100,8 @@ export interface RunningWorker {
   readonly identity: string;
   /** One look of upkeep, unless another worker of the queue is at it. */
   runUpkeep(): Promise<void>;
+  /** Throws when Postgres or Temporal does not answer, or the worker shuts down. */
+  checkReady(): Promise<void>;
   /** Ends when `shutdown` has been called and everything is closed. */
   readonly ended: Promise<void>;
   /** Takes no more work, lets running calls finish within the grace period, then hands them over. */
@@ -161,7 +164,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       await close();
     });
     logger.info({ identity, taskQueue }, 'worker started');
-    return { identity, runUpkeep: () => upkeep.look(), ...running };
+    const checkReady = async (): Promise<void> => requireReady(running.isShuttingDown(), { database, client });
+    return { identity, runUpkeep: () => upkeep.look(), checkReady, ...running };
   } catch (error) {
     await close();
     throw error;

@@ -3,16 +3,19 @@ import { z } from 'zod';
 import { connect } from '../../src/client/connect.ts';
 import type { HoldfastClient } from '../../src/client/holdfast-client.ts';
 import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
+import { serveHealth } from '../../src/worker/health-port.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
 let harness: ServerHarness;
+let worker: RunningWorker;
 let remote: HoldfastClient;
 
 beforeAll(async () => {
   harness = await startServerHarness();
-  await harness.startWorker();
+  worker = await harness.startWorker();
   remote = await connect({ url: harness.server.url });
 });
 afterAll(async () => {
@@ -133,4 +136,17 @@ test('both read the same, and what a server answers is what its schemas say', as
     // Parsed, an answer loses what its schema does not name.
     expect([name, result.parse(answer)]).toEqual([name, answer]);
   }
+});
+
+test('a worker answers probes, and is not ready once it shuts down', async () => {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const url = `http://127.0.0.1:${await serveHealth(0, { checkReady: () => worker.checkReady(), ended })}`;
+  const statusOf = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
+  expect([await statusOf('/healthz'), await statusOf('/readyz'), await statusOf('/')]).toEqual([200, 200, 404]);
+  worker.shutdown();
+  expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 503]);
+  end();
 });
