@@ -25,11 +25,11 @@ const redacted = async (entries: readonly Entry[]) =>
 const behind = (characters: number, text: string): string =>
   `${'ab '.repeat(400).slice(0, characters)} ${text} and then go on with what is left of all of this`;
 
-/** Requests, calls, results and answers that a cut goes through the secret of; at each of its places two of the cuts do. */
+/** Requests, calls, results and answers that a cut goes through the secret of, at every second of its places. */
 function cutThrough(written: string): readonly (readonly Entry[])[] {
   return CUTS.flatMap((cut, number) =>
-    Array.from({ length: Math.ceil(written.length / CUTS.length) }, (_, turn) => {
-      const at = CUTS.length * turn + number;
+    Array.from({ length: Math.ceil(written.length / CUTS.length / 2) }, (_, turn) => {
+      const at = 2 * (CUTS.length * turn + number);
       const log = new LogBuilder();
       const named = behind(Math.max(0, cut - at - 1), written);
       log.user(`Never: ${named}`);

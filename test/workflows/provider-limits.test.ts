@@ -17,7 +17,7 @@ test(
   { timeout: 120_000 },
   async () => {
     const { client } = harness;
-    await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 12, times: 1 });
+    await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 18, times: 1 });
     const first = await client.start('Say first');
     await waitUntil(
       'the pause is known',

@@ -8,7 +8,7 @@ const harness = useWorkingHarness();
 
 test("a turn that waits for the provider's rate limit says so in its state, in the list and in the timeline", async () => {
   const { client } = harness;
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 14, times: 1 });
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 18, times: 1 });
   const sent = await client.start('Say hello');
   await waitUntil(
     'the turn waits',
@@ -24,8 +24,10 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   expect((await client.conversation.get({ conversationId: sent.conversationId })).turn?.state).toBe(
     'waiting_for_rate_limit',
   );
-  // 14 s, spread by a tenth at most, rounded up.
-  expect(watching.stdout()).toMatch(/The turn waits 1[3-7] s for simulator: rate limit, until \d\d:\d\d:\d\d\./u);
+  // 18 s, spread by a tenth at most, rounded up.
+  expect(watching.stdout()).toMatch(
+    /The turn waits (?:1[7-9]|2[01]) s for simulator: rate limit, until \d\d:\d\d:\d\d\./u,
+  );
   const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await watching.ended;
