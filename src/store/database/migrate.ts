@@ -108,7 +108,7 @@ export async function migrateEmbeddings(
     await applyOnce(transaction, { ...file, text: describeColumns(file.text) }, files);
     await transaction.unsafe(`
       create index if not exists embeddings_by_meaning_${dimensions} on embeddings
-        using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops) where vector_dims(embedding) = ${dimensions}`);
+        using hnsw ((embedding::vector(${dimensions})) vector_ip_ops) where vector_dims(embedding) = ${dimensions}`);
   });
 }
 

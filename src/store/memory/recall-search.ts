@@ -6,7 +6,7 @@ import { isId } from '../database/ids.ts';
 import { arrange } from '../search/arrange.ts';
 import { findCandidates } from '../search/candidates.ts';
 import type { MeaningSearch } from '../search/embedder.ts';
-import { fillByMeaning } from '../search/find-by-meaning.ts';
+import { joinByMeaning } from '../search/find-by-meaning.ts';
 import { indexConversation } from '../search/index-conversation.ts';
 import type { AgentOfTenant } from '../search/passage-terms.ts';
 import { INDEXED_CHARACTERS } from '../search/passage-writer.ts';
@@ -82,7 +82,7 @@ export async function searchMemory(
   ]);
   const shown = byWords.filter(({ sourceId, offset }) => sourceId !== query.exceptEntryId || offset > 0);
   const arranged = arrange(shown);
-  const found = meaning === null ? arranged : await fillByMeaning(sql, scope, { ...query, text }, meaning, arranged);
+  const found = meaning === null ? arranged : await joinByMeaning(sql, scope, { ...query, text }, meaning, arranged);
   const ids = new Set(named.map(({ id }) => id));
   const first = named.map((passage) => Object.assign({ match: 'id' as const, alsoIn: [] }, WITHOUT_WORDS, passage));
   const rest = found.filter(({ id }) => !ids.has(id));

@@ -15,6 +15,8 @@ const SAME_WORDS = 0.4;
 /** … or less of the query and more of the words: "born in New York City" may lack one of the question. */
 const SAME_QUESTION_OF_NEARLY_SAME = 0.5;
 const NEARLY_SAME_WORDS = 0.6;
+/** What was found by meaning has no word of the query that tells whether both answer it. */
+const SAME_WORDS_BY_MEANING = 0.8;
 /** Passages that share this much of their shingles, four words in a row each, say the same (Manning et al., § 19.6). */
 const DUPLICATE_SHINGLES = 0.9;
 const SHINGLE_WORDS = 4;
@@ -116,8 +118,9 @@ function sharedWordsToUpdate(newer: RankedPassage, older: RankedPassage): number
     // What another file says is no news of the one that is asked for.
     else if (isName || older.path?.toLowerCase().includes(word) === true) return null;
   }
+  if (asked === 0) return SAME_WORDS_BY_MEANING;
   if (answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return null;
-  return asked > 0 && answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS;
+  return answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS;
 }
 
 /** Part of the smaller one that both have. */
@@ -166,16 +169,14 @@ function tells(one: ArrangedPassage, other: ArrangedPassage): boolean {
   return words.some(isNew(others)) || others.some(isNew(words));
 }
 
-/** A few of each entry; its others come behind all that has anything of the query itself. */
+/** A few of each entry go before its others. */
 function fewOfEach(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
   const counts = new Map<string, number>();
   const [few, others]: [ArrangedPassage[], ArrangedPassage[]] = [[], []];
   for (const passage of ranked) {
     const count = (counts.get(passage.sourceId) ?? 0) + 1;
     counts.set(passage.sourceId, count);
-    if (count <= MOST_OF_ONE_ENTRY) few.push(passage);
-    else others.push(passage);
+    (count <= MOST_OF_ONE_ENTRY ? few : others).push(passage);
   }
-  const isBeside = ({ match }: ArrangedPassage): boolean => match === 'neighbour';
-  return [...few.filter((each) => !isBeside(each)), ...others, ...few.filter(isBeside)];
+  return [...few, ...others];
 }

@@ -3,8 +3,10 @@ import { transaction } from '../database/transaction.ts';
 import { hasVectors, modelKey, vectorText } from './embedder.ts';
 import type { TextEmbedder } from './embedder.ts';
 
-/** Passages of one request, most of them with two texts: endpoints take at least so many, and a crash repeats no more. */
+/** Passages of one request, most of them with three texts: endpoints take at least so many, and a crash repeats no more. */
 const PASSAGES_PER_REQUEST = 32;
+/** Turns of the talk behind which a passage is embedded too. */
+const TURNS_BEFORE = 2;
 /** After so many conversations that failed the server is at fault, not a text. */
 const MOST_FAILED = 3;
 /** Statuses of an endpoint that does not take a text: it is not as it should be, or too long. */
@@ -71,9 +73,11 @@ async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, sig
     p.conversation_id = ${id} and not exists (
       select from embeddings e where e.passage_id = p.id and e.model = ${model})`;
   const passages = await sql<Passage[]>`
-    select p.id, p.text, b.text as before from passages p
-    left join passages b on b.conversation_id = p.conversation_id and b.place = p.place - 1
-    where ${isMissing} order by p.created_at desc, p.id desc limit ${PASSAGES_PER_REQUEST}`;
+    select p.id, p.text, array(
+        select b.text from passages b
+        where b.conversation_id = p.conversation_id and b.place between p.place - ${TURNS_BEFORE} and p.place - 1
+        order by b.place) as before
+    from passages p where ${isMissing} order by p.created_at desc, p.id desc limit ${PASSAGES_PER_REQUEST}`;
   if (passages.length > 0) return embedPassages(sql, embedder, { conversationId: id, passages, signal });
   await transaction(sql, async (open) => {
     // Whoever indexes has it locked, and marks the conversation again.
@@ -88,8 +92,8 @@ async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, sig
 interface Passage {
   readonly id: string;
   readonly text: string;
-  /** What was said before it in the talk; `null`: it stands alone. */
-  readonly before: string | null;
+  /** What was said before it in the talk, the newest last. */
+  readonly before: readonly string[];
 }
 
 interface PassagesToEmbed {
@@ -105,8 +109,8 @@ async function embedPassages(sql: Database, embedder: TextEmbedder, wanted: Pass
     const texts = passages.flatMap(textsOf);
     const vectors = await embedder.embed(texts, signal);
     let used = 0;
-    const sums = passages.map((passage) => sumOf(vectors.slice(used, (used += textsOf(passage).length))));
-    return await storeVectors(sql, embedder, wanted, sums.map(vectorText));
+    const means = passages.map((passage) => meanOf(vectors.slice(used, (used += textsOf(passage).length))));
+    return await storeVectors(sql, embedder, wanted, means.map(vectorText));
   } catch (error) {
     if (signal.aborted || !isTextRefused(error)) throw error;
     if (passages.length === 1) {
@@ -121,14 +125,20 @@ async function embedPassages(sql: Database, embedder: TextEmbedder, wanted: Pass
   return first + (await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(middle) }));
 }
 
-/** "In Porto" means little without what was asked: a turn counts by itself and behind the one before. */
+/** "In Porto" means little without its question, so a turn counts by itself, behind the one before, and twice behind both before. */
 function textsOf({ text, before }: Passage): readonly string[] {
-  return before === null ? [text] : [text, `${before}\n${text}`];
+  return [text, ...before.map((_, turn) => [...before.slice(before.length - 1 - turn), text].join('\n'))];
 }
 
-function sumOf(vectors: readonly (readonly number[])[]): readonly number[] {
-  const [first = [], ...others] = vectors;
-  return first.map((value, at) => others.reduce((sum, other) => sum + (other[at] ?? 0), value));
+/** Shorter where the texts point in other directions: such a passage is of less than one meaning. */
+function meanOf(vectors: readonly (readonly number[])[]): readonly number[] {
+  const weights = vectors.map((_, index) => (index === TURNS_BEFORE ? 2 : 1));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const shares = vectors.map((vector, index) => (weights[index] ?? 0) / total / (Math.hypot(...vector) || 1));
+  const [first = []] = vectors;
+  return first.map((_, at) =>
+    vectors.reduce((sum, vector, index) => sum + (shares[index] ?? 0) * (vector[at] ?? 0), 0),
+  );
 }
 
 function isTextRefused(error: unknown): boolean {

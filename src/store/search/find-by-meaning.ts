@@ -15,8 +15,10 @@ import type { SearchedScope, SearchFilter } from './scope.ts';
 const NEAREST = 50;
 /** Up to so many vectors are compared with that of the query one by one. */
 const ALL_COMPARED = 5_000;
-/** Passages that words put first stay there, so that a weak model cannot harm: meaning fills what is behind. */
-const FIRST_BY_WORDS = 7;
+/** Reciprocal rank fusion: smaller numbers let the first ranks count more. */
+const RANK_OFFSET = 10;
+/** What a rank by meaning counts of one by words, measured on half of the written dialogues. */
+const SHARE_OF_MEANING = 1.5;
 /** Milliseconds after which a search goes by words alone. */
 const PATIENCE_MILLISECONDS = 2_000;
 
@@ -28,8 +30,8 @@ interface MeaningQuery extends SearchFilter {
   readonly exceptEntryId?: string;
 }
 
-/** What words found, with passages of like meaning. Words alone where the query has no vector; `onFailure` is told why. */
-export async function fillByMeaning(
+/** What words found, joined with passages of like meaning. Words alone where the query has no vector; `onFailure` is told why. */
+export async function joinByMeaning(
   sql: Database,
   scope: SearchedScope,
   { text, exceptEntryId, ...filter }: MeaningQuery,
@@ -43,7 +45,7 @@ export async function fillByMeaning(
     if (vector === undefined) return byWords;
     const query = { embedder, text: vectorText(vector) };
     const near = await transaction(sql, (open) => nearest(open, scope, filter, query));
-    return fill(
+    return fuse(
       byWords,
       near.filter(({ sourceId, offset }) => sourceId !== exceptEntryId || offset > 0),
     );
@@ -54,7 +56,7 @@ export async function fillByMeaning(
 }
 
 interface NearPassage extends ReadPassage {
-  /** Cosine distance, 0 to 2. */
+  /** Inner product with the query, negative: vectors of passages have at most the length 1. */
   readonly distance: number;
 }
 
@@ -76,7 +78,7 @@ async function nearest(
     await sql`select set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
   }
   // As the index of so many dimensions has it; a type takes no parameter.
-  const distance = sql`e.embedding::${sql.unsafe(`vector(${embedder.dimensions})`)} <=> ${text}::vector`;
+  const distance = sql`e.embedding::${sql.unsafe(`vector(${embedder.dimensions})`)} <#> ${text}::vector`;
   const dimensions = sql`vector_dims(e.embedding) = ${sql.unsafe(String(embedder.dimensions))}`;
   return sql<NearPassage[]>`
     select f.distance, ${passageColumns(sql)}
@@ -92,18 +94,26 @@ async function nearest(
     order by f.distance`;
 }
 
-function fill(byWords: readonly ArrangedPassage[], near: readonly NearPassage[]): readonly ArrangedPassage[] {
+/** Ranks by both lists. What words put first stays first, and so do phrases: a weak model must not push an exact hit down. */
+function fuse(byWords: readonly ArrangedPassage[], near: readonly NearPassage[]): readonly ArrangedPassage[] {
   const known = new Map(byWords.map((passage) => [passage.id, passage]));
-  const isFirst = ({ match }: ArrangedPassage, rank: number): boolean => rank < FIRST_BY_WORDS || match === 'phrase';
-  const first = byWords.filter(isFirst);
-  const isListed = new Set(first.map(({ text }) => plain(text)));
-  const byMeaning = near
-    .filter(({ text }) => !isListed.has(plain(text)))
-    .map((passage) => {
-      const alone = Object.assign({ match: 'meaning' as const }, WITHOUT_WORDS, passage);
-      return Object.assign({}, known.get(passage.id) ?? alone, { score: 1 - passage.distance });
-    });
-  const second = arrange(byMeaning).map((passage) => known.get(passage.id) ?? passage);
-  for (const { text } of second) isListed.add(plain(text));
-  return [...first, ...second, ...byWords.filter(({ text }) => !isListed.has(plain(text)))];
+  const texts = new Set(byWords.map(({ text }) => plain(text)));
+  const byMeaning = arrange(
+    near
+      .filter(({ id, text }) => known.has(id) || !texts.has(plain(text)))
+      .map((passage) => {
+        const alone = Object.assign({ match: 'meaning' as const }, WITHOUT_WORDS, passage);
+        return Object.assign({}, known.get(passage.id) ?? alone, { score: -passage.distance });
+      }),
+  );
+  const scores = new Map(byWords.map(({ id, match }, rank) => [id, byRank(rank, match === 'phrase' || rank === 0)]));
+  for (const [rank, { id }] of byMeaning.entries()) {
+    scores.set(id, (scores.get(id) ?? 0) + SHARE_OF_MEANING * byRank(rank));
+  }
+  const all = new Map([...byMeaning, ...byWords].map((passage) => [passage.id, passage]));
+  return [...all.values()].toSorted((one, other) => (scores.get(other.id) ?? 0) - (scores.get(one.id) ?? 0));
+}
+
+function byRank(rank: number, isFirst = false): number {
+  return 1 / (RANK_OFFSET + rank) + (isFirst ? 1 : 0);
 }

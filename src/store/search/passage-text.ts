@@ -52,7 +52,7 @@ const SENTENCE_END =
   /(?<=(?:[\p{Ll}\p{N})"'”]{2}\.|\p{Lu}{2}\.|\.\.|[…!?。！？؟])["'”)\]]*)\s+|(?<=[:;=]-?[()DPp]|\p{Extended_Pictographic}\uFE0F?)\s+(?=\p{Lu})|(?<=[。！？])|\n+/u;
 const QUESTION = /[?？؟]["'”’)\]!\s]*$/u;
 
-/** The sentence of a passage that has most of a query's words, by weight. */
+/** The sentence of a passage that has most of a query's words, by weight; without words the whole passage. */
 export interface Statement {
   /** Beginnings of its words. */
   readonly words: ReadonlySet<string>;
@@ -70,7 +70,7 @@ export function statementOf(text: string, matched: readonly SoughtTerm[]): State
   );
   let best: Statement = { words: new Set(), isQuestion: false };
   let most = -1;
-  for (const sentence of text.split(SENTENCE_END)) {
+  for (const sentence of matched.length === 0 ? [text] : text.split(SENTENCE_END)) {
     const words = new Set(sentence.match(WORD)?.map(beginningOf));
     let weight = 0;
     for (const word of words) weight += weights.get(word) ?? 0;

@@ -33,16 +33,8 @@ export function splitPassages(text: string, offset = 0): Passage[] {
   return passages;
 }
 
-/**
- * Up to the last place at which a text without spaces parts: Chinese and Japanese, and code that a machine made short, at a mark
- * between clauses; lists and queries of URLs at a mark that stands in no name; paths and hosts at any mark. No identifier is cut
- * that has letters, digits, `_` and `-` alone.
- */
-const PARTS = [
-  /^.*[。．！？；，、,;{}()]/su,
-  /^.*[^\p{L}\p{N}\p{M}\p{Cs}\p{Cf}_\-.:/@+~%#]/su,
-  /^.*[^\p{L}\p{N}\p{M}\p{Cs}\p{Cf}_-]/su,
-];
+/** Up to the last mark of a text without spaces: no identifier is cut that has letters, digits, `_` and `-` alone. */
+const UP_TO_MARK = /^.*[^\p{L}\p{N}\p{M}\p{Cs}\p{Cf}_-]/su;
 
 /**
  * In the second half of the passage, after the last line end, else the last space, else the last mark, else in
@@ -58,10 +50,8 @@ function passageEnd(text: string, start: number): number {
     const found = half.lastIndexOf(separator);
     if (found !== -1) return earliest + found + 1;
   }
-  for (const part of PARTS) {
-    const [upToMark] = part.exec(half) ?? [];
-    if (upToMark !== undefined) return earliest + upToMark.length;
-  }
+  const [upToMark] = UP_TO_MARK.exec(half) ?? [];
+  if (upToMark !== undefined) return earliest + upToMark.length;
   const splitsPair = (text.codePointAt(limit - 1) ?? 0) > 0xff_ff;
   return splitsPair ? limit - 1 : limit;
 }

@@ -39,16 +39,10 @@ const QUESTION_WORDS = new Set(
   ),
 );
 const QUESTION_WORD_SHARE = 0.06;
-/** A word that so few passages have may be misspelt, for one that so many times as many have. */
-const MOST_OF_MISSPELT = 2;
-const TIMES_AS_MANY = 4;
 /** Words of one query that are looked up so. */
 const MOST_LOOKED_UP = 10;
-const MOST_PASSAGES_OF_MISSPELT = 65_536;
 /** A date is named more often than meant. */
 const DATE_SHARE = 0.6;
-/** Pairs of kana are mostly grammar. */
-const JAPANESE_STOP_WORD = /^\p{Script=Hiragana}{2}$/u;
 
 interface QueryText {
   readonly text: string;
@@ -74,18 +68,15 @@ export async function readQuery(
     const sum = terms.reduce((total, term) => total + (counts.get(term) ?? 0) - (excepted.has(term) ? 1 : 0), 0);
     return Math.max(0, Math.min(scope.ofAgent, sum));
   };
-  const known = asked.map((term) => Object.assign({}, term, { frequency: frequencyOf(term), own: 0 }));
+  const known = asked.map((term) => Object.assign({}, term, { frequency: frequencyOf(term) }));
   const similar = await Promise.all(
     known
-      .filter((term) => isNowhere(term) || mayBeMisspelt(term, scope))
+      .filter(isNowhere)
       .slice(0, MOST_LOOKED_UP)
-      .map(async (term) => {
-        const own = isUnspacedCharacter(term.word) ? 0 : term.frequency;
-        return Object.assign({}, term, await similarWords(sql, scope, term), { isSimilar: true, own });
-      }),
+      .map(async (term) => Object.assign({}, term, await similarWords(sql, scope, term), { isSimilar: true })),
   );
   return [...known, ...similar]
-    .filter(({ frequency, own }) => frequency > TIMES_AS_MANY * own)
+    .filter(({ frequency }) => frequency > 0)
     .toSorted((one, other) => Number(one.isStopWord) - Number(other.isStopWord) || one.frequency - other.frequency)
     .slice(0, MOST_TERMS);
 }
@@ -100,13 +91,6 @@ async function termsOfEntry(sql: Database, entryId: string | undefined): Promise
 
 function isNowhere({ frequency, isStopWord, isDate, word }: QueryTerm): boolean {
   return !isStopWord && !isDate && (frequency === 0 || isUnspacedCharacter(word));
-}
-
-/** Who mistypes a question may find nothing but the question. Among very many passages the look-up takes too long. */
-function mayBeMisspelt({ frequency, isStopWord, word }: QueryTerm, { ofAgent }: SearchedScope): boolean {
-  return (
-    !isStopWord && frequency <= MOST_OF_MISSPELT && ofAgent <= MOST_PASSAGES_OF_MISSPELT && /^\p{L}{5,}$/u.test(word)
-  );
 }
 
 async function wordTerms(sql: Database, { languages }: SearchedScope, text: string): Promise<QueryTerm[]> {
@@ -133,7 +117,7 @@ async function wordTerms(sql: Database, { languages }: SearchedScope, text: stri
     // "limit" and "limits" ask for one thing.
     const key = terms[0] ?? word;
     if (found.has(key)) continue;
-    const isStopWord = stems.get(language)?.get(word)?.isStopWord === true || JAPANESE_STOP_WORD.test(word);
+    const isStopWord = stems.get(language)?.get(word)?.isStopWord === true;
     const share = !isStopWord ? 1 : QUESTION_WORDS.has(word) ? QUESTION_WORD_SHARE : STOP_WORD_SHARE;
     const isName = names.has(word);
     found.set(key, { word, terms, position, isStopWord, isDate: false, isName, isSimilar: false, share, frequency: 0 });

@@ -5,20 +5,15 @@ import type { SearchedScope } from './scope.ts';
 /** BM25's saturation and share of length: passages are of one size, and a word that is said twice counts little more. */
 const SATURATION = 1;
 const LENGTH_SHARE = 0.3;
-/** What the words of a passage of the talk count in the next, the one after, the one before and the one before that … */
+/** What the words of a passage of the talk count in the next, the one after, the one before and the one before that. */
 const NEIGHBOURS: readonly (readonly [distance: number, share: number])[] = [
   [1, 0.35],
   [2, 0.15],
   [-1, 0.2],
   [-2, 0.1],
 ];
-/** … and those of a question. */
-const NEIGHBOURS_OF_QUESTION: typeof NEIGHBOURS = [
-  [1, 0.7],
-  [2, 0.2],
-  [-1, 0.2],
-  [-2, 0.1],
-];
+/** The next passage is the answer to a question. */
+const SHARE_OF_QUESTION = 0.7;
 
 interface PlaceLimits {
   readonly count: number;
@@ -87,7 +82,8 @@ export function scorePlaces(
     own.candidate = candidate;
     raise(own, mask, value);
     if (place === null) continue;
-    for (const [distance, share] of candidate.isQuestion ? NEIGHBOURS_OF_QUESTION : NEIGHBOURS) {
+    for (const [distance, usual] of NEIGHBOURS) {
+      const share = candidate.isQuestion && distance === 1 ? SHARE_OF_QUESTION : usual;
       if (place + distance >= 0) raise(slotAt(conversationId, place + distance), mask, share * value);
     }
   }

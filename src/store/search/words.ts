@@ -36,15 +36,9 @@ const DECOMPOSED = /[\p{M}\u1161-\u11ff]/u;
 const ACCENTS = /(?:\p{Script=Inherited}|\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Cyrillic})(?<=\p{M})/gu;
 /** Letters that Unicode does not take apart, as who lacks them on the keyboard writes them. */
 const WITHOUT_STROKES: Readonly<Record<string, string>> = Object.fromEntries(
-  'ł l ø o đ d ħ h ı i ß ss æ ae œ oe þ th ð d ŋ n ŧ t'
-    .split(' ')
-    .flatMap((letter, at, all) => (at % 2 === 0 ? [[letter, all[at + 1] ?? '']] : []))
-    .flatMap(([letter = '', plain = '']) => [
-      [letter, plain],
-      [letter.toUpperCase(), plain.toUpperCase()],
-    ]),
+  'ł=l ø=o đ=d ħ=h ı=i ß=ss æ=ae œ=oe þ=th ð=d ŋ=n ŧ=t'.split(' ').map((pair) => pair.split('=')),
 );
-const LETTERS = /[łøđħıßæœþðŋŧŁØĐĦÆŒÞÐŊŦ]/gu;
+const LETTERS = /[łøđħıßæœþðŋŧ]/gu;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
 
 /** Words in the order of the text. */
@@ -132,7 +126,7 @@ function characterPairs(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
 }
 
-/** Accents off: `café` and `cafe` are one term, and so are `łódź` and `lodz`. */
+/** Accents off, of a word in lower case: `café` and `cafe` are one term, and so are `łódź` and `lodz`. */
 export function foldAccents(word: string): string {
   if (ASCII.test(word)) return word;
   const folded = word.normalize('NFKD').replaceAll(ACCENTS, '');

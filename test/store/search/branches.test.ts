@@ -123,8 +123,9 @@ describe('a search among branches', () => {
     };
     await go(sql, conversationId, { branch: 1, summarizes: true }, summary);
     const found = await find(conversationId, 'heron of Utrecht nests at marker 4711');
-    const texts = found.slice(0, 2).map((passage) => passage.text);
-    expect(texts).toEqual([said, 'heron of Utrecht nests at marker 4711']);
+    const texts = found.map((passage) => passage.text);
+    expect(texts[0]).toBe(said);
+    expect(texts).toContain('heron of Utrecht nests at marker 4711');
   });
 
   it('names the branch of what the query names by its id', async () => {

@@ -46,7 +46,7 @@ describe('arguments of a call', () => {
 
   it('are found by a row of words that goes over a line end or holds quotation marks', async () => {
     const turn = await callWith(JSON.stringify({ path: 'client.py', content: FILE }));
-    for (const query of ['"class Client: timeout = 30"', 'timeout = 30 retry_limit = 4', 'greeting = "say hi"']) {
+    for (const query of ['"class Client: timeout = 30"', '"timeout = 30 retry_limit = 4"', 'greeting = "say hi"']) {
       expect((await found(turn, query))[0], query).toMatchObject({ kind: 'assistant', match: 'phrase' });
     }
   });

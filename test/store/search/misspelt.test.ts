@@ -16,14 +16,6 @@ test('a search of the agent gives no place to the message that the turn answers,
   expect(found.map(({ text, match }) => [text, match])).toEqual([[CLUSTER, 'similar']]);
 });
 
-test('a word that few passages have stands for one like it that many have', async () => {
-  const often = Array.from({ length: 6 }, (_, at) => `The Kubernetes cluster has node ${at}.`);
-  const { conversationId } = await conversationOf(sql, ...often, 'Lunch was late.', QUESTION);
-  const found = await searchMemory(sql, { conversationId, query: 'Kuberntes' });
-  expect(found[0]?.text).toBe(QUESTION);
-  expect(found.slice(1).map(({ match }) => match)).toEqual(often.map(() => 'similar'));
-});
-
 describe('two letters in the wrong order', () => {
   const SAID = [
     'She speaks three languages.',

@@ -114,7 +114,7 @@ it('shows behind a question what the active branch answers, and names the branch
   await callTools(turn, 1, 'Let me look.');
   await answer(sql, turn, 2, { said: 'The grand one.' });
   await end(sql, turn);
-  const [asked] = await searchMemory(sql, { conversationId, query: QUESTION, limit: 1 });
+  const asked = (await searchMemory(sql, { conversationId, query: QUESTION })).find(({ text }) => text === QUESTION);
   await go(sql, conversationId, { entryId: asked?.entryId ?? null, summarizes: false });
   const left = { says: 'answer', text: 'The grand one.', branch: 0 };
   expect((await findIn(conversationId, QUESTION)).get(QUESTION)).toMatchObject(left);

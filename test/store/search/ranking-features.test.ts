@@ -36,7 +36,7 @@ describe('of passages with the same words', () => {
     expect((await search(conversationId, 'pear trees'))[0]).toContain('Grandpa');
   });
 
-  it('three at most are of one entry before all else; its others fill up what is wanted, before what has no word', async () => {
+  it('three at most are of one entry before all else; its others fill up what is wanted', async () => {
     const part = (number: number): string =>
       `The numbat digs here, says page ${number}. ${`word${number} `.repeat(150)}`;
     const { conversationId } = await conversationOf(
@@ -45,7 +45,7 @@ describe('of passages with the same words', () => {
       'Thanks.',
       'Nobody has ever seen a numbat that digs, not here and not in the far and dry country behind the hills of the south.',
     );
-    const [pages, thanks, nobody] = (await listEntries(sql, { conversationId })).map(({ id }) => id);
+    const [pages, , nobody] = (await listEntries(sql, { conversationId })).map(({ id }) => id);
     const find = async (limit: number) =>
       (await searchMemory(sql, { conversationId, query: 'numbat digs page', limit })).map(({ entryId }) => entryId);
     const four = await find(4);
@@ -54,7 +54,6 @@ describe('of passages with the same words', () => {
     const all = await find(20);
     expect(all.filter((id) => id === pages)).toHaveLength(8);
     expect(all.slice(0, 4).toSorted()).toEqual(four.toSorted());
-    expect(all.slice(9)).toEqual([thanks]);
   });
 
   it('words that make a question tell less than other stop words', async () => {

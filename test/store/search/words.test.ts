@@ -61,7 +61,7 @@ describe('foldAccents', () => {
 
   it('writes letters that are none with an accent as who lacks them does', () => {
     expect(
-      ['Łódź', 'smørrebrød', 'Đoković', 'ışık', 'straße', 'Ægir', 'cœur', 'Þór', 'ħ', 'ǿ'].map(foldAccents),
-    ).toEqual(['Lodz', 'smorrebrod', 'Dokovic', 'isik', 'strasse', 'AEgir', 'coeur', 'THor', 'h', 'o']);
+      ['łódź', 'smørrebrød', 'đoković', 'ışık', 'straße', 'ægir', 'cœur', 'þór', 'ħ', 'ǿ'].map(foldAccents),
+    ).toEqual(['lodz', 'smorrebrod', 'dokovic', 'isik', 'strasse', 'aegir', 'coeur', 'thor', 'h', 'o']);
   });
 });
