@@ -42,7 +42,7 @@ export async function serveImport(context: Context, client: Holdfast): Promise<R
   if (!/^application\/x-ndjson(?:;|$)/iu.test(type)) {
     throw new RequestError('body_not_json', 'The body must be of content-type application/x-ndjson.');
   }
-  const lines = (await context.req.text()).split('\n');
+  const lines = (await context.req.text()).split('\n').filter((line) => line !== '');
   const imported = await client.conversation.import({ lines: Readable.from(lines), ...chosen });
   return context.json(imported, 201);
 }

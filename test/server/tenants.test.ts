@@ -131,6 +131,9 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
   expect([watched.status, watched.body.code]).toEqual([404, 'conversation_not_found']);
   const content = (of: Readonly<Record<string, string>>) => callAs(bob, 'GET', `/v1/entries/${of['entryId']}/content`);
   expect(shown(await content(ids), ids)).toEqual(shown(await content(unknown), unknown));
+  const cursor = (of: Readonly<Record<string, string>>) =>
+    callAs(bob, 'GET', `/v1/conversations?before=${of['conversationId']}`);
+  expect(shown(await cursor(ids), ids)).toEqual(shown(await cursor(unknown), unknown));
   expect((await callAs(ada, 'GET', '/v1/webhooks')).body.items).toHaveLength(1);
   // All of it is still there for the one whose it is.
   const own = await callAs(ada, 'GET', `/v1/conversations/${ids['conversationId']}`);
