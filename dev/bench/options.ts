@@ -14,6 +14,7 @@ export const BENCHMARK_NAMES = [
   'live-text',
   'stop',
   'worker-memory',
+  'server',
   'recall',
   'dialogues',
   'search-features',

@@ -13,6 +13,7 @@ import { measureMemory } from './benchmarks/memory.ts';
 import { measureWorkerMemory } from './benchmarks/worker-memory.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
 import { measureStepWrites } from './benchmarks/step-writes.ts';
+import { measureServer } from './benchmarks/server.ts';
 import { measureSteps } from './benchmarks/steps.ts';
 import { measureStop } from './benchmarks/stop.ts';
 import { measureTakeover } from './benchmarks/takeover.ts';
@@ -123,6 +124,8 @@ async function measure(
       return measureAppend(stack, rounds);
     case 'deletion':
       return measureDeletion(stack, rounds);
+    case 'server':
+      return measureServer(stack, rounds);
     case 'step-writes':
       return measureStepWrites(stack);
   }
