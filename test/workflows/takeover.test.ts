@@ -23,11 +23,11 @@ test('killed with a workflow task and a tool that runs, a worker is replaced by 
   const { conversationId } = sent;
   const claimed = async () => (await harness.database`select from tool_calls where state = 'claimed'`).length === 1;
   await waitUntil('the tool runs', claimed);
+  await harness.startWorker();
   // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
   doomed.kill('SIGSTOP');
   await harness.client.conversation.send({ conversationId, content: 'Say more', mode: 'steer' });
   await waitUntil('a workflow task is with the worker', async () => isWithWorker(conversationId));
-  await harness.startWorker();
   doomed.kill('SIGKILL');
   await doomed.exited;
   const outcome = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
