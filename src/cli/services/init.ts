@@ -57,7 +57,7 @@ const TEST = `// Runs the tool through a whole turn, with a scripted model:  npx
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startTestHoldfast } from 'holdfast/testing';
-import { agent, convert } from '../own-tool.ts';
+import { agent, convert } from './own-tool.ts';
 
 const running = await startTestHoldfast({ agents: [agent], tools: [convert] });
 after(() => running.stop());
