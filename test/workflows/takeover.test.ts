@@ -26,7 +26,8 @@ test('killed with a workflow task and a tool that runs, a worker is replaced by 
   await harness.startWorker();
   // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
   doomed.kill('SIGSTOP');
-  await harness.client.conversation.send({ conversationId, content: 'Say more', mode: 'steer' });
+  // Any signal makes a workflow task; a message to an open turn makes none.
+  await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).signal('unheard');
   await waitUntil('a workflow task is with the worker', async () => isWithWorker(conversationId));
   doomed.kill('SIGKILL');
   await doomed.exited;
