@@ -8,7 +8,7 @@ import { hasChromium } from './test/support/chromium.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Folders whose tests need no Temporal and no Postgres. */
-const MODULE_TESTS = [
+const MODULE_FOLDERS = [
   'cli/follow',
   'cli/render',
   'config',
@@ -18,7 +18,8 @@ const MODULE_TESTS = [
   'temporal',
   'tools',
   'turn',
-].map((folder) => `test/${folder}/**/*.test.ts`);
+];
+const MODULE_TESTS = ['test/docs.test.ts', ...MODULE_FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`)];
 
 const shared = {
   // Temporal's native module and one Runtime per process: forks, not threads (facts of the SDK's own test suite).
