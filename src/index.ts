@@ -30,6 +30,7 @@ export type {
   ServedCommand,
   StandingApproval,
   StoredSummary,
+  SummaryAudit,
   TimelineEvent,
   TurnSummary,
   WaitingCall,

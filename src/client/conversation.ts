@@ -47,6 +47,7 @@ async function withLastTurn(open: Transaction, row: ConversationRow): Promise<Co
     entryCount: row.entries,
     eventCount: row.events,
     waitingMessages: row.waitingMessages,
+    fill: row.fill,
     secretsRedacted: row.secretsRedacted,
     waitingCalls,
     turn: turn === null ? null : summarizeTurn(turn),

@@ -2,12 +2,15 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { readLineage } from '../store/compactions/lineage.ts';
 import type { CompactionLineage } from '../store/compactions/lineage.ts';
 import { countEntries, findEntryId, listEntriesAround } from '../store/log/entries.ts';
+import { listNewestEvents } from '../store/log/events.ts';
+import { auditSummaries } from '../verify/audit/audit-summaries.ts';
 import type { OfConversation } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { describeContext, knownConversation, requireConversation } from './conversation.ts';
 import { listConversationEntries, openStoredEntry, withLateResults } from './entries.ts';
 import type { EntryRange } from './entries.ts';
 import { HoldfastClientError } from './errors.ts';
+import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 import { listPastCalls, rebuildView } from './past-view.ts';
 import { listStoredSummaries } from './summaries.ts';
@@ -19,7 +22,10 @@ import type {
   PastCall,
   PastView,
   StoredSummary,
+  SummaryAudit,
+  TimelineEvent,
 } from './types.ts';
+import { timelineEvent } from './watch.ts';
 
 /** What a conversation holds: entries, summaries, model calls and what they saw. */
 export class LogMethods {
@@ -106,6 +112,33 @@ export class LogMethods {
     return boundary.call('log.lineage', options, async () =>
       knownConversation(database, options.conversationId, await readLineage(database, options.conversationId)),
     );
+  }
+
+  /**
+   * Which facts of the originals that left the window, or that it shows shorter, it no longer says, and whether recall finds them.
+   * @param options.limit facts that recall is asked for. Default: 50
+   */
+  audit(options: OfConversation & { readonly limit?: number }): Promise<SummaryAudit> {
+    const { boundary, database } = this.#context;
+    return boundary.call('log.audit', options, async () => {
+      const { conversationId, limit = 50 } = options;
+      // Of one that is not there nothing would be hidden.
+      await requireConversation(database, conversationId);
+      return auditSummaries(database, conversationId, { limit });
+    });
+  }
+
+  /** The newest events of the timeline, in order; of some kinds, or of all. @param options.limit default: 500 */
+  events(
+    options: OfConversation & { readonly kinds?: readonly string[]; readonly limit?: number },
+  ): Promise<Page<TimelineEvent>> {
+    const { boundary, database } = this.#context;
+    return boundary.call('log.events', options, async () => {
+      const { limit = 500 } = options;
+      const read = await listNewestEvents(database, { ...options, limit: limit + 1 });
+      await knownConversation(database, options.conversationId, read);
+      return pageOf(read.map(timelineEvent), limit, 'last');
+    });
   }
 
   /** What fills the window of the next call. */

@@ -55,7 +55,6 @@ function describeAddress({ turn, callNumber, attempt }: ModelCallAddress): strin
 }
 
 function listedCall(call: FoundModelCall): PastCall {
-  const { turn, turnId, callNumber, attempt, model, state, headEntryId, estimatedTokens, reportedTokens } = call;
-  const startedAt = call.startedAt.toISOString();
-  return { turn, turnId, callNumber, attempt, model, state, headEntryId, estimatedTokens, reportedTokens, startedAt };
+  const { viewFingerprint: _, rendererVersion: __, startedAt, ...listed } = call;
+  return { ...listed, startedAt: startedAt.toISOString() };
 }

@@ -27,6 +27,7 @@ export type LateResult = Answer<typeof logs.lateResult>;
 export type StoredSummary = Answer<typeof logs.storedSummary>;
 export type ContextReport = Answer<typeof logs.contextReport>;
 export type PastCall = Answer<typeof logs.pastCall>;
+export type SummaryAudit = Answer<typeof logs.summaryAudit>;
 export type PastView = Answer<typeof logs.pastView>;
 export type FoundPassage = Answer<typeof foundPassage>;
 

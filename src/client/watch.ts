@@ -102,6 +102,6 @@ function createEventReader(
   };
 }
 
-function timelineEvent({ number: sequence, ...event }: EventRow): TimelineEvent {
+export function timelineEvent({ number: sequence, ...event }: EventRow): TimelineEvent {
   return { ...event, sequence };
 }

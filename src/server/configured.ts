@@ -13,15 +13,19 @@ export const configuredAgent = z
   })
   .meta({ id: 'Agent' });
 
+/** Other pages: those of Temporal, with all workflows. */
+export const configuredLink = z.object({ name: z.enum(['temporal']), url: z.string() }).meta({ id: 'Link' });
+
 export const configuredPreset = z.object({ name: z.string() }).meta({ id: 'Preset' });
 
 /** What a conversation can be started with, by its path. Agents that a program defines are known to its own workers. */
 export interface Configured {
   readonly agents: readonly z.output<typeof configuredAgent>[];
   readonly presets: readonly z.output<typeof configuredPreset>[];
+  readonly links: readonly z.output<typeof configuredLink>[];
 }
 
-export function configuredOf({ agents }: Configuration): Configured {
+export function configuredOf({ agents }: Configuration): Omit<Configured, 'links'> {
   return {
     agents: agents.map(({ name, model, policy, tools }) => ({ name, model, preset: policy.name, tools })),
     presets: Object.keys(PRESETS).map((name) => ({ name })),

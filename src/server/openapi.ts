@@ -4,7 +4,7 @@ import type { Endpoint } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
 import { importedConversation } from '../client/api/conversation-results.ts';
 import { liveText, timelineEvent } from '../client/api/log-results.ts';
-import { configuredAgent, configuredPreset } from './configured.ts';
+import { configuredAgent, configuredLink, configuredPreset } from './configured.ts';
 import { eventArguments } from './events.ts';
 import { problem } from './problem.ts';
 import { importArguments } from './transfer.ts';
@@ -166,6 +166,7 @@ function otherPaths(schemaOf: SchemaOf, failure: Schema): Record<string, Record<
     '/conversations/import': { post: importOperation(schemaOf, failure) },
     ...get('/entries/{entryId}/content', 'log.content', 'Read the original of an entry, whole or by Range', bytes),
     ...get('/agents', 'agents.list', 'List the agents of the configuration', listed(configuredAgent)),
+    ...get('/links', 'links.list', 'List other pages, such as those of Temporal', listed(configuredLink)),
     ...get('/presets', 'presets.list', 'List the compaction presets', listed(configuredPreset)),
   };
 }

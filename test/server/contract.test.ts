@@ -115,6 +115,8 @@ test('both read the same, and what a server answers is what its schemas say', as
     'log.summaries': await from.log.summaries(of),
     'log.searchSummaries': await from.log.searchSummaries({ ...of, query: 'same' }),
     'log.lineage': await from.log.lineage(of),
+    'log.audit': await from.log.audit(of),
+    'log.events': await from.log.events({ ...of, kinds: ['turn_begun', 'turn_ended'] }),
     'log.context': await from.log.context(of),
     'log.view': await from.log.view({ ...of, callNumber: 1 }),
     'log.modelCalls': await from.log.modelCalls(of),

@@ -112,7 +112,7 @@ test('over HTTP a key names tenant and rights, and without a key nobody is serve
     clientOf: () => harness.client,
     access: keyAccess(harness.database, serverLimits.parse({})),
     needsKeys: true,
-    configured: { agents: [], presets: [] },
+    configured: { agents: [], presets: [], links: [] },
     checkReady: async () => undefined,
     version: '0.0.0',
     port: 0,

@@ -24,7 +24,7 @@ let model: ReturnType<ReturnType<typeof createOpenResponses>>;
 beforeAll(async () => {
   harness = await startServerHarness({
     agent: AGENT,
-    server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [] } },
+    server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [], links: [] } },
   });
   const { url } = harness.server;
   openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });

@@ -31,7 +31,7 @@ export async function startServerHarness(
     clientOf: () => harness.client,
     access: localAccess('default'),
     checkReady: async () => harness.database`select 1`,
-    configured: { agents: [], presets: [] },
+    configured: { agents: [], presets: [], links: [] },
     version: '0.0.0',
     port: 0,
     log: (error) => faults.push(error),

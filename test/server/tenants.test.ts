@@ -36,7 +36,7 @@ beforeAll(async () => {
     clientOf: tenants.of,
     access: keyAccess(tenants.database, serverLimits.parse({ requestsPerMinute: 100_000 })),
     needsKeys: true,
-    configured: { agents: [], presets: [] },
+    configured: { agents: [], presets: [], links: [] },
     checkReady: async () => undefined,
     version: '0.0.0',
     port: 0,

@@ -42,7 +42,7 @@ async function serve(access: Access, clientOf: (tenant: string) => Holdfast, nee
     access,
     clientOf,
     needsKeys,
-    configured: { agents: [], presets: [] },
+    configured: { agents: [], presets: [], links: [] },
     checkReady: async () => undefined,
     version: '0',
     port: 0,

@@ -3,6 +3,8 @@ import { Frame } from './pages/frame.tsx';
 import { ConversationPage } from './pages/conversation.tsx';
 import { ConversationsPage } from './pages/conversations.tsx';
 import { InboxPage } from './pages/inbox.tsx';
+import { SearchPage } from './pages/search.tsx';
+import type { SearchWords } from './pages/search.tsx';
 import { ViewPage } from './pages/view.tsx';
 
 const rootRoute = createRootRoute({ component: Frame });
@@ -31,9 +33,28 @@ const view = createRoute({
 
 const inbox = createRoute({ getParentRoute: () => rootRoute, path: '/inbox', component: InboxPage });
 
+function word(name: 'q' | 'agent', value: unknown): SearchWords {
+  return typeof value === 'string' || typeof value === 'number' ? { [name]: String(value) } : {};
+}
+
+const search = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/search',
+  // A query of numbers alone is read as a number.
+  validateSearch: ({ q, agent, conversation }): SearchWords => ({
+    ...word('q', q),
+    ...word('agent', agent),
+    ...(typeof conversation === 'string' && { conversation }),
+  }),
+  component: function Search() {
+    const words = search.useSearch();
+    return <SearchPage key={JSON.stringify(words)} {...words} />;
+  },
+});
+
 /** Addresses behind `#`, so that the server serves one page. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([conversations, conversation, view, inbox]),
+  routeTree: rootRoute.addChildren([conversations, conversation, view, search, inbox]),
   history: createHashHistory(),
 });
 

@@ -1,8 +1,7 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { StoredSummary } from '../../client/types.ts';
+import type { StoredSummary, SummaryAudit } from '../../client/types.ts';
 import { argument, conversationCommand, option } from '../command.ts';
 import type { Printed } from '../command.ts';
-import { findDatabaseUrl } from '../connect.ts';
 import { count } from '../count-option.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import type { Output } from '../output.ts';
@@ -49,9 +48,7 @@ const summaries = conversationCommand<SummariesFlags, [query: string | undefined
   async run({ client, conversationId, output }, flags, query) {
     refuseTogether(query, flags);
     if (flags.audit === true) {
-      // Of one that is not there nothing would be hidden.
-      await client.conversation.get({ conversationId });
-      return audit(conversationId, flags, output);
+      return showAudit(await client.log.audit({ conversationId, limit: flags.limit }), flags, output);
     }
     const found = await (query === undefined
       ? client.log.summaries({ conversationId })
@@ -139,16 +136,6 @@ function known(written: readonly StoredSummary[]): string {
   return `Generations with a summary: ${written.map(({ generation }) => generation).join(', ') || 'none'}.`;
 }
 
-async function audit(conversationId: string, flags: SummariesFlags, { columns, style }: Output): Promise<Printed> {
-  const [{ auditSummaries }, { openDatabase }] = await Promise.all([
-    import('../../verify/audit/audit-summaries.ts'),
-    import('../../store/database/pooler.ts'),
-  ]);
-  const database = await openDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-audit' });
-  try {
-    const found = await auditSummaries(database, conversationId, { limit: flags.limit });
-    return { json: found, lines: summaryAuditLines(found, { columns, style, full: flags.full === true }) };
-  } finally {
-    await database.end({ timeout: 1 });
-  }
+function showAudit(audit: SummaryAudit, flags: SummariesFlags, { columns, style }: Output): Printed {
+  return { json: audit, lines: summaryAuditLines(audit, { columns, style, full: flags.full === true }) };
 }

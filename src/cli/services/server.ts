@@ -79,6 +79,14 @@ function settingsIn({ configuration }: Surroundings) {
   return { privateWebhooks, limits };
 }
 
+/** Temporal's pages are known for a server of `holdfast dev`. */
+async function findLinks(): Promise<ServerOptions['configured']['links']> {
+  const { readStack } = await import('../../local/stack-file.ts');
+  const temporal = readStack()?.temporal;
+  if (temporal?.uiUrl == null) return [];
+  return [{ name: 'temporal', url: `${temporal.uiUrl}/namespaces/${temporal.namespace}/workflows` }];
+}
+
 async function listen(flags: ServerFlags, surroundings: Surroundings, served: Served): Promise<void> {
   const [{ startServer }, { createServerLog }, { configuredOf }, { startWebhooks }] = await Promise.all([
     import('../../server/start-server.ts'),
@@ -92,7 +100,8 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   const output = openOutput();
   const endTelemetry = await startTelemetry('holdfast-server');
   const log = createServerLog(process.env['HOLDFAST_LOG_LEVEL']);
-  const configured = configuration === null ? { agents: [], presets: [] } : configuredOf(configuration);
+  const known = configuration === null ? { agents: [], presets: [] } : configuredOf(configuration);
+  const configured = { ...known, links: await findLinks() };
   const { database, ...options } = served;
   const checkReady = (): Promise<unknown> => database`select 1`;
   const parts = { ...options, configured, version: readVersion(), checkReady, limits, log };

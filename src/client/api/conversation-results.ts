@@ -145,6 +145,8 @@ export const conversation = z
     /** Number of the newest event of the timeline: what `watch` takes as `afterSequence` to tell only what comes. */
     eventCount: count,
     waitingMessages: count,
+    /** Tokens of the newest model call as they were estimated, and those that its window had for it; `null` before the first. */
+    fill: z.object({ tokens: count, inputBudget: count.nullable() }).nullable(),
     /** Secrets of well-known forms that were replaced in summaries and in what they were made from. */
     secretsRedacted: count,
     /** Tool calls of the open turn that wait for a person. */

@@ -10,6 +10,8 @@ import {
   pastCall,
   pastView,
   storedSummary,
+  summaryAudit,
+  timelineEvent,
 } from './log-results.ts';
 import { costRow, foundPassage, providerPause, servedModel, storedMemory } from './memory-results.ts';
 
@@ -80,6 +82,20 @@ const LOG = {
     summary: 'Show from which originals each summary was made, and what each compaction shows shorter',
     arguments: ofConversation,
     result: listOf(compactionLineage),
+  },
+  'log.audit': {
+    ...reads,
+    path: `${CONVERSATION}/audit`,
+    summary: 'List facts of the originals that the window no longer says, and search for up to `limit` (50) of them',
+    arguments: { ...ofConversation, limit },
+    result: summaryAudit,
+  },
+  'log.events': {
+    ...reads,
+    path: `${CONVERSATION}/timeline`,
+    summary: 'List events of the timeline, the newest ones, in order',
+    arguments: { ...ofConversation, kinds: z.array(text, { error: 'must be a list' }).optional(), limit },
+    result: pageOf(timelineEvent),
   },
   'log.context': {
     ...reads,

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { ContentPart } from '../../context/log/content.ts';
 import type { CompactionLineage } from '../../store/compactions/lineage.ts';
 import type { BranchRow } from '../../store/conversations/branches.ts';
+import type { SummaryAudit } from '../../verify/audit/audit-summaries.ts';
+import { FACT_KINDS } from '../../verify/audit/facts.ts';
 import { isoTime, listOf, windowBreakdown } from './conversation-results.ts';
 
 // What the client answers about what a conversation holds.
@@ -170,6 +172,34 @@ export const contextReport = windowBreakdown
   .extend({ model: z.string(), preset: z.string(), trigger: z.number(), target: z.number() })
   .meta({ id: 'ContextReport' });
 
+/** Facts of the originals that the window no longer says, and whether recall finds them. */
+export const summaryAudit = z
+  .object({
+    conversationId: z.string(),
+    /** The compaction whose summary is in force; `null` when there is none. */
+    compactionId: z.string().nullable(),
+    /** Entries that left the window, and entries that it shows shorter. */
+    droppedEntries: count,
+    shortenedEntries: count,
+    /** Facts that the originals of both say; of them those in the summary; of the others those in the rest of the window. */
+    facts: count,
+    carried: count,
+    shown: count,
+    /** Those that the window no longer says, in order of appearance. `found`: by one search; `null`: not searched for. */
+    missing: listOf(
+      z.object({
+        kind: z.enum(FACT_KINDS),
+        text: z.string(),
+        entryId: z.string(),
+        sequence: count,
+        found: z.boolean().nullable(),
+      }),
+    ),
+    askedFor: count,
+    found: count,
+  })
+  .meta({ id: 'SummaryAudit' }) satisfies z.ZodType<SummaryAudit>;
+
 /** One try of a model call. */
 export const pastCall = z
   .object({
@@ -185,6 +215,12 @@ export const pastCall = z
     estimatedTokens: count,
     /** Input tokens that the provider reported, cached ones included; `null` when it reported none. */
     reportedTokens: nullableCount,
+    /** Of them, read from the provider's cache. */
+    cacheReadTokens: nullableCount,
+    /** Dollars; `null` when unknown. */
+    cost: z.number().nullable(),
+    /** Why it failed, such as `overflow` or `rate_limited`. */
+    failure: z.string().nullable(),
     startedAt: isoTime,
   })
   .meta({ id: 'ModelCall' });

@@ -64,7 +64,9 @@ function requestOf(
   const key = idempotencyKey === undefined ? undefined : options[idempotencyKey];
   const headers = { ...(typeof key === 'string' && { 'idempotency-key': key }) };
   if (method !== 'post') {
-    const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]));
+    const query = new URLSearchParams(
+      rest.flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)])),
+    );
     return { path: `${address}?${query.toString()}`, init: { method: method.toUpperCase(), headers } };
   }
   const body = JSON.stringify(Object.fromEntries(rest));

@@ -25,6 +25,10 @@ export interface FoundModelCall {
   readonly estimatedTokens: number;
   /** Tokens that the provider reported for the whole input, read from its cache or not; `null` when it reported none. */
   readonly reportedTokens: number | null;
+  readonly cacheReadTokens: number | null;
+  /** Dollars; `null` when unknown. */
+  readonly cost: number | null;
+  readonly failure: string | null;
   readonly startedAt: Date;
 }
 
@@ -52,7 +56,8 @@ export async function findModelCalls(
     )
     select t.number as "turn", t.id as "turnId", m.call_number as "callNumber", m.attempt, m.model, m.state,
       m.head_entry_id as "headEntryId", m.view_fingerprint as "viewFingerprint", m.renderer_version as "rendererVersion",
-      m.estimated_tokens as "estimatedTokens", m.input_tokens as "reportedTokens", m.started_at as "startedAt"
+      m.estimated_tokens as "estimatedTokens", m.input_tokens as "reportedTokens",
+      m.cache_read_tokens as "cacheReadTokens", m.cost::float8 as cost, m.failure_kind as failure, m.started_at as "startedAt"
     from numbered t join model_attempts m on m.turn_id = t.id and m.purpose = 'step'
     where true ${turn === undefined ? sql`` : sql`and t.number = ${turn}`}
       ${callNumber === undefined ? sql`` : sql`and m.call_number = ${callNumber}`}

@@ -32,6 +32,8 @@ export interface ConversationRow {
   /** Secrets replaced in summaries and in what they were made from. */
   readonly secretsRedacted: number;
   readonly usage: TurnUsage;
+  /** What the newest model call filled; `null` before the first. */
+  readonly fill: { readonly tokens: number; readonly inputBudget: number | null } | null;
   /** First line of the first message, at most 120 characters. */
   readonly title: string;
 }
@@ -48,6 +50,8 @@ function conversationColumns(sql: Queries) {
     c.head_entry_id as "headEntryId", c.last_sequence as entries, c.compactions,
     (select coalesce(max(v.number), 0) from events v where v.conversation_id = c.id) as events,
     ${usageOf(sql, sql`c`)} as usage,
+    (select json_build_object('tokens', v.data -> 'estimatedTokens', 'inputBudget', v.data -> 'inputBudget') from events v
+     where v.conversation_id = c.id and v.kind = 'model_call_started' order by v.number desc limit 1) as fill,
     (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as "waitingMessages",
     (select coalesce(sum((v.data ->> 'count')::int), 0) from events v
      where v.conversation_id = c.id and v.kind = 'secrets_redacted')::int as "secretsRedacted",

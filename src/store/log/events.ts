@@ -25,6 +25,20 @@ export async function listEvents(
     order by number limit ${request.limit ?? 500}`;
 }
 
+/** The newest events, of some kinds or of all, in order; at most `limit`. */
+export async function listNewestEvents(
+  sql: Database,
+  request: { readonly conversationId: string; readonly kinds?: readonly string[]; readonly limit: number },
+): Promise<EventRow[]> {
+  const { conversationId, kinds, limit } = request;
+  if (!isId(conversationId)) return [];
+  const rows = await sql<EventRow[]>`
+    select number, kind, turn_id as "turnId", data, iso_time(created_at) as "createdAt" from events
+    where conversation_id = ${conversationId} ${kinds === undefined ? sql`` : sql`and kind = any(${[...kinds]})`}
+    order by number desc limit ${limit}`;
+  return rows.reverse();
+}
+
 /**
  * Appends an event in a transaction of its own, for what no other write of the store records.
  * @throws StoreError `stale_epoch`

@@ -15,7 +15,13 @@ import type { EntryKind } from '../../context/log/entry.ts';
  */
 export type FactKind = 'requirement' | 'path' | 'identifier' | 'number' | 'error';
 
-export const FACT_KINDS: readonly FactKind[] = ['requirement', 'path', 'identifier', 'number', 'error'];
+export const FACT_KINDS = [
+  'requirement',
+  'path',
+  'identifier',
+  'number',
+  'error',
+] as const satisfies readonly FactKind[];
 
 export interface Fact {
   readonly kind: FactKind;

@@ -17,6 +17,7 @@ const CONVERSATION: Conversation = {
   entryCount: 9,
   eventCount: 4,
   waitingMessages: 0,
+  fill: null,
   secretsRedacted: 0,
   waitingCalls: [],
   turn: null,

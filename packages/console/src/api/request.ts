@@ -63,13 +63,25 @@ export async function reach(url: string, options: RequestInit): Promise<Response
   return response;
 }
 
+/** The address of a call whose arguments stand in path and query. */
+function addressOf(path: string, given: Arguments): string {
+  const { url, others } = fillPath(path, given);
+  const query = new URLSearchParams(
+    Object.entries(others).flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)])),
+  );
+  return query.size === 0 ? url : `${url}?${query}`;
+}
+
 /** @throws Problem */
 export async function read<Path extends PathOf<'get'>>(path: Path, given: Arguments = {}) {
-  const { url, others } = fillPath(path, given);
-  const query = new URLSearchParams(Object.entries(others).map(([name, value]) => [name, String(value)]));
-  const response = await reach(query.size === 0 ? url : `${url}?${query}`, {});
+  const response = await reach(addressOf(path, given), {});
   const answer: AnswerOf<'get', Path> = await response.json();
   return answer;
+}
+
+/** @throws Problem */
+export async function remove(path: PathOf<'delete'>, given: Arguments): Promise<void> {
+  await reach(addressOf(path, given), { method: 'delete' });
 }
 
 /** Sends it under a key of its own, so that a repeated request counts once. @throws Problem */

@@ -32,3 +32,6 @@ export type ModelCall = AnswerOf<'get', '/conversations/{conversationId}/model-c
 export type PastView = AnswerOf<'get', '/conversations/{conversationId}/view'>;
 export type TimelineEvent = z.output<typeof timelineEvent>;
 export type LiveText = z.output<typeof liveText>;
+export type ContextReport = AnswerOf<'get', '/conversations/{conversationId}/context'>;
+export type SummaryAudit = AnswerOf<'get', '/conversations/{conversationId}/audit'>;
+export type FoundPassage = AnswerOf<'post', '/search'>['items'][number];

@@ -14,11 +14,11 @@ export function Commands({ conversation }: { readonly conversation: Conversation
   const { conversationId, turn } = conversation;
   const isUnfinished = turn !== null && !isOpen(turn) && turn.outcome !== 'completed';
   return (
-    <details className="fold">
-      <summary>Compact{isUnfinished && ' or resume'}</summary>
+    <section>
+      <h2>Commands</h2>
       <Compact conversationId={conversationId} />
       {isUnfinished && <Resume conversationId={conversationId} />}
-    </details>
+    </section>
   );
 }
 
@@ -33,7 +33,7 @@ function Compact({ conversationId }: { readonly conversationId: string }) {
       <input
         value={focus}
         onChange={(event) => setFocus(event.target.value)}
-        placeholder="Focus of the summary (may be empty)"
+        placeholder="Focus, or nothing"
         aria-label="Focus of the summary"
       />
     </Command>

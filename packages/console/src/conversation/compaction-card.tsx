@@ -3,6 +3,7 @@ import { read } from '../api/request.ts';
 import type { Lineage, Summary } from '../api/types.ts';
 import { count, counted, dollars, duration, percent, tokens } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
+import { Dropped } from './dropped.tsx';
 
 interface CompactionCardProps {
   readonly conversationId: string;
@@ -23,6 +24,8 @@ export function CompactionCard({ conversationId, compactionId, open }: Compactio
   });
   const summary = summaries?.items.find((each) => each.compactionId === compactionId);
   const lineage = lineages?.items.find((each) => each.compactionId === compactionId);
+  // The audit compares the window as it is: of an earlier compaction it would tell the same.
+  const isNewest = summaries?.items.at(-1) === summary;
   if (summary === undefined) return <p className="quiet">Reading the compaction…</p>;
   return (
     <div className="compaction-card">
@@ -41,6 +44,7 @@ export function CompactionCard({ conversationId, compactionId, open }: Compactio
       )}
       {lineage !== undefined && <Targets lineage={lineage} open={open} />}
       {lineage !== undefined && <Originals lineage={lineage} open={open} />}
+      {isNewest && <Dropped conversationId={conversationId} compactionId={compactionId} open={open} />}
     </div>
   );
 }
@@ -88,7 +92,7 @@ function Targets({ lineage: { changes }, open }: LineageProps) {
   return (
     <details className="fold">
       <summary>{counted(changes.length, 'entry', 'entries')} shown shorter</summary>
-      <div className="wide">
+      <div className="wide" tabIndex={0} role="region" aria-label="Entries that are shown shorter">
         <table>
           <thead>
             <tr>

@@ -1,25 +1,33 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
+import { withFiles } from '../api/attachments.ts';
 import { send } from '../api/request.ts';
 import type { Conversation } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
+import { printable } from '../text/printable.ts';
 import { isOpen } from '../text/turn-state.ts';
 
 /** Sends messages, and stops the open turn. */
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const { conversationId, turn } = conversation;
   const [text, setText] = useState('');
+  const [files, setFiles] = useState<readonly File[]>([]);
   const [mode, setMode] = useState('steer');
   const message = useMutation({
-    mutationFn: (content: string) =>
-      send('/conversations/{conversationId}/messages', { conversationId, content, mode }),
-    onSuccess: () => setText(''),
+    mutationFn: async () => {
+      const content = await withFiles(text, files);
+      return send('/conversations/{conversationId}/messages', { conversationId, content, mode });
+    },
+    onSuccess: () => {
+      setText('');
+      setFiles([]);
+    },
   });
   const stop = useMutation({ mutationFn: () => send('/conversations/{conversationId}/stop', { conversationId }) });
-  const canSend = text.trim() !== '' && !message.isPending;
+  const canSend = (text.trim() !== '' || files.length > 0) && !message.isPending;
   const submit = (): void => {
-    if (canSend) message.mutate(text);
+    if (canSend) message.mutate();
   };
   const error = message.error ?? stop.error;
   return (
@@ -35,6 +43,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => isSubmit(event) && submit()}
+        onPaste={(event) => setFiles([...files, ...event.clipboardData.files])}
         rows={2}
         placeholder={isOpen(turn) ? 'Steer the turn' : 'Next message'}
         aria-label="Message"
@@ -54,7 +63,8 @@ export function Composer({ conversation }: { readonly conversation: Conversation
             <option value="queue">in the next turn</option>
           </select>
         )}
-        <span className="quiet">Ctrl+Enter sends</span>
+        <Attach files={files} change={setFiles} />
+        <span className="quiet hint">Ctrl+Enter sends</span>
       </div>
     </form>
   );
@@ -62,4 +72,43 @@ export function Composer({ conversation }: { readonly conversation: Conversation
 
 function isSubmit({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
   return key === 'Enter' && (ctrlKey || metaKey);
+}
+
+interface AttachProps {
+  readonly files: readonly File[];
+  readonly change: (files: readonly File[]) => void;
+}
+
+/** Pictures, PDF and text to go with a message. */
+function Attach({ files, change }: AttachProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" onClick={() => input.current?.click()}>
+        Attach
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files"
+        onChange={({ target }) => {
+          change([...files, ...(target.files ?? [])]);
+          target.value = '';
+        }}
+      />
+      {files.map((file, place) => (
+        <button
+          key={place}
+          type="button"
+          className="file"
+          aria-label={`Remove ${printable(file.name)}`}
+          onClick={() => change(files.filter((each) => each !== file))}
+        >
+          {printable(file.name)} ×
+        </button>
+      ))}
+    </>
+  );
 }

@@ -96,7 +96,7 @@ function Choices({ kind, isPending, decide }: ChoicesProps) {
   return (
     <>
       <button type="submit" className="main" disabled={isPending}>
-        Approve <kbd>a</kbd>
+        Approve once <kbd>a</kbd>
       </button>
       <button type="button" disabled={isPending} onClick={() => decide(['approve', 'turn'])}>
         For this turn <kbd>t</kbd>

@@ -21,6 +21,9 @@ export interface Live {
   readonly lost: Problem | null;
 }
 
+/** Events that a page keeps. */
+const KEPT_EVENTS = 2_000;
+
 export const NOTHING_LIVE: Live = { events: [], writing: {}, lost: null };
 
 /** Events after which a call's live text stands in an entry, or counts for nothing. */
@@ -34,7 +37,7 @@ export function takeUpdate(live: Live, update: Update): Live {
       return { ...live, lost: update.problem };
     case 'event': {
       if (update.event.sequence <= (live.events.at(-1)?.sequence ?? 0)) return live;
-      const events = [...live.events, update.event];
+      const events = [...live.events, update.event].slice(-KEPT_EVENTS);
       return { ...live, events, writing: ENDS_WRITING.has(update.event.kind) ? {} : live.writing };
     }
     case 'live_text':

@@ -23,7 +23,11 @@ function OnePart({ part }: { readonly part: Part }) {
     case 'file':
       return (
         <p className="quiet">
-          File {printable(part.name)} ({printable(part.mediaType)}
+          File{' '}
+          <a href={`data:application/octet-stream;base64,${part.data}`} download={printable(part.name)}>
+            {printable(part.name)}
+          </a>{' '}
+          ({printable(part.mediaType)}
           {part.pages > 0 && `, ${counted(part.pages, 'page')}`})
         </p>
       );

@@ -1,12 +1,15 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useReducer, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import { follow } from '../api/follow.ts';
 import { read } from '../api/request.ts';
-import type { Conversation, Entry } from '../api/types.ts';
+import type { Conversation, Entry, TimelineEvent } from '../api/types.ts';
+import { SHOWN_EVENTS } from './event-line.ts';
 import { NOTHING_LIVE, takeUpdate } from './live.ts';
 import type { Live } from './live.ts';
 
-const PAGE = 100;
+const PAGE = 150;
+/** Events of the timeline that are read at once, the newest. */
+const SHOWN = 1_000;
 /** Events that a page begins with: enough to know what an open turn does. */
 const EVENTS_BEFORE = 200;
 const TOGETHER_MILLISECONDS = 120;
@@ -24,6 +27,8 @@ export interface FollowedConversation {
   readonly error: Error | null;
   readonly live: Live;
   readonly log: Log;
+  /** Those that the timeline shows, in order. */
+  readonly events: readonly TimelineEvent[];
 }
 
 /** Events that add entries, or change which are shown. */
@@ -33,6 +38,7 @@ const ADDS_ENTRIES = new Set([
   'tool_call_finished',
   'compaction_committed',
   'note_added',
+  'rules_changed',
   'turn_ended',
 ]);
 
@@ -56,7 +62,10 @@ export function useConversation(conversationId: string): FollowedConversation {
     const refresh = soon(() => {
       void queries.invalidateQueries({ queryKey: ['conversation', conversationId] });
     });
-    const takeEntries = soon(() => void readLater());
+    const takeEntries = soon(() => {
+      void readLater();
+      void queries.invalidateQueries({ queryKey: ['of-conversation', conversationId] });
+    });
     void follow(
       conversationId,
       Math.max(0, from - EVENTS_BEFORE),
@@ -66,18 +75,35 @@ export function useConversation(conversationId: string): FollowedConversation {
         refresh();
         if (ADDS_ENTRIES.has(update.event.kind)) takeEntries();
         // Another branch has other entries.
-        if (update.event.kind === 'branch_changed')
+        if (update.event.kind === 'branch_changed') {
           void queries.resetQueries({ queryKey: ['entries', conversationId] });
+          void queries.invalidateQueries({ queryKey: ['of-conversation', conversationId] });
+        }
       },
       leaving.signal,
     );
     return () => leaving.abort();
   }, [conversationId, from, queries, readLater]);
-  return { conversation, error, live, log };
+  return { conversation, error, live, log, events: useShownEvents(conversationId, live) };
+}
+
+/** Those from before the page was opened, and those that came. */
+function useShownEvents(conversationId: string, { events }: Live): readonly TimelineEvent[] {
+  const { data } = useQuery({
+    queryKey: ['events', conversationId],
+    queryFn: () =>
+      read('/conversations/{conversationId}/timeline', { conversationId, kinds: SHOWN_EVENTS, limit: SHOWN }),
+    staleTime: Infinity,
+  });
+  return useMemo(() => {
+    const past = data?.items ?? [];
+    const last = past.at(-1)?.sequence ?? 0;
+    return [...past, ...events.filter(({ kind, sequence }) => sequence > last && SHOWN_EVENTS.includes(kind))];
+  }, [data, events]);
 }
 
 function useLog(conversationId: string) {
-  const { data, hasPreviousPage, fetchPreviousPage, fetchNextPage } = useInfiniteQuery({
+  const { data, hasPreviousPage, fetchPreviousPage, isFetchingPreviousPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['entries', conversationId],
     initialPageParam: {},
     queryFn: ({ pageParam }) =>
@@ -87,8 +113,11 @@ function useLog(conversationId: string) {
     getNextPageParam: (_, pages) => ({ afterSequence: pages.findLast(hasItems)?.items.at(-1)?.sequence ?? 0 }),
     staleTime: Infinity,
   });
-  const entries = data?.pages.flatMap(({ items }) => items) ?? [];
-  const log: Log = { entries, hasEarlier: hasPreviousPage, readEarlier: () => void fetchPreviousPage() };
+  const entries = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
+  const readEarlier = useCallback(() => {
+    if (!isFetchingPreviousPage) void fetchPreviousPage();
+  }, [fetchPreviousPage, isFetchingPreviousPage]);
+  const log: Log = { entries, hasEarlier: hasPreviousPage, readEarlier };
   return { log, readLater: fetchNextPage };
 }
 

@@ -1,10 +1,11 @@
-import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import type { ReactNode } from 'react';
 import { Activity } from '../conversation/activity.tsx';
-import { Commands } from '../conversation/commands.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Decision } from '../conversation/decision.tsx';
 import { Original } from '../conversation/original.tsx';
+import { rowsOf } from '../conversation/rows.ts';
+import { SidePanel } from '../conversation/side-panel.tsx';
 import { Timeline } from '../conversation/timeline.tsx';
 import { useConversation } from '../conversation/use-conversation.ts';
 import { Failure } from '../text/failure.tsx';
@@ -13,9 +14,16 @@ import { isOpen, stateOf } from '../text/turn-state.ts';
 
 /** One conversation: what was said and done, and what happens now. */
 export function ConversationPage({ conversationId }: { readonly conversationId: string }) {
-  const { conversation, error, live, log } = useConversation(conversationId);
+  const { conversation, error, live, log, events } = useConversation(conversationId);
   const [original, setOriginal] = useState<string | null>(null);
   useStayAtEnd();
+  const { entries, hasEarlier } = log;
+  const rows = useMemo(() => {
+    if (conversation === undefined) return [];
+    const { turn, waitingCalls } = conversation;
+    const openTurnId = isOpen(turn) ? (turn?.turnId ?? null) : null;
+    return rowsOf({ entries, events, hasEarlier, waitingCalls, openTurnId });
+  }, [entries, events, hasEarlier, conversation]);
   if (conversation === undefined) {
     return (
       <section className="page">
@@ -33,32 +41,50 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
           <span className={`state ${tone}`}>{label}</span>
           <span>{printable(agent)}</span>
           <span>{turn?.model ?? model}</span>
-          <Link to="/conversations/$conversationId/view" params={{ conversationId }}>
-            What the model saw
-          </Link>
         </p>
+        {live.lost !== null && <Failure error={live.lost} />}
       </header>
-      {live.lost !== null && <Failure error={live.lost} />}
-      {log.hasEarlier && (
-        <button type="button" onClick={log.readEarlier}>
-          Show earlier entries
-        </button>
-      )}
-      <Timeline
-        conversationId={conversationId}
-        entries={log.entries}
-        waitingCalls={waitingCalls}
-        openTurnId={isOpen(turn) ? (turn?.turnId ?? null) : null}
-        open={setOriginal}
-      />
-      <Activity conversation={conversation} live={live} />
-      {waitingCalls.map((waiting) => (
-        <Decision key={waiting.call} waiting={{ conversationId, ...waiting }} />
-      ))}
-      <Commands conversation={conversation} />
-      <Composer conversation={conversation} />
+      <Aside>
+        <SidePanel conversation={conversation} />
+      </Aside>
+      <div className="talk">
+        {log.hasEarlier && <p className="quiet">Reads earlier entries…</p>}
+        <Timeline
+          conversationId={conversationId}
+          rows={rows}
+          hasEarlier={log.hasEarlier}
+          readEarlier={log.readEarlier}
+          isIdle={!isOpen(turn)}
+          open={setOriginal}
+        />
+        <Activity conversation={conversation} live={live} />
+        {waitingCalls.map((waiting) => (
+          <Decision key={waiting.call} waiting={{ conversationId, ...waiting }} />
+        ))}
+        <Composer conversation={conversation} />
+      </div>
       {original !== null && <Original key={original} entryId={original} close={() => setOriginal(null)} />}
     </section>
+  );
+}
+
+const WIDE = window.matchMedia('(min-width: 64rem)');
+
+/** Beside the timeline where there is room, else folded above it. */
+function Aside({ children }: { readonly children: ReactNode }) {
+  const isWide = useSyncExternalStore(
+    (changed) => {
+      WIDE.addEventListener('change', changed);
+      return () => WIDE.removeEventListener('change', changed);
+    },
+    () => WIDE.matches,
+  );
+  if (isWide) return <aside aria-label="About this conversation">{children}</aside>;
+  return (
+    <details className="fold aside">
+      <summary>Window, commands, rules and branches</summary>
+      {children}
+    </details>
   );
 }
 

@@ -3,25 +3,29 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read } from '../api/request.ts';
 import type { Conversation } from '../api/types.ts';
+import { AgentInput } from '../text/agent-input.tsx';
 import { Failure } from '../text/failure.tsx';
-import { counted, dollars, moment } from '../text/numbers.ts';
+import { counted, dollars, moment, percent, tokens } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 import { stateOf } from '../text/turn-state.ts';
 import { StartTask } from './start-task.tsx';
 
 const LIVE_MILLISECONDS = 2_000;
 const PAGE = 50;
+const DAY_MILLISECONDS = 86_400_000;
 const STATES = ['', 'working', 'waiting', 'idle'] as const;
 
 /** All conversations, newest activity first. */
 export function ConversationsPage() {
   const [state, setState] = useState<string>('');
   const [agent, setAgent] = useState('');
+  const [days, setDays] = useState(0);
   const [limit, setLimit] = useState(PAGE);
   const filters = { ...(state !== '' && { state }), ...(agent !== '' && { agent }), limit };
+  const since = days === 0 ? {} : { since: new Date(Date.now() - days * DAY_MILLISECONDS).toISOString() };
   const { data, error, isPending } = useQuery({
-    queryKey: ['conversations', filters],
-    queryFn: () => read('/conversations', filters),
+    queryKey: ['conversations', filters, days],
+    queryFn: () => read('/conversations', { ...filters, ...since }),
     placeholderData: (before) => before,
     refetchInterval: LIVE_MILLISECONDS,
   });
@@ -37,12 +41,12 @@ export function ConversationsPage() {
             </option>
           ))}
         </select>
-        <input
-          value={agent}
-          onChange={(event) => setAgent(event.target.value.trim())}
-          placeholder="any agent"
-          aria-label="Agent"
-        />
+        <AgentInput label="Agent" placeholder="any agent" value={agent} change={setAgent} />
+        <select value={days} onChange={(event) => setDays(Number(event.target.value))} aria-label="Active since">
+          <option value={0}>any time</option>
+          <option value={1}>the last day</option>
+          <option value={7}>the last week</option>
+        </select>
       </div>
       {error !== null && <Failure error={error} />}
       {isPending && <p className="quiet">Reading…</p>}
@@ -62,7 +66,7 @@ export function ConversationsPage() {
 }
 
 function Row({ conversation }: { readonly conversation: Conversation }) {
-  const { conversationId, title, agent, model, turn, createdAt, waitingMessages } = conversation;
+  const { conversationId, title, agent, model, turn, createdAt, waitingMessages, fill } = conversation;
   const { label, tone } = stateOf(conversation);
   return (
     <li>
@@ -75,9 +79,19 @@ function Row({ conversation }: { readonly conversation: Conversation }) {
           <span>{counted(turn?.steps ?? 0, 'step')}</span>
           {waitingMessages > 0 && <span>{counted(waitingMessages, 'message')} waiting</span>}
           {turn !== null && <span>{dollars(turn.cost)}</span>}
+          {fill !== null && <Fill {...fill} />}
           <time dateTime={turn?.startedAt ?? createdAt}>{moment(turn?.startedAt ?? createdAt)}</time>
         </span>
       </Link>
     </li>
+  );
+}
+
+function Fill({ tokens: filled, inputBudget }: NonNullable<Conversation['fill']>) {
+  if (inputBudget === null) return <span>{tokens(filled)} tokens</span>;
+  return (
+    <span className="fill">
+      <meter min={0} max={inputBudget} value={filled} aria-label="Fill of the window" /> {percent(filled, inputBudget)}
+    </span>
   );
 }

@@ -15,6 +15,7 @@ export function Frame() {
           <Link to="/" activeOptions={{ exact: true }}>
             Conversations
           </Link>
+          <Link to="/search">Search</Link>
           <Link to="/inbox">Inbox {waiting > 0 && <span className="number-waiting">{waiting}</span>}</Link>
         </nav>
       </header>

@@ -1,8 +1,11 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { read, remove } from '../api/request.ts';
 import { useWaitingCalls } from '../api/waiting.ts';
 import { Decision } from '../conversation/decision.tsx';
 import { Failure } from '../text/failure.tsx';
+import { moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 
 /** Calls of all conversations that wait for a person, the one that waits longest first. */
@@ -29,7 +32,44 @@ export function InboxPage() {
           </li>
         ))}
       </ul>
+      <StandingDecisions />
     </section>
+  );
+}
+
+/** Decisions for all turns of an agent, until they are ended. */
+function StandingDecisions() {
+  const queries = useQueryClient();
+  const { data } = useQuery({
+    queryKey: ['decisions', 'standing'],
+    queryFn: () => read('/standing-approvals'),
+  });
+  const end = useMutation({
+    mutationFn: (standing: { readonly agent: string; readonly rule: string }) =>
+      remove('/standing-approvals', standing),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['decisions'] }),
+  });
+  if (data === undefined || data.items.length === 0) return null;
+  return (
+    <>
+      <h2>Always</h2>
+      <ul className="branches">
+        {data.items.map(({ agent, rule, decision, decidedAt }) => (
+          <li key={`${agent} ${rule}`}>
+            <span>
+              <code>{printable(rule)}</code> of {printable(agent)}{' '}
+              <span className="quiet">
+                {decision} {moment(decidedAt)}
+              </span>
+            </span>
+            <button type="button" disabled={end.isPending} onClick={() => end.mutate({ agent, rule })}>
+              Ask again
+            </button>
+          </li>
+        ))}
+      </ul>
+      {end.error !== null && <Failure error={end.error} />}
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { send } from '../api/request.ts';
+import { AgentInput } from '../text/agent-input.tsx';
 import { Failure } from '../text/failure.tsx';
 
 /** Gives an agent a task in a new conversation, and opens it. */
@@ -37,13 +38,8 @@ export function StartTask() {
         <button type="submit" className="main" disabled={!canStart}>
           Start
         </button>
-        <input
-          value={agent}
-          onChange={(event) => setAgent(event.target.value.trim())}
-          placeholder="agent: default"
-          aria-label="Agent of the task"
-        />
-        <span className="quiet">Ctrl+Enter starts</span>
+        <AgentInput label="Agent of the task" placeholder="agent: default" value={agent} change={setAgent} />
+        <span className="quiet hint">Ctrl+Enter starts</span>
       </div>
       {start.error !== null && <Failure error={start.error} />}
     </form>

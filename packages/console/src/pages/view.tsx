@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { read } from '../api/request.ts';
 import type { ModelCall, PastView } from '../api/types.ts';
-import { Parts } from '../conversation/part.tsx';
-import { WindowChart } from '../conversation/window-chart.tsx';
 import { Failure } from '../text/failure.tsx';
-import { count, counted, tokens } from '../text/numbers.ts';
+import { count, counted, dollars, tokens } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
+import { useWindow } from '../window/use-window.ts';
+import { ViewChanges } from '../window/view-changes.tsx';
+import { ViewMessageRow } from '../window/view-message.tsx';
+import { WindowChart } from '../window/window-chart.tsx';
 
 interface ViewPageProps {
   readonly conversationId: string;
@@ -14,22 +17,15 @@ interface ViewPageProps {
   readonly call: string | undefined;
 }
 
-/** What the model saw at a call. */
+/** What the model saw at a call, whole or beside the call before. */
 export function ViewPage({ conversationId, call }: ViewPageProps) {
-  const navigate = useNavigate();
-  const [turn, callNumber, attempt] = (call ?? '').split('.');
-  const given = call === undefined ? { conversationId } : { conversationId, turn, callNumber, attempt };
-  const calls = useQuery({
-    queryKey: ['of-conversation', conversationId, 'model-calls'],
-    queryFn: () => read('/conversations/{conversationId}/model-calls', { conversationId, limit: 500 }),
-  });
-  const { data: view, error } = useQuery({
-    queryKey: ['view', conversationId, call],
-    queryFn: () => read('/conversations/{conversationId}/view', given),
-  });
-  const choose = (name: string): void =>
-    void navigate({ to: '/conversations/$conversationId/view', params: { conversationId }, search: { call: name } });
-  const failure = error ?? calls.error;
+  const [isDifference, setIsDifference] = useState(false);
+  const { calls, summaries, context, error: failed } = useWindow(conversationId);
+  const place = call === undefined ? calls.length - 1 : calls.findIndex((each) => nameOf(each) === call);
+  const earlier = calls[place - 1];
+  const { data: view, error } = useView(conversationId, calls[place]);
+  const { data: before } = useView(conversationId, isDifference ? earlier : undefined);
+  const failure = error ?? failed;
   return (
     <section className="page">
       <Link to="/conversations/$conversationId" params={{ conversationId }}>
@@ -37,21 +33,64 @@ export function ViewPage({ conversationId, call }: ViewPageProps) {
       </Link>
       <h1>What the model saw</h1>
       {failure !== null && <Failure error={failure} />}
-      {calls.data !== undefined && <WindowChart conversationId={conversationId} calls={calls.data.items} />}
-      <select
-        aria-label="Model call"
-        value={view === undefined ? '' : nameOf(view.call)}
-        onChange={(event) => choose(event.target.value)}
-      >
-        {calls.data?.items.toReversed().map((each) => (
-          <option key={nameOf(each)} value={nameOf(each)}>
+      {context !== undefined && <WindowChart calls={calls} summaries={summaries} context={context} />}
+      <ChooseCall conversationId={conversationId} calls={calls} place={place} />
+      {earlier !== undefined && (
+        <label className="row">
+          <input type="checkbox" checked={isDifference} onChange={() => setIsDifference(!isDifference)} />
+          Difference to the call before
+        </label>
+      )}
+      {view !== undefined && <Facts view={view} />}
+      {view !== undefined && isDifference && before !== undefined && <ViewChanges before={before} after={view} />}
+      {view !== undefined && !isDifference && <Whole view={view} />}
+    </section>
+  );
+}
+
+function useView(conversationId: string, call: ModelCall | undefined) {
+  return useQuery({
+    queryKey: ['view', conversationId, call === undefined ? null : nameOf(call)],
+    queryFn: () => {
+      const { turn, callNumber, attempt } = call ?? {};
+      return read('/conversations/{conversationId}/view', { conversationId, turn, callNumber, attempt });
+    },
+    enabled: call !== undefined,
+    staleTime: Infinity,
+  });
+}
+
+interface ChooseCallProps {
+  readonly conversationId: string;
+  readonly calls: readonly ModelCall[];
+  readonly place: number;
+}
+
+function ChooseCall({ conversationId, calls, place }: ChooseCallProps) {
+  const navigate = useNavigate();
+  const choose = (call: ModelCall | undefined): void => {
+    if (call === undefined) return;
+    const search = { call: nameOf(call) };
+    void navigate({ to: '/conversations/$conversationId/view', params: { conversationId }, search, replace: true });
+  };
+  if (calls.length === 0) return <p className="quiet">No model call yet.</p>;
+  return (
+    <div className="row">
+      <button type="button" disabled={place <= 0} onClick={() => choose(calls[place - 1])}>
+        ← Earlier
+      </button>
+      <select aria-label="Model call" value={place} onChange={(event) => choose(calls[Number(event.target.value)])}>
+        {calls.map((each, at) => (
+          <option key={nameOf(each)} value={at}>
             Turn {each.turn}, call {each.callNumber}
             {each.attempt > 1 && `, try ${each.attempt}`}: {tokens(each.reportedTokens ?? each.estimatedTokens)} tokens
           </option>
         ))}
       </select>
-      {view !== undefined && <Shown view={view} />}
-    </section>
+      <button type="button" disabled={place === calls.length - 1} onClick={() => choose(calls[place + 1])}>
+        Later →
+      </button>
+    </div>
   );
 }
 
@@ -59,17 +98,24 @@ function nameOf({ turn, callNumber, attempt }: ModelCall): string {
   return `${turn}.${callNumber}.${attempt}`;
 }
 
-function Shown({ view: { call, view, fingerprint, sentFingerprint } }: { readonly view: PastView }) {
+function Facts({ view: { call, fingerprint, sentFingerprint } }: { readonly view: PastView }) {
+  return (
+    <p className="quiet facts">
+      <span>{printable(call.model)}</span>
+      <span>{count(call.estimatedTokens)} tokens estimated</span>
+      {call.reportedTokens !== null && <span>{count(call.reportedTokens)} reported</span>}
+      {call.cacheReadTokens !== null && <span>{count(call.cacheReadTokens)} from the cache</span>}
+      <span>{dollars(call.cost)}</span>
+      <span>
+        {fingerprint === sentFingerprint ? 'as it was sent, byte for byte' : 'rebuilt; what was sent differs'}
+      </span>
+    </p>
+  );
+}
+
+function Whole({ view: { view } }: { readonly view: PastView }) {
   return (
     <>
-      <p className="quiet facts">
-        <span>{printable(call.model)}</span>
-        <span>{count(call.estimatedTokens)} tokens estimated</span>
-        {call.reportedTokens !== null && <span>{count(call.reportedTokens)} reported</span>}
-        <span>
-          {fingerprint === sentFingerprint ? 'as it was sent, byte for byte' : 'rebuilt; what was sent differs'}
-        </span>
-      </p>
       <details className="fold">
         <summary>Instructions</summary>
         <p className="text">{printable(view.system)}</p>
@@ -83,40 +129,8 @@ function Shown({ view: { call, view, fingerprint, sentFingerprint } }: { readonl
         ))}
       </details>
       {view.messages.map((message, place) => (
-        <Message key={place} message={message} />
+        <ViewMessageRow key={place} message={message} />
       ))}
     </>
-  );
-}
-
-const ORIGINS = { user: 'User', summary: 'Summary', note: 'Note', runtime: 'Runtime' } as const;
-
-function Message({ message }: { readonly message: PastView['view']['messages'][number] }) {
-  if (message.role === 'tool_results') {
-    return (
-      <article className="entry">
-        {message.results.map(({ id, name, content }) => (
-          <details className="fold" key={id}>
-            <summary>
-              Result of <code>{printable(name)}</code>
-            </summary>
-            <Parts content={content} />
-          </details>
-        ))}
-      </article>
-    );
-  }
-  return (
-    <article className={`entry ${message.role}`}>
-      <header className="quiet">{message.role === 'user' ? ORIGINS[message.origin] : 'Agent'}</header>
-      <Parts content={message.content} />
-      {message.content.map((part) =>
-        part.type === 'tool_call' ? (
-          <pre key={part.index}>
-            {printable(part.name)} {printable(part.arguments)}
-          </pre>
-        ) : null,
-      )}
-    </article>
   );
 }

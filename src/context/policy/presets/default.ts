@@ -10,6 +10,7 @@ const sections: readonly SummarySection[] = [
   {
     title: 'Requests and Outcomes',
     subject: 'requests',
+    open: true,
     instruction:
       'One line per request of the user, oldest first: what is asked, with every requirement, count, format and limit ' +
       'in its exact words, then an arrow and its outcome: "→ done: <result>", "→ in progress" or "→ open". Requests that are done ' +
@@ -38,6 +39,7 @@ const sections: readonly SummarySection[] = [
   {
     title: 'Open Items',
     subject: 'open',
+    open: true,
     instruction:
       'Everything that is still to be done, each item by its exact name, path or id, in the order in which it comes; ' +
       'requests without an answer; tool calls whose outcome is unknown.',
@@ -45,6 +47,7 @@ const sections: readonly SummarySection[] = [
   {
     title: 'Current State',
     subject: 'state',
+    open: true,
     instruction: 'What was being done where the transcript ends, the last stated plan, and the very next action.',
   },
 ];

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { read } from '../api/request.ts';
+import type { SummaryAudit } from '../api/types.ts';
+import { Failure } from '../text/failure.tsx';
+import { count, counted, percent } from '../text/numbers.ts';
+import { printable } from '../text/printable.ts';
+
+interface DroppedProps {
+  readonly conversationId: string;
+  readonly compactionId: string;
+  readonly open: (entryId: string) => void;
+}
+
+/** Facts of the originals that the window no longer says, looked for when it is unfolded. */
+export function Dropped({ conversationId, compactionId, open }: DroppedProps) {
+  const [isWanted, setIsWanted] = useState(false);
+  const { data, error } = useQuery({
+    queryKey: ['audit', conversationId, compactionId],
+    queryFn: () => read('/conversations/{conversationId}/audit', { conversationId }),
+    enabled: isWanted,
+  });
+  return (
+    <details className="fold" onToggle={({ currentTarget }) => setIsWanted(isWanted || currentTarget.open)}>
+      <summary>What it dropped</summary>
+      {error !== null && <Failure error={error} />}
+      {data === undefined ? (
+        error === null && <p className="quiet">Compares the window with the originals…</p>
+      ) : (
+        <Audit audit={data} open={open} />
+      )}
+    </details>
+  );
+}
+
+const FOUND = new Map([
+  [true, 'found by recall'],
+  [false, 'not found'],
+  [null, 'not searched for'],
+]);
+const SHOWN = 200;
+
+function Audit({ audit, open }: { readonly audit: SummaryAudit; readonly open: (entryId: string) => void }) {
+  const { facts, carried, shown, missing, droppedEntries, shortenedEntries } = audit;
+  if (facts === 0) return <p className="quiet">The originals that left the window say no facts that are looked for.</p>;
+  return (
+    <>
+      <p>
+        {counted(droppedEntries, 'entry', 'entries')} left the window, {count(shortenedEntries)} are shown shorter. Of
+        their {counted(facts, 'fact')}, {count(carried)} ({percent(carried, facts)}) are in the summary, {count(shown)}{' '}
+        elsewhere in the window, {count(missing.length)} only in the originals. Recall was asked for{' '}
+        {count(audit.askedFor)} and found {count(audit.found)}.
+      </p>
+      {missing.length > 0 && (
+        <div className="wide" tabIndex={0} role="region" aria-label="Facts that were dropped">
+          <table>
+            <thead>
+              <tr>
+                <th>Entry</th>
+                <th>Kind</th>
+                <th>Fact</th>
+                <th>Recall</th>
+              </tr>
+            </thead>
+            <tbody>
+              {missing.slice(0, SHOWN).map(({ entryId, sequence, kind, text, found }) => (
+                <tr key={`${entryId} ${kind} ${text}`}>
+                  <td>
+                    <button type="button" className="link" onClick={() => open(entryId)}>
+                      {sequence}
+                    </button>
+                  </td>
+                  <td>{kind}</td>
+                  <td className="fact">{printable(text)}</td>
+                  <td className={found === false ? 'bad' : found === true ? 'good' : 'quiet'}>{FOUND.get(found)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {missing.length > SHOWN && <p className="quiet">{count(missing.length - SHOWN)} more.</p>}
+    </>
+  );
+}
