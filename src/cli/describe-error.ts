@@ -163,7 +163,10 @@ export function describeError(
     return {
       code,
       message,
-      next: 'Correct what is named there, in holdfast.yaml, the environment or the command line.',
+      next:
+        code === 'agent_unknown' || code === 'preset_unknown'
+          ? 'Name one of those. `npx holdfast start --no-check` takes one that only a worker of your own knows.'
+          : 'Correct what is named there, in holdfast.yaml, the environment or the command line.',
       exit: 'usage',
     };
   }
