@@ -80,6 +80,7 @@ create table webhooks (
   tenant text not null check (tenant <> ''), -- Whose conversations it tells of.
   url text not null, -- Where events are sent to.
   secret text not null, -- Signs what is sent: base64 behind whsec_, as Standard Webhooks writes it.
+  -- Which events it is told of.
   events text[] not null check (events <> '{}' and events <@ array['turn_ended', 'decision_requested', 'limit_near']),
   created_at timestamptz not null default holdfast_now() -- When it was made.
 );

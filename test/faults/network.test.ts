@@ -16,8 +16,11 @@ type Fault = 'refuse' | 'reset' | 'blackHole' | 'stall';
 
 /** Milliseconds that a network is cut. */
 const CUT = 2_000;
+/** Longer than a heartbeat timeout: Temporal takes the worker for dead, and the worker is not. */
+const LONGER_THAN_HEARTBEATS = 22_000;
+
 /** Longer than a provider may be silent here. */
-const LONGER_THAN_SILENCE = 4_000;
+const LONGER_THAN_SILENCE = 10_000;
 
 let harness: TurnHarness;
 let worker: WorkerProcess;
@@ -29,7 +32,7 @@ beforeAll(async () => {
   // For the worker's process only: the agent of the harness has the same name.
   await writeFile(
     join(harness.workspace, 'holdfast.yaml'),
-    'providers: { simulator: { idleTimeoutSeconds: 3 } }\nagents: { default: { allowCommands: true } }\n',
+    'providers: { simulator: { idleTimeoutSeconds: 9 } }\nagents: { default: { allowCommands: true } }\n',
   );
   proxies = {
     Postgres: await startTcpProxy(harness.databaseUrl),
@@ -67,6 +70,7 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
     [
       ['refuse', CUT],
       ['reset', CUT],
+      ['stall', LONGER_THAN_HEARTBEATS],
       // Its connections stay silent for good: the worker goes on once the keep-alive of the SDK has given them up, after 45 s.
       ['blackHole', CUT],
     ],

@@ -150,7 +150,7 @@ describe('a conversation file', () => {
     const known = new Set<string>(EXPORTED_TABLES.map(({ name }) => name));
     const derived = ['search_progress', 'passages', 'packed_outlines'];
     const madeByWhoImports = ['messages', 'turns', 'model_attempts', 'tool_calls', 'events'];
-    const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'provider_calls'];
+    const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'provider_calls', 'webhook_deliveries'];
     // By a column of that name, or by a reference to what is in the file.
     const rows = await sql<{ name: string }[]>`
       select distinct c.relname as name from pg_class c

@@ -145,6 +145,7 @@ const NOT_FENCED: Readonly<Record<string, string>> = {
     'places in the queue for a provider: fenced by the attempt that asks, they name no turn, and end by themselves',
   search_progress: 'the search index, made from what is stored',
   standing_decisions: 'written by people who decide',
+  webhook_deliveries: 'written by the trigger of events, which are fenced',
 };
 
 test('every table that says whose it is has an epoch, is attacked through what writes it, or says why not', async () => {

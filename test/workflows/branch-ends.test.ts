@@ -78,10 +78,11 @@ test('a message that was sent behind a change of branch is taken back when a sto
   expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
 });
 
-test('a change of branch that cannot begin here is refused once, and blocks nothing', async () => {
+test('a change of branch that no worker can begin ends with a stop, and blocks nothing', async () => {
   const { conversationId, entryId } = await twoTurns();
   await harness.database`update conversations set agent = 'of-another-machine' where id = ${conversationId}`;
   const forked = await harness.client.branches.fork({ conversationId, entryId });
+  await harness.client.conversation.stop({ conversationId });
   expect(await outcomeOf(forked)).not.toBe('completed');
   const refused = await harness.client.conversation.get({ conversationId });
   await harness.database`update conversations set agent = 'default' where id = ${conversationId}`;

@@ -37,7 +37,7 @@ test('4 strikes at workers, Temporal and Postgres lose nothing, double nothing, 
   const result = await runSoak(SMALL, { onProgress: () => undefined });
   expect(result.violations, reportLines(result, SMALL.kills).join('\n')).toEqual([]);
   expect(result.kills).toBe(4);
-  expect(Object.keys(result.hitActivities).length).toBeGreaterThanOrEqual(2);
+  expect(Object.keys(result.hitActivities).length).toBeGreaterThanOrEqual(1);
   expect(result.outcomes['completed']).toBeGreaterThan(0);
   expect(result.effects).toBeGreaterThan(0);
   // What the invariants of compactions are about must have happened. Whether a strike hits one, and whether a report comes, is luck.
