@@ -1,4 +1,4 @@
--- What belongs to no conversation: permits of providers, facts of models, keys of the HTTP API, the deployment.
+-- What outlives conversations: permits of providers, facts of models, keys and webhooks of the HTTP API, the deployment.
 
 create table provider_calls (
   id uuid primary key, -- UUIDv7, made by the first that asked.

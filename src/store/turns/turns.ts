@@ -50,7 +50,7 @@ export interface TurnRow {
   readonly commandOnly: boolean;
   /** A message of the user stands in it: also in a command that was stopped, with what was sent before the stop. */
   readonly tookMessages: boolean;
-  /** The newest that happened is that the provider asked to wait, and that time is not over. */
+  /** Why it waits for its provider or for a worker; `null`: it does not. */
   readonly waitReason: WaitReason | null;
   /** Tool calls wait for a person: for approvals, or only for answers to questions. */
   readonly waitsForPeople: 'waiting_for_approval' | 'waiting_for_answer' | null;
