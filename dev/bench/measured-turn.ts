@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
-import { workTaskQueueFor } from '../../src/turn/task-queues.ts';
+import { workTaskQueueFor } from '../../src/turn/temporal-names.ts';
 import type { BenchStack } from './bench-stack.ts';
 import { TASK_QUEUES } from './workers/settings.ts';
 import type { RawTurnInput } from './workers/raw-workflow.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { UsageError } from '../../src/cli/usage-error.ts';
 import type { ConfigurationOptions } from '../../src/config/options/options.ts';
-import { resultLimitFor } from '../../src/tools/runtime/result-limit.ts';
+import { resultLimitFor } from '../../src/tools/runtime/compose-result.ts';
 import { filesOf } from './job.ts';
 import type { Job, JobFile } from './job.ts';
 import type { DemoOptions } from './options.ts';

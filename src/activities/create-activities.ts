@@ -1,18 +1,17 @@
 import { definedOf } from '../context/policy/defined-of.ts';
 import { MOST_FAILURES } from '../turn/limits.ts';
-import { activity, ownerOf } from './runtime/activity-shell.ts';
-import type { ActivityInput, Execution } from './runtime/activity-shell.ts';
-import { LackedHere, handOver } from './runtime/hand-over.ts';
+import { activity, ownerOf } from './runtime/activity.ts';
+import type { ActivityInput, Execution } from './runtime/activity.ts';
+import { LackedHere, handOver } from './runtime/failures.ts';
 import { beginTurn, continueTurn } from './turn/begin-turn.ts';
 import { callModel } from './model/call-model.ts';
 import { changeBranch } from './turn/change-branch.ts';
 import { commitCompaction } from './compaction/commit-compaction.ts';
 import { askHooks, compactContext } from './compaction/compact-context.ts';
 import type { ActivityDependencies } from './runtime/dependencies.ts';
-import { endTurn } from './turn/end-turn.ts';
-import { lookForStop } from './turn/look-for-stop.ts';
-import { readTimeLeft } from './turn/time-left.ts';
-import { requestDecisions } from './tool/request-decisions.ts';
+import { endTurn, lookForStop } from './turn/end-turn.ts';
+import { readTimeLeft } from './turn/check-limits.ts';
+import { requestDecisions } from './tool/decisions.ts';
 import { runTool } from './tool/run-tool.ts';
 import { summarize } from './compaction/summarize.ts';
 

@@ -10,7 +10,7 @@ import { StoreError } from '../store/database/errors.ts';
 import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
 import { temporalAt } from '../temporal/profile.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
-import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../turn/temporal-names.ts';
 import { z } from 'zod';
 import { checkArguments, formed, named, text, work } from './arguments.ts';
 import { createBoundary, lazyTemporal } from './client-context.ts';

@@ -1,5 +1,5 @@
 import { Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTE_NAMES } from '../turn/search-attribute-names.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../turn/temporal-names.ts';
 import { serverEnvironment, startGuardedProcess } from './guarded-process.ts';
 import type { GuardedProcess } from './guarded-process.ts';
 import { followLog } from './log-tail.ts';

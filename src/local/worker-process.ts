@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../turn/temporal-names.ts';
 import { isPolled } from '../temporal/is-polled.ts';
 import { connectionOptions, temporalAt } from '../temporal/profile.ts';
 import { followLog } from './log-tail.ts';

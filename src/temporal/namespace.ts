@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import type { TemporalNamespace } from '../turn/temporal-namespace.ts';
+import type { TemporalNamespace } from '../turn/temporal-names.ts';
 import { TemporalError } from './errors.ts';
 
 /** Closed turns stay in Temporal for so long; Holdfast itself needs them for as long as a worker takes to look. */

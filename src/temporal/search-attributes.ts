@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Connection } from '@temporalio/client';
 import { TemporalError } from './errors.ts';
-import { SEARCH_ATTRIBUTE_NAMES } from '../turn/search-attribute-names.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../turn/temporal-names.ts';
 
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's API. */
 const KEYWORD = 2;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ToolDefinitionError } from './errors.ts';
 import type { ToolDefinition, ToolEffect } from './tool.ts';
-import { toolSchema } from './runtime/tool-schema.ts';
+import { toolSchema } from './runtime/tool-input.ts';
 
 /** Milliseconds a tool may take when it does not say. */
 export const DEFAULT_TOOL_TIMEOUT_MILLISECONDS = 120_000;

@@ -243,3 +243,11 @@ export interface TurnResult {
   /** Dollars; `null`: the price of a call is unknown. */
   readonly cost: number | null;
 }
+
+/** What a turn's workflow tells the worker that it runs on. */
+export type WorkSinks = {
+  readonly work: {
+    /** @param activityId of an activity that is cancelled, unique in the run and counted up */
+    cancelled(activityId: number): void;
+  };
+};

@@ -1,3 +1,4 @@
+import { arch, platform, release } from 'node:os';
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
 import { knownOptions } from '../config/check/check-request-options.ts';
 import { factsOf, providerNamed, selectAgent } from '../config/configuration.ts';
@@ -8,10 +9,8 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { policyForModel } from '../context/policy/policy-for-model.ts';
 import type { ListedLimits, ModelFacts } from '../models/catalogue/catalogue.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
-import { describeDevice } from './describe-device.ts';
 import type { ToolRegistry } from '../tools/runtime/registry.ts';
-import type { AgentSnapshot, AssumedWindow, TurnRefusal } from '../turn/agent-snapshot.ts';
-import type { FallbackModel } from '../turn/fallback.ts';
+import type { AgentSnapshot, AssumedWindow, TurnRefusal, FallbackModel } from '../turn/agent-snapshot.ts';
 
 /**
  * Freezes an agent's configuration for a turn. What the conversation set, its model, preset,
@@ -133,4 +132,10 @@ function requestOf(
   if (request === undefined || protocol === undefined) return {};
   const known = knownOptions(request, protocol);
   return Object.keys(known).length === 0 ? {} : { request: known };
+}
+
+/** System, locale and time zone of the machine that runs the tools, as an agent is told of it. */
+function describeDevice(): string {
+  const { locale, timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return [`System: ${platform()} ${release()} (${arch()})`, `Locale: ${locale}`, `Time zone: ${timeZone}`].join('\n');
 }

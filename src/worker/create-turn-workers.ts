@@ -8,16 +8,21 @@ import type {
   WorkerOptions,
   WorkflowBundleOption,
 } from '@temporalio/worker';
+import type { Logger } from 'pino';
 import type { Activities } from '../activities/create-activities.ts';
+import { describeError } from '../activities/runtime/failures.ts';
+import type { Database } from '../store/database/database.ts';
+import { markCancelled } from '../store/turns/cancelled-work.ts';
 import { dataConverterWith } from '../temporal/data-converter.ts';
 import { failingReadably } from '../temporal/payload-codec.ts';
 import { traceActivities } from '../temporal/trace-activities.ts';
+import type { WorkSinks } from '../turn/activity-values.ts';
 import { codecFailureIn } from '../turn/codec-failure.ts';
-import { workTaskQueueFor } from '../turn/task-queues.ts';
-import type { WorkActivity } from '../turn/task-queues.ts';
-import type { WorkSinks } from '../turn/work-sinks.ts';
+import { workTaskQueueFor } from '../turn/temporal-names.ts';
+import type { WorkActivity } from '../turn/temporal-names.ts';
+import { conversationIdOf } from '../turn/workflow-id.ts';
 
-export interface TurnWorkerOptions {
+interface TurnWorkerOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
   /** Of Temporal's payloads, applied from the last to the first. Default: none. */
@@ -184,4 +189,39 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
  */
 function isOnlyLate(error: unknown): boolean {
   return error instanceof GracefulShutdownPeriodExpiredError || error instanceof IllegalStateError;
+}
+
+/** Tells running work of all workers that its activity is cancelled. Where Postgres is away, it learns that from its heartbeats. */
+export function tellCancelled(database: Database, logger: Logger): NonNullable<TurnWorkerOptions['cancelled']> {
+  return async ({ workflowId, runId, activityId }) => {
+    try {
+      await markCancelled(database, { conversationId: conversationIdOf(workflowId), runId, activityId });
+    } catch (error) {
+      logger.warn({ workflowId, ...describeError(error) }, 'running work was not told that it is cancelled');
+    }
+  };
+}
+
+/** @param close gets the milliseconds that are left of the grace period */
+export function runThenClose(
+  workers: TurnWorkers,
+  grace: number,
+  close: (graceLeft: number) => Promise<void>,
+): { readonly ended: Promise<void>; readonly shutdown: () => void; readonly isShuttingDown: () => boolean } {
+  let graceEndsAt: number | undefined;
+  const run = async (): Promise<void> => {
+    try {
+      await workers.run();
+    } finally {
+      await close(Math.max(0, (graceEndsAt ?? 0) - performance.now()));
+    }
+  };
+  return {
+    ended: run(),
+    isShuttingDown: () => graceEndsAt !== undefined,
+    shutdown() {
+      graceEndsAt ??= performance.now() + grace;
+      workers.shutdown();
+    },
+  };
 }

@@ -17,7 +17,7 @@ import { temporalAt } from '../temporal/profile.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
 import { BUILT_IN_TOOL_NAMES } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
-import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../turn/temporal-names.ts';
 import { VERSIONINGS } from './create-turn-workers.ts';
 import type { Versioning, WorkerDeployment } from './create-turn-workers.ts';
 import { startWorker } from './start-worker.ts';

@@ -2,8 +2,7 @@ import { given } from '../config/environment.ts';
 import { createLogger } from '../temporal/logger.ts';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS } from './create-worker.ts';
 import type { CreateWorkerOptions } from './create-worker.ts';
-import { keepHealthFile } from './health-file.ts';
-import { serveHealth } from './health-port.ts';
+import { keepHealthFile, serveHealth } from './health.ts';
 import type { RunningWorker } from './start-worker.ts';
 
 /** Milliseconds after the grace period at which the process ends even if a connection does not close: its server may be gone too. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { describeError } from '../activities/runtime/activity-error.ts';
+import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 import { findFinishedCalls } from '../store/attempts/tool-call-keys.ts';
 import { findMarkedCalls, killMarkedProcesses } from '../tools/process/end-processes.ts';

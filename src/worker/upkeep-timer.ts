@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describeError } from '../activities/runtime/activity-error.ts';
+import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 import { lookAfterConversations } from './upkeep.ts';
 import type { UpkeepDependencies } from './upkeep.ts';

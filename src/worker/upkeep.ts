@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { describeError } from '../activities/runtime/activity-error.ts';
+import { describeError } from '../activities/runtime/failures.ts';
 import { closeToolCall } from '../activities/turn/close-tool-call.ts';
 import type { Database } from '../store/database/database.ts';
 import { decideCoveredCalls } from '../store/messages/decisions.ts';

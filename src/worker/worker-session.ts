@@ -1,15 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { describeError } from '../activities/runtime/activity-error.ts';
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
+import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 import { holdSessionLock, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
 import type { FreeSession } from '../store/upkeep/worker-sessions.ts';
 import { releaseWork } from '../temporal/release-work.ts';
 import { atMost } from '../turn/at-most.ts';
-import { judgeSessions } from './dead-workers.ts';
-import type { Suspicion } from './dead-workers.ts';
 
 const RENEW_MILLISECONDS = 250;
 /** While another worker may be dead. */
@@ -21,7 +19,7 @@ const PATIENCE_MILLISECONDS = 1_000;
 /** Conversations whose work is released at a time. */
 const RELEASED_AT_ONCE = 10;
 
-export interface SessionDependencies {
+interface SessionDependencies {
   readonly database: Database;
   /** Its one connection holds the worker's lock. `null`: nobody sees the worker die, and heartbeats alone tell of it. */
   readonly sessionDatabase: Database | null;
@@ -181,4 +179,32 @@ async function succeed({ database, client, logger }: SessionDependencies, dead: 
   } catch (error) {
     logger.warn({ worker: dead.id, ...describeError(error) }, 'the work of a dead worker could not be taken over yet');
   }
+}
+
+/** Milliseconds for which a lock must have been free and its worker's row not renewed. */
+const FREE_MILLISECONDS = 500;
+
+/** When a lock was first seen free, with the row as it was then. */
+interface Suspicion extends FreeSession {
+  /** By `performance.now()`. */
+  readonly since: number;
+}
+
+/**
+ * Which workers are dead. One that only lost its lock (Postgres restarted, its connection was ended) renews its row meanwhile, and takes the
+ * lock again.
+ * @param suspicions of the look before. A dead worker is none: when it cannot be taken over, it is suspected anew.
+ * @param free workers whose lock is free now
+ */
+export function judgeSessions(
+  suspicions: readonly Suspicion[],
+  free: readonly FreeSession[],
+  now: number,
+): { readonly suspicions: readonly Suspicion[]; readonly dead: readonly FreeSession[] } {
+  const judged = free.map(
+    ({ id, renewals }) =>
+      suspicions.find((before) => before.id === id && before.renewals === renewals) ?? { id, renewals, since: now },
+  );
+  const isDead = ({ since }: Suspicion): boolean => now - since >= FREE_MILLISECONDS;
+  return { suspicions: judged.filter((each) => !isDead(each)), dead: judged.filter(isDead) };
 }

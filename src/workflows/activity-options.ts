@@ -1,8 +1,8 @@
 import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
-import { workTaskQueueFor } from '../turn/task-queues.ts';
-import type { WorkActivity } from '../turn/task-queues.ts';
+import { workTaskQueueFor } from '../turn/temporal-names.ts';
+import type { WorkActivity } from '../turn/temporal-names.ts';
 
 /**
  * The policy's own delay is for workers that die. Every failure and every wait says itself when the next attempt comes

@@ -1,25 +1,19 @@
 import { CancellationScope, continueAsNew, makeContinueAsNewFunc } from '@temporalio/workflow';
 import type { CallModelResult, TurnResult, Unfinished, ViewReference } from '../turn/activity-values.ts';
-import { carryOver, goOn, startProgress } from '../turn/carry-over.ts';
+import { carryOver, goOn, startProgress, isContinued } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
-import { isContinued } from '../turn/continued-answers.ts';
 import { findLoop } from '../turn/loop-guard.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
-import { awaitDecisions } from './decisions.ts';
+import { awaitDecisions, listenForDoorbell, watchForStop, isHistoryLong, isStop, watchTimeLimits } from './control.ts';
+import type { Rings } from './control.ts';
 import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
-import { listenForDoorbell, watchForStop } from './doorbell.ts';
-import type { Rings } from './doorbell.ts';
-import { isHistoryLong } from './history-length.ts';
-import { obeyCommand } from './obey-command.ts';
-import { isStop } from './stopped.ts';
-import { watchTimeLimits } from './time-limits.ts';
-import { runToolCalls } from './tool-calls.ts';
-import { endTurn, endWithoutContext, interruption, resultOfRun } from './turn-end.ts';
+import { obeyCommand, endTurn, endWithoutContext, interruption, resultOfRun } from './turn-end.ts';
 import type { LoopEnd } from './turn-end.ts';
+import { runToolCalls } from './tool-calls.ts';
 
 export interface AgentTurnInput {
   readonly conversationId: string;

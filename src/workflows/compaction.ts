@@ -4,7 +4,7 @@ import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
 import { noteCompaction, noteProgress } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
-import { sideBySide } from './side-by-side.ts';
+import { sideBySide } from './control.ts';
 
 export type FittedContext =
   | { readonly kind: 'ready'; readonly view: ViewReference; readonly declined?: true }

@@ -1,8 +1,9 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { PlannedCompaction, RequestDecisionsResult, TurnFacts, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../turn/temporal-names.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
-import { AGENT_ATTRIBUTE, CONVERSATION_ATTRIBUTE, MODEL_ATTRIBUTE, TURN_STATE_ATTRIBUTE } from './search-attributes.ts';
 
 /** What the Temporal UI shows of a turn. Names, ids and counts only. */
 export interface TurnDisplay {
@@ -122,3 +123,9 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
     },
   };
 }
+
+/** Never encrypted by Temporal, so they hold ids and names only. */
+const CONVERSATION_ATTRIBUTE = defineSearchAttributeKey(SEARCH_ATTRIBUTE_NAMES.conversation, 'KEYWORD');
+const AGENT_ATTRIBUTE = defineSearchAttributeKey(SEARCH_ATTRIBUTE_NAMES.agent, 'KEYWORD');
+const MODEL_ATTRIBUTE = defineSearchAttributeKey(SEARCH_ATTRIBUTE_NAMES.model, 'KEYWORD');
+const TURN_STATE_ATTRIBUTE = defineSearchAttributeKey(SEARCH_ATTRIBUTE_NAMES.turnState, 'KEYWORD');

@@ -2,7 +2,7 @@ import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import { CancellationScope, proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { codecFailureIn } from '../turn/codec-failure.ts';
-import type { WorkSinks } from '../turn/work-sinks.ts';
+import type { WorkSinks } from '../turn/activity-values.ts';
 import { isTurnWorkflowId } from '../turn/workflow-id.ts';
 
 /** Bytes; the same limit as in `src/temporal/payload-guard.cjs`. */

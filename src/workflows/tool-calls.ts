@@ -3,9 +3,8 @@ import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_TOOL_CALLS, TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../turn/limits.ts';
 import { isNewResult, noteToolResult } from '../turn/loop-guard.ts';
 import type { EndedCall } from '../turn/loop-guard.ts';
-import { toolWaves } from '../turn/tool-waves.ts';
 import type { TurnActivities } from './activity-options.ts';
-import { sideBySide } from './side-by-side.ts';
+import { sideBySide } from './control.ts';
 
 /**
  * Runs all tool calls of one answer: exclusive ones alone and in order, the others up to eight at a time.
@@ -45,4 +44,25 @@ export async function runToolCalls(
     progress.loopGuard = noteToolResult(guard, call);
   }
   return isNews;
+}
+
+/**
+ * Splits the tool calls of one answer into waves: calls of a wave may run at once, waves run in
+ * order. An exclusive call (an edit, a command) is a wave of its own, so it sees what earlier calls
+ * did and later calls see what it did.
+ */
+export function toolWaves(calls: readonly { readonly exclusive: boolean }[]): number[][] {
+  const waves: number[][] = [];
+  let open: number[] = [];
+  calls.forEach((call, index) => {
+    if (call.exclusive) {
+      if (open.length > 0) waves.push(open);
+      waves.push([index]);
+      open = [];
+    } else {
+      open.push(index);
+    }
+  });
+  if (open.length > 0) waves.push(open);
+  return waves;
 }

@@ -5,7 +5,7 @@ import {
   failureForTemporal,
   retryableFailure,
   waitFailure,
-} from '../../src/activities/runtime/activity-error.ts';
+} from '../../src/activities/runtime/failures.ts';
 import { PinnedTextMissing } from '../../src/context/plan/check-pinned.ts';
 import { StoreError } from '../../src/store/database/errors.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { closeToolCall } from '../../src/activities/turn/close-tool-call.ts';
-import { requestDecisions } from '../../src/activities/tool/request-decisions.ts';
+import { requestDecisions } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { Database } from '../../src/store/database/database.ts';
@@ -16,10 +16,10 @@ import {
   readToolCall,
   storeToolResult,
 } from '../../src/store/attempts/tool-calls.ts';
-import { askUser } from '../../src/tools/builtin/ask-user.ts';
+import { askUser } from '../../src/tools/builtin/conversation-tools.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   answerWith,

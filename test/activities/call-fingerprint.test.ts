@@ -4,7 +4,7 @@ import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';

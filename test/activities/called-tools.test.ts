@@ -4,7 +4,7 @@ import { callModel } from '../../src/activities/model/call-model.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import { headOf, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 

@@ -12,7 +12,7 @@ import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { claimToolCall, readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { answerWith, claimer, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';

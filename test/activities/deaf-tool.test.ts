@@ -8,7 +8,7 @@ import { listEntries } from '../../src/store/log/entries.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { listLateToolResults, readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { endTurn } from '../../src/activities/turn/end-turn.ts';
-import { readFit } from '../../src/activities/compaction/read-fit.ts';
+import { readFit } from '../../src/activities/compaction/plan-compaction.ts';
 import { estimateTokens } from '../../src/context/log/estimate.ts';
 import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { relevantMemories, scopesOf } from '../../src/activities/turn/agent-memories.ts';
-import { recallOf } from '../../src/activities/tool/recall-of.ts';
+import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';

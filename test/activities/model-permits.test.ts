@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
 import { summarize } from '../../src/activities/compaction/summarize.ts';
-import { createModelPermits } from '../../src/activities/runtime/model-permits.ts';
+import { createModelPermits, waitAfterRefusal } from '../../src/activities/runtime/model-permits.ts';
 import type { ModelPermits } from '../../src/activities/runtime/model-permits.ts';
-import { waitAfterRefusal } from '../../src/activities/runtime/provider-wait.ts';
 import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { newId } from '../../src/store/database/ids.ts';

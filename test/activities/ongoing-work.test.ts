@@ -2,7 +2,7 @@ import { asyncLocalStorage } from '@temporalio/activity';
 import type { Context } from '@temporalio/activity';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { activity } from '../../src/activities/runtime/activity-shell.ts';
+import { activity } from '../../src/activities/runtime/activity.ts';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { waitUntil } from '../support/wait-until.ts';

@@ -9,7 +9,7 @@ import { listEntries } from '../../src/store/log/entries.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { listLateToolResults } from '../../src/store/attempts/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, register, startTurn, toolCall } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { recallOf } from '../../src/activities/tool/recall-of.ts';
+import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';

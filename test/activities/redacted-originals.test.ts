@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactedOriginals } from '../../src/activities/compaction/redacted-originals.ts';
-import { secretsOfEntries } from '../../src/activities/compaction/said-secrets.ts';
+import { redactedOriginals, secretsOfEntries } from '../../src/activities/compaction/redaction.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { Entry } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';

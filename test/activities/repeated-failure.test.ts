@@ -1,9 +1,9 @@
 import { Context, asyncLocalStorage } from '@temporalio/activity';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { activity } from '../../src/activities/runtime/activity-shell.ts';
+import { activity } from '../../src/activities/runtime/activity.ts';
+import type { ActivityBody } from '../../src/activities/runtime/activity.ts';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
-import type { ActivityBody } from '../../src/activities/runtime/activity-shell.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { startTurn, useTestStore } from '../store/support/store-builders.ts';

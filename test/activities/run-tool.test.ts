@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { expect, onTestFinished, test } from 'vitest';
-import { requestDecisions } from '../../src/activities/tool/request-decisions.ts';
+import { requestDecisions } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
@@ -17,7 +17,7 @@ import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-keys.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { findMarkedProcesses } from '../../src/tools/process/end-processes.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../../src/turn/limits.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, useTestStore, register, startTurn, toolCall, claimer } from '../store/support/store-builders.ts';

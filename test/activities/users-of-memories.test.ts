@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { relevantMemories, scopesOf, toolMemories } from '../../src/activities/turn/agent-memories.ts';
-import { recallOf } from '../../src/activities/tool/recall-of.ts';
+import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';

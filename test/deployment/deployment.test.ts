@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS } from '../../src/worker/create-worker.ts';
 import { createLogger } from '../../src/temporal/logger.ts';
-import { keepHealthFile } from '../../src/worker/health-file.ts';
+import { keepHealthFile } from '../../src/worker/health.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPOSE_FILE = join(ROOT, 'docker-compose.yml');

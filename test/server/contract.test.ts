@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { connect } from '../../src/client/connect.ts';
 import type { HoldfastClient } from '../../src/client/holdfast-client.ts';
 import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
-import { serveHealth } from '../../src/worker/health-port.ts';
+import { serveHealth } from '../../src/worker/health.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { startServerHarness } from './server-harness.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countNextRequest } from '../../src/activities/compaction/plan-pass.ts';
+import { countNextRequest } from '../../src/activities/compaction/plan-compaction.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
 import {
   commitCompaction,

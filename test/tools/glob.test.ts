@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { globTest } from '../../src/tools/files/glob.ts';
+import { globTest } from '../../src/tools/files/walk-files.ts';
 
 const CASES: readonly (readonly [glob: string, matches: readonly string[], others: readonly string[]])[] = [
   ['*.ts', ['a.ts', 'src/a.ts', '.ts'], ['a.tsx', 'a.ts/b', 'ats']],

@@ -5,7 +5,7 @@ import { openMcpConnection } from '../../src/tools/mcp/connection.ts';
 import type { McpConnection } from '../../src/tools/mcp/connection.ts';
 import type { McpServer } from '../../src/tools/mcp/mcp-server.ts';
 import { listMcpTools, mcpToolName } from '../../src/tools/mcp/mcp-tools.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import { call, type CallOptions } from './support/tool-context.ts';
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { createOutputSink, type CollectedOutput } from '../../src/tools/process/output-sink.ts';
+import { createOutputSink } from '../../src/tools/process/output-sink.ts';
+import type { CollectedOutput } from '../../src/tools/process/output-sink.ts';
 import { watchPartialOutput } from '../../src/tools/process/partial-output.ts';
 import type { PartialOutput } from '../../src/tools/process/partial-output.ts';
 

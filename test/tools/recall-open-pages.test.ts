@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { recallOpen } from '../../src/tools/builtin/recall-open.ts';
 import type { ToolMemory } from '../../src/tools/tool.ts';
-import { wholePage } from '../../src/tools/files/whole-characters.ts';
+import { wholePage } from '../../src/tools/files/text.ts';
 import { call, emptyMemory, ENTRY_ID } from './support/tool-context.ts';
 
 const CHARACTERS = ['𠮷', '野', '家', '🦩', 'a', '\n', '👩‍🚀'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forget, remember } from '../../src/tools/builtin/remember.ts';
+import { forget, remember } from '../../src/tools/builtin/conversation-tools.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { call } from './support/tool-context.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shownResult } from '../../src/tools/runtime/shown-result.ts';
+import { shownResult } from '../../src/tools/runtime/compose-result.ts';
 
 const ENTRY = '01890a5d-ac96-774b-bcce-b302099a8057';
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { editFile } from '../../src/tools/builtin/edit-file.ts';
-import { parseToolArguments } from '../../src/tools/runtime/tool-arguments.ts';
-import { updatePlan } from '../../src/tools/builtin/update-plan.ts';
+import { parseToolArguments } from '../../src/tools/runtime/tool-input.ts';
+import { updatePlan } from '../../src/tools/builtin/conversation-tools.ts';
 
 const tool = defineTool({
   name: 'probe',

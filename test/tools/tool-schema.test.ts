@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createBuiltInTools } from '../../src/tools/builtin/built-in-tools.ts';
 import { BUILT_IN_TOOL_NAMES } from '../../src/tools/runtime/names.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 
 const schemaOf = (input: z.ZodType) => toolSchema({ name: 'probe', description: 'A probe.', input }).inputSchema;
 

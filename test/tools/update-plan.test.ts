@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { updatePlan } from '../../src/tools/builtin/update-plan.ts';
+import { updatePlan } from '../../src/tools/builtin/conversation-tools.ts';
 import { call } from './support/tool-context.ts';
 
 test('the plan is one line per item with its state', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { knownOptions } from '../../src/config/check/check-request-options.ts';
+import { nextFallback, withModelInForce } from '../../src/turn/agent-snapshot.ts';
 import type { AgentSnapshot } from '../../src/turn/agent-snapshot.ts';
-import { nextFallback, withModelInForce } from '../../src/turn/fallback.ts';
 
 const { policy } = defineAgent({ name: 'a', model: 'x/first' });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workTaskQueueFor } from '../../src/turn/task-queues.ts';
+import { workTaskQueueFor } from '../../src/turn/temporal-names.ts';
 
 test('the work queue follows the name of the turn queue', () => {
   expect(workTaskQueueFor('agent-turn')).toBe('agent-work');

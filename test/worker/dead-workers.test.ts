@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeSessions } from '../../src/worker/dead-workers.ts';
+import { judgeSessions } from '../../src/worker/worker-session.ts';
 
 test('a worker is dead once its lock has been free for half a second in which it renewed nothing', () => {
   const first = judgeSessions([], [{ id: 'a', renewals: 7 }], 1_000);

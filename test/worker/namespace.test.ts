@@ -2,7 +2,7 @@ import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { adoptNamespace, readNamespace } from '../../src/store/database/temporal-namespace.ts';
-import { SEARCH_ATTRIBUTE_NAMES } from '../../src/turn/search-attribute-names.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../../src/turn/temporal-names.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';

@@ -1,5 +1,4 @@
-import { countNextRequest } from '../../../src/activities/compaction/plan-pass.ts';
-import { readFit } from '../../../src/activities/compaction/read-fit.ts';
+import { countNextRequest, readFit } from '../../../src/activities/compaction/plan-compaction.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';

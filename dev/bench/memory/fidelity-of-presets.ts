@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { recallOf } from '../../../src/activities/tool/recall-of.ts';
+import { recallOf } from '../../../src/activities/tool/tool-context.ts';
 import { DEFAULT_AGENT } from '../../../src/config/default-agent.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
@@ -20,7 +20,7 @@ import { indexConversation } from '../../../src/store/memory/recall-search.ts';
 import { createBuiltInTools } from '../../../src/tools/builtin/built-in-tools.ts';
 import { recallSearch } from '../../../src/tools/builtin/recall-search.ts';
 import { createToolRegistry } from '../../../src/tools/runtime/registry.ts';
-import { resultLimitFor } from '../../../src/tools/runtime/result-limit.ts';
+import { resultLimitFor } from '../../../src/tools/runtime/compose-result.ts';
 import type { ToolContext } from '../../../src/tools/tool.ts';
 
 /** Tokens. */

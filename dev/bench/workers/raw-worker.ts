@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { connectWorker } from '../../../src/temporal/connect.ts';
-import { workTaskQueueFor } from '../../../src/turn/task-queues.ts';
+import { workTaskQueueFor } from '../../../src/turn/temporal-names.ts';
 import { CACHED_WORKFLOWS, TAKEOVER_OPTIONS } from '../../../src/worker/create-turn-workers.ts';
 import type { TurnWorkers } from '../../../src/worker/create-turn-workers.ts';
 import { createRawActivities } from './raw-activities.ts';

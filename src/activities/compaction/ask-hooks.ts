@@ -19,10 +19,10 @@ import type { HookData } from '../../store/compactions/store-plan.ts';
 import type { CompactContextInput } from '../../turn/activity-values.ts';
 import { retryDelayMilliseconds } from '../../turn/limits.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { retryableFailure } from '../runtime/activity-error.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
+import { retryableFailure } from '../runtime/failures.ts';
+import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { keepLedger } from './keep-ledger.ts';
+import { keepLedger } from './finished-summary.ts';
 
 export type HookedPlan =
   | { readonly cancelled: true }

@@ -1,33 +1,32 @@
+import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { budgetFor } from '../../context/policy/budget.ts';
-import { continuationContent, continuationWords } from '../../context/view/continuation.ts';
+import { subtractMeasurements } from '../../context/log/measurement-arithmetic.ts';
 import { mayGoOn } from '../../context/plan/due-pass.ts';
 import { judgeCompaction } from '../../context/plan/judge-compaction.ts';
-import { subtractMeasurements } from '../../context/log/measurement-arithmetic.ts';
-import { breakdownWindow } from '../../context/view/measure-view.ts';
 import { weakerForm } from '../../context/plan/plan-compaction.ts';
+import { budgetFor } from '../../context/policy/budget.ts';
+import { continuationContent, continuationWords } from '../../context/view/continuation.ts';
+import { breakdownWindow } from '../../context/view/measure-view.ts';
 import { listParts } from '../../store/compactions/compaction-parts.ts';
 import * as store from '../../store/compactions/compactions.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';
-import type { NewContent } from '../../store/log/entries.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
 import { newId } from '../../store/database/ids.ts';
+import type { NewContent } from '../../store/log/entries.ts';
 import { readFlushScope } from '../../store/memory/memory-users.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
-import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { RECALL_OPEN } from '../../tools/runtime/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { withMemories } from '../turn/agent-memories.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
-import { checkLimitsAfter } from '../turn/check-limits.ts';
-import { appendDailyLog } from './daily-log.ts';
-import { describePlan, logStarted, makePlan } from './plan-pass.ts';
+import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { finishCompaction } from './finished-summary.ts';
-import { readFit } from './read-fit.ts';
 import { newContent } from '../runtime/new-content.ts';
+import { withMemories } from '../turn/agent-memories.ts';
+import { checkLimitsAfter } from '../turn/check-limits.ts';
+import { finishCompaction } from './finished-summary.ts';
+import { describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
 
 interface CommitState {
   readonly turn: TurnReference;
@@ -200,4 +199,33 @@ function afterLastForm(
   return mayGoOn(reason, tokensBefore, budgetFor(policy, modelLimits))
     ? { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore }
     : { kind: 'exhausted', tokens: tokensBefore };
+}
+
+/**
+ * Adds a summary to the day's log in a folder of the workspace, if the folder exists. The id in the
+ * heading tells a repeated try what it wrote already. A file system that refuses loses no more than
+ * this copy: the summary itself is stored.
+ *
+ * @returns whether the log has the summary now
+ */
+async function appendDailyLog(entry: {
+  /** Absolute path. */
+  readonly folder: string;
+  readonly compactionId: string;
+  readonly text: string;
+  /** ISO time. */
+  readonly at: string;
+}): Promise<boolean> {
+  const { folder, compactionId, text, at } = entry;
+  try {
+    if (!(await stat(folder)).isDirectory()) return false;
+    const path = join(folder, `${at.slice(0, 10)}.md`);
+    const written = await readFile(path, 'utf8').catch(() => '');
+    if (!written.includes(compactionId))
+      await appendFile(path, `\n<!-- summary ${compactionId} ${at} -->\n\n${text}\n`);
+    return true;
+  } catch {
+    // No such folder, or it may not be written to.
+    return false;
+  }
 }

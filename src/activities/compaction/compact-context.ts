@@ -17,11 +17,10 @@ import type { CompactContextInput, CompactContextResult, PlannedCompaction } fro
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { decideByHooks } from './ask-hooks.ts';
 import { checkLimits, noteLimits } from '../turn/check-limits.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
+import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { passOn } from '../model/fall-back.ts';
-import { countNextRequest, describePlan, logStarted, makePlan } from './plan-pass.ts';
-import { readFit } from './read-fit.ts';
+import { countNextRequest, describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
 
 /**
  * The check before every model call, and for some presets after the last one: one query when nothing is to do.

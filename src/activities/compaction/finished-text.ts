@@ -1,19 +1,20 @@
 import type { Entry } from '../../context/log/entry.ts';
-import { appendMissing, missingFromSummary } from '../../context/summary/must-keep.ts';
-import { withoutFileLists } from '../../context/summary/file-lists.ts';
+import { readableEntries } from '../../context/plan/summary-sizes.ts';
 import { isLastPart } from '../../context/policy/part-policy.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import { withoutFileLists } from '../../context/summary/file-lists.ts';
+import { appendMissing, missingFromSummary } from '../../context/summary/must-keep.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/summary-quotes.ts';
+import { readOriginals } from '../../store/compactions/compaction-parts.ts';
 import type { PartSource } from '../../store/compactions/compaction-parts.ts';
 import { readTurnRequests, readUserMessages } from '../../store/messages/user-messages.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { withoutSecrets } from '../../tools/runtime/restated-secrets.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
-import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { SummarizeInput } from '../../turn/activity-values.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { redactedOriginals, secretsLeftOut } from './redacted-originals.ts';
-import { outlivesConversation, saidSecrets, secretsOfEntries } from './said-secrets.ts';
+import { redactedOriginals, secretsLeftOut, outlivesConversation, saidSecrets, secretsOfEntries } from './redaction.ts';
 
 /** A token is never more characters than this in what users write. */
 const CHARACTERS_PER_TOKEN = 8;
@@ -52,7 +53,7 @@ export async function finishedText(
 }
 
 /** What stands in a text and is known as a secret by what stands beside it where the work reads. */
-export async function secretsIn(
+async function secretsIn(
   { database }: ActivityDependencies,
   { originals, input, snapshot }: Pick<SummaryWork, 'originals' | 'input' | 'snapshot'>,
   text: string,
@@ -118,4 +119,31 @@ async function openRequestsOf({ database }: ActivityDependencies, { source, inpu
     throughSequence: plan.coveredThroughSequence ?? 0,
   });
   return requests.filter(({ sequence }) => !plan.keptSequences.includes(sequence));
+}
+
+type Reading = Pick<SummaryWork, 'input' | 'source' | 'snapshot'>;
+
+/** What a part reads, and the same without its secrets. */
+export async function readOriginalsOf(
+  dependencies: ActivityDependencies,
+  reading: Reading,
+): Promise<Pick<SummaryWork, 'originals' | 'entries' | 'leftOut'>> {
+  const originals = await readPartOriginals(dependencies, reading);
+  const { entries, count } = await redactedOriginals(originals, (text) =>
+    secretsIn(dependencies, { ...reading, originals }, text),
+  );
+  return { originals, entries, leftOut: count };
+}
+
+async function readPartOriginals(
+  { database }: ActivityDependencies,
+  { input, source: { row, compaction } }: Reading,
+): Promise<readonly Entry[]> {
+  const { fromSequence, toSequence } = row.part;
+  if (fromSequence === undefined || toSequence === undefined) return [];
+  const { conversationId } = input.turn;
+  const range = { conversationId, headEntryId: compaction.headEntryId, fromSequence, toSequence };
+  const entries: Entry[] = [];
+  for await (const page of readOriginals(database, range)) entries.push(...page);
+  return row.part.kind === 'flush' ? entries : readableEntries(compaction.plan, entries);
 }

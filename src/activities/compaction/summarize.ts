@@ -22,25 +22,24 @@ import { readFlushScope } from '../../store/memory/memory-users.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../../turn/activity-values.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { isOwnFault, retryableFailure, wasNotSent } from '../runtime/activity-error.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
+import { isOwnFault, retryableFailure, wasNotSent } from '../runtime/failures.ts';
+import type { Execution } from '../runtime/activity.ts';
 import { reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { finishedText, previousText } from './finished-text.ts';
+import { finishedText, previousText, readOriginalsOf } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
-import type { ModelPermit } from '../runtime/model-permits.ts';
-import { secretsLeftOut } from './redacted-originals.ts';
 import {
   acquirePermit,
   pauseAfterRefusal,
   uncountedFailure,
   waitAfterRefusal,
   waitForProvider,
-} from '../runtime/provider-wait.ts';
-import { readOriginalsOf } from './summary-originals.ts';
+} from '../runtime/model-permits.ts';
+import type { ModelPermit } from '../runtime/model-permits.ts';
+import { secretsLeftOut } from './redaction.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
-import { throughOutage } from '../runtime/through-outage.ts';
+import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only

@@ -10,8 +10,8 @@ import { sharedRequestOptions, summaryRequestOptions } from '../../turn/request-
 import type { RequestOptions } from '../../turn/request-options.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { previousText } from './finished-text.ts';
-import { readFit } from './read-fit.ts';
-import { redactedView } from './redacted-view.ts';
+import { readFit } from './plan-compaction.ts';
+import { redactedView } from './redaction.ts';
 import type { SummaryTask } from './summarize.ts';
 
 /** A provider keeps a prefix at least so long after it was read; a minute is left for the call. Milliseconds. */

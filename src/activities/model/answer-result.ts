@@ -12,7 +12,7 @@ import { outputIn } from '../../turn/final-output.ts';
 import type { CallModelInput, CallModelResult, Unfinished } from '../../turn/activity-values.ts';
 import { runnableCalls } from '../../turn/spending.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
-import { mayAsk } from '../tool/decided-call.ts';
+import { mayAsk } from '../tool/decisions.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newContent } from '../runtime/new-content.ts';
 

@@ -24,20 +24,26 @@ import { viewFingerprint } from '../../store/log/view-fingerprint.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { CallModelInput, CallModelResult } from '../../turn/activity-values.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
+import type { Execution } from '../runtime/activity.ts';
 import { completeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { readFit } from '../compaction/read-fit.ts';
+import { readFit } from '../compaction/plan-compaction.ts';
 import { openLiveText, showDeltas } from '../runtime/live-text.ts';
-import { requireProvider } from '../runtime/hand-over.ts';
+import { requireProvider, wasNotSent } from '../runtime/failures.ts';
+import { waitForProvider } from '../runtime/model-permits.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
-import { waitForProvider } from '../runtime/provider-wait.ts';
-import { throughOutage } from '../runtime/through-outage.ts';
+import { throughOutage } from '../runtime/outlasting-work.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
-import { wasNotSent } from '../runtime/activity-error.ts';
-import { afterUnsent, afterUnstored, endUnreportedCall } from './failed-try.ts';
-import { afterFailure, emptyAnswer, learnMediaLimits, silentOverflow } from './model-failure.ts';
+import {
+  afterUnsent,
+  afterUnstored,
+  endUnreportedCall,
+  afterFailure,
+  emptyAnswer,
+  learnMediaLimits,
+  silentOverflow,
+} from './model-failure.ts';
 
 /** One try of a model call, from registration on. */
 export interface ModelTry {
@@ -175,25 +181,17 @@ async function ask(
   modelTry: ModelTry,
   { view, check, execution, permit, teaches }: Asking,
 ): Promise<CallModelResult> {
-  const { input, snapshot, estimatedTokens } = modelTry;
+  const { input, attempt, snapshot, estimatedTokens } = modelTry;
+  const { turn, callNumber } = input;
   const { provider, model } = parseModelName(snapshot.model);
   const maximumOutput = maximumOutputFor({
     limits: check.modelLimits,
     reserve: budgetFor(snapshot.policy, check.modelLimits).outputReserve,
     viewTokens: estimatedTokens,
   });
-  const live = openLiveText(dependencies.liveDatabase, {
-    conversationId: input.turn.conversationId,
-    turnId: input.turn.turnId,
-    callNumber: input.callNumber,
-    attempt: modelTry.attempt,
-  });
-  const fence = dependencies.fenceWatch.watch({
-    kind: 'model_call',
-    turn: input.turn,
-    callNumber: input.callNumber,
-    attempt: modelTry.attempt,
-  });
+  const { conversationId, turnId } = turn;
+  const live = openLiveText(dependencies.liveDatabase, { conversationId, turnId, callNumber, attempt });
+  const fence = dependencies.fenceWatch.watch({ kind: 'model_call', turn, callNumber, attempt });
   let answer: ModelAnswer;
   try {
     answer = await dependencies.modelClient(provider).answer(
@@ -201,7 +199,7 @@ async function ask(
         model,
         view,
         maximumOutput,
-        cacheKey: input.turn.conversationId,
+        cacheKey: conversationId,
         size: { estimatedTokens, window: check.modelLimits.window },
         ...definedOf({ options: snapshot.request, media: check.modelLimits.maximumMedia }),
       },

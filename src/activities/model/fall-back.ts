@@ -6,14 +6,16 @@ import { readCalibration } from '../../store/providers/calibrations.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import { fallBack as storeFallback, readSilence } from '../../store/turns/fallbacks.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
-import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import {
+  LONGEST_WAIT_BEFORE_FALLBACK_MILLISECONDS,
+  nextFallback,
+  withModelInForce,
+} from '../../turn/agent-snapshot.ts';
+import type { AgentSnapshot, FallbackModel } from '../../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../../turn/activity-values.ts';
-import { LONGEST_WAIT_BEFORE_FALLBACK_MILLISECONDS, nextFallback, withModelInForce } from '../../turn/fallback.ts';
-import type { FallbackModel } from '../../turn/fallback.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { makePlan } from '../compaction/plan-pass.ts';
-import { readFit } from '../compaction/read-fit.ts';
+import { makePlan, readFit } from '../compaction/plan-compaction.ts';
 
 /** A call that a model could not answer: the next model of the agent takes over from the next call on; `failed` without one. */
 export async function fallBack(

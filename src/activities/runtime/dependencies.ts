@@ -9,7 +9,7 @@ import type { ToolRegistry } from '../../tools/runtime/registry.ts';
 import type { ModelPermits } from './model-permits.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
 import type { FenceWatch } from './fence-watch.ts';
-import type { IsWorkflowOpen } from './ongoing-work.ts';
+import type { IsWorkflowOpen } from './activity.ts';
 import type { OutlastingWork } from './outlasting-work.ts';
 
 /** What a conversation may set instead of its agent's own. */

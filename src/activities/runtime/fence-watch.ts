@@ -7,7 +7,7 @@ import type { CancellableWork } from '../../store/turns/cancelled-work.ts';
 import { findReplaced } from '../../store/turns/fences.ts';
 import type { FencedWork } from '../../store/turns/fences.ts';
 import type { StoreError } from '../../store/database/errors.ts';
-import { describeError } from './activity-error.ts';
+import { describeError } from './failures.ts';
 
 /**
  * Milliseconds between two looks. A writer that was replaced stops within 2 s: this, the query, and the 800 ms after which a tool

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamDelta } from '../../models/model-client.ts';
 import { liveTextChannel } from '../../store/log/live-text-channel.ts';
 import type { LiveText } from '../../store/log/live-text-channel.ts';
-import type { Execution } from './activity-shell.ts';
+import type { Execution } from './activity.ts';
 
 /** Milliseconds that deltas are gathered before they are sent: fast enough to read along, few enough notifications. */
 const BATCH_MILLISECONDS = 60;

@@ -12,20 +12,25 @@ import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../../turn/activity-values.ts';
 import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../../turn/limits.ts';
-import { describeError, retryableFailure } from '../runtime/activity-error.ts';
-import { withPatientMemory } from './patient-memory.ts';
-import { claimCall, giveBackCall, reclaimCall } from './claim-call.ts';
-import { fingerprintOf, fingerprintOfUnknown, isRecall } from './call-fingerprint.ts';
-import { resultOfDecision, wantedDecision } from './decided-call.ts';
-import type { DecidedResult } from './decided-call.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
+import { describeError, retryableFailure, LackedHere, lacksTool, takeOn } from '../runtime/failures.ts';
+import { withPatientMemory, contextOf, offerOf } from './tool-context.ts';
+import {
+  claimCall,
+  giveBackCall,
+  reclaimCall,
+  fingerprintOf,
+  fingerprintOfUnknown,
+  isRecall,
+  keepLater,
+  storeToolEnd,
+} from './tool-call.ts';
+import { resultOfDecision, wantedDecision } from './decisions.ts';
+import type { DecidedResult } from './decisions.ts';
+import type { Execution } from '../runtime/activity.ts';
 import { unknownOutcome } from '../turn/close-tool-call.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { LackedHere, lacksTool, takeOn } from '../runtime/hand-over.ts';
-import { keepLater, storeToolEnd } from './store-tool-end.ts';
 import { newText } from '../runtime/new-content.ts';
-import { throughOutage } from '../runtime/through-outage.ts';
-import { contextOf, offerOf } from './tool-call-context.ts';
+import { throughOutage } from '../runtime/outlasting-work.ts';
 
 type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
 

@@ -1,32 +1,36 @@
 import { createHash } from 'node:crypto';
-import { budgetFor } from '../../context/policy/budget.ts';
-import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../../context/memory/choose-memories.ts';
 import { textOf } from '../../context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
-import { chooseMemories, stateMemory } from '../../store/memory/choose-memories.ts';
-import type { Queries } from '../../store/database/database.ts';
+import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../../context/memory/choose-memories.ts';
+import { readOrigin } from '../../context/memory/memory-origin.ts';
+import type { MemorySource, SaidText } from '../../context/memory/memory-origin.ts';
+import { budgetFor } from '../../context/policy/budget.ts';
+import { finishGivingWay } from '../../models/protocols/give-way.ts';
 import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
+import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
+import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
+import type { ToolCallReference } from '../../store/attempts/tool-calls.ts';
+import { readSummaryText } from '../../store/compactions/compactions.ts';
+import type { Queries } from '../../store/database/database.ts';
 import { appendNote, appendNoteBefore } from '../../store/log/entries.ts';
 import type { NewContent } from '../../store/log/entries.ts';
+import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../../store/log/notes.ts';
+import { chooseMemories, stateMemory } from '../../store/memory/choose-memories.ts';
 import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../../store/memory/memories.ts';
 import type { MemoryScope, StoredMemory } from '../../store/memory/memories.ts';
 import { isOfAnotherUser, readMemoryUser } from '../../store/memory/memory-users.ts';
 import type { MemoryUser } from '../../store/memory/memory-users.ts';
-import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../../store/log/notes.ts';
-import { readSummaryText } from '../../store/compactions/compactions.ts';
-import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
-import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
-import type { ToolCallReference } from '../../store/attempts/tool-calls.ts';
+import { readQuotedMemories } from '../../store/memory/quoted-memories.ts';
+import { readSaidWords } from '../../store/memory/said-words.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { MemoryToKeep, ToolMemories } from '../../tools/tool.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import { withoutSaidSecrets } from '../compaction/redaction.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { findOrigin } from './find-origin.ts';
 import { newText } from '../runtime/new-content.ts';
-import { withoutSaidSecrets } from '../compaction/said-secrets.ts';
 
 /** Memories of all scopes together that are ranked for a note. Those that share words with the goal, however old … */
 const CONSIDERED = { isSummary: false, matching: 300, newest: 200, preferences: 100 };
@@ -220,4 +224,59 @@ function idOf(idempotencyKey: string): string {
   bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** Characters that are looked through for the words of a memory: some four million tokens. A second of English, three of Chinese. */
+const MOST_CHARACTERS = 16_000_000;
+
+/**
+ * Whose words a memory rests on, and the entry of the conversation that says them, by all that the model may have them from: what
+ * was said in the conversation, however long ago, and what other conversations left to these scopes as quoted data. Otherwise a page
+ * that one conversation read would come back in another as the model's own words.
+ */
+export async function findOrigin(
+  sql: Queries,
+  {
+    text,
+    conversationId,
+    scopes,
+    mostCharacters = MOST_CHARACTERS,
+  }: {
+    readonly text: string;
+    readonly conversationId: string;
+    readonly scopes: readonly MemoryScope[];
+    /** Of the user and of tools, each. Beyond them, what is not the user's counts as a tool's. */
+    readonly mostCharacters?: number;
+  },
+): Promise<MemorySource> {
+  const reading = readOrigin(text);
+  const ofUser = await walk(
+    [readSaidWords(sql, conversationId, 'user')],
+    (texts) => reading.readUser(texts),
+    mostCharacters,
+  );
+  if (ofUser === 'settled') return reading.source(true);
+  const ofTools = await walk(
+    [readQuotedMemories(sql, scopes), readSaidWords(sql, conversationId, 'tools')],
+    (texts) => reading.readTools(texts),
+    mostCharacters,
+  );
+  return reading.source(ofTools !== 'cut_off');
+}
+
+/** Page by page, until one settles it, none is left, or enough characters were read. */
+async function walk(
+  sources: readonly AsyncIterable<readonly SaidText[]>[],
+  read: (texts: readonly SaidText[]) => Generator<undefined, boolean>,
+  mostCharacters: number,
+): Promise<'settled' | 'read' | 'cut_off'> {
+  let left = mostCharacters;
+  for (const source of sources) {
+    for await (const texts of source) {
+      if (left <= 0) return 'cut_off';
+      if (await finishGivingWay(read(texts))) return 'settled';
+      left -= texts.reduce((sum, { text }) => sum + text.length, 0);
+    }
+  }
+  return 'read';
 }

@@ -16,17 +16,16 @@ import type {
   OfTurn,
   TurnSettings,
 } from '../../turn/activity-values.ts';
-import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import type { FallbackModel } from '../../turn/fallback.ts';
+import type { AgentSnapshot, FallbackModel } from '../../turn/agent-snapshot.ts';
 import { DEFAULT_LOOP_LIMITS } from '../../turn/loop-guard.ts';
 import type { LoopLimits } from '../../turn/loop-guard.ts';
 import { isTimed } from '../../turn/spending.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
+import type { Execution } from '../runtime/activity.ts';
 import { relevantMemories } from './agent-memories.ts';
 import { closeToolCall } from './close-tool-call.ts';
 import type { ActivityDependencies, ConversationSettings } from '../runtime/dependencies.ts';
-import { LackedHere } from '../runtime/hand-over.ts';
+import { LackedHere } from '../runtime/failures.ts';
 import { newText } from '../runtime/new-content.ts';
 
 const RESUME_NOTE = `${LINES.resumed}\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.`;

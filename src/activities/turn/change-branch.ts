@@ -22,15 +22,14 @@ import { readSnapshot } from '../../store/turns/turns.ts';
 import type { ChangeBranchResult, OfTurn } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { retryableFailure, wasNotSent } from '../runtime/activity-error.ts';
-import type { Execution } from '../runtime/activity-shell.ts';
+import { retryableFailure, wasNotSent } from '../runtime/failures.ts';
+import type { Execution } from '../runtime/activity.ts';
 import { isConversationSpent } from './check-limits.ts';
-import { redactedItems, redactedSummary } from './branch-secrets.ts';
-import { branchSummaryOf, extractedBranchSummary } from './branch-summary-of.ts';
+import { redactedItems, redactedSummary, branchSummaryOf, extractedBranchSummary } from './branch-summary.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { redactedView } from '../compaction/redacted-view.ts';
-import { acquirePermit, pauseAfterRefusal, waitAfterRefusal, waitForProvider } from '../runtime/provider-wait.ts';
-import { throughOutage } from '../runtime/through-outage.ts';
+import { redactedView } from '../compaction/redaction.ts';
+import { acquirePermit, pauseAfterRefusal, waitAfterRefusal, waitForProvider } from '../runtime/model-permits.ts';
+import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /**
  * Carries out the fork or switch that waits: summarizes what is left behind, then goes to the other branch in one

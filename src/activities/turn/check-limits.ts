@@ -1,14 +1,29 @@
-import { budgetFor } from '../../context/policy/budget.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../context/log/estimate.ts';
+import { budgetFor } from '../../context/policy/budget.ts';
 import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
+import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import { appendNoteBefore } from '../../store/log/entries.ts';
 import type { NoteRequest } from '../../store/log/entries.ts';
 import { LIMIT_NOTE_KEY } from '../../store/log/notes.ts';
-import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import { readTimeUse } from '../../store/turns/time-use.ts';
 import { readLimits, readSpending } from '../../store/turns/turn-limits.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
-import type { CommitCompactionInput, CommitCompactionResult, CompactContextInput } from '../../turn/activity-values.ts';
-import { describeLimit, isOfSteps, limitCode, nearLimits, spentLimit, stepsUsed } from '../../turn/spending.ts';
+import type {
+  CommitCompactionInput,
+  CommitCompactionResult,
+  CompactContextInput,
+  OfTurn,
+  TimeLeft,
+} from '../../turn/activity-values.ts';
+import {
+  describeLimit,
+  isOfSteps,
+  limitCode,
+  nearLimits,
+  spentLimit,
+  stepsUsed,
+  nextTimeLimit,
+} from '../../turn/spending.ts';
 import type { LimitUse } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
@@ -30,7 +45,7 @@ export async function isConversationSpent({ database }: ActivityDependencies, tu
   return spentLimit(ofConversation, await readSpending(database, turn, ofConversation)) !== null;
 }
 
-export interface LimitCheck {
+interface LimitCheck {
   /** The limit that keeps the turn from its next step, or `null`. */
   readonly spent: string | null;
   /** Those of which the model must be told. */
@@ -102,4 +117,11 @@ export async function checkLimitsAfter(
     view = { headEntryId: note.entryId, tokens };
   }
   return { ...result, view };
+}
+
+/** Of a turn whose time is limited. */
+export async function readTimeLeft({ database }: ActivityDependencies, { turn }: OfTurn): Promise<TimeLeft> {
+  const [limits, used] = await Promise.all([readLimits(database, turn), readTimeUse(database, turn)]);
+  const { reason, left } = nextTimeLimit(limits, used);
+  return { reason, milliseconds: Math.max(0, Math.ceil(left * 1_000)) };
 }

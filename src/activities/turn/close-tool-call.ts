@@ -1,7 +1,7 @@
 import type { NewContent } from '../../store/log/entries.ts';
 import type { CloseToolCall, OpenToolCall, PartialToolOutput } from '../../store/attempts/tool-calls.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
-import { resultOfDecision } from '../tool/decided-call.ts';
+import { resultOfDecision } from '../tool/decisions.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newText } from '../runtime/new-content.ts';
 

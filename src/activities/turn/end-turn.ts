@@ -1,18 +1,19 @@
-import { budgetFor } from '../../context/policy/budget.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
 import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
-import { breakdownWindow } from '../../context/view/measure-view.ts';
 import type { WindowBreakdown } from '../../context/plan/plan.ts';
-import * as store from '../../store/turns/end-turn.ts';
-import { StoreError } from '../../store/database/errors.ts';
+import { budgetFor } from '../../context/policy/budget.ts';
+import { breakdownWindow } from '../../context/view/measure-view.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import { StoreError } from '../../store/database/errors.ts';
+import { isStopWaiting } from '../../store/messages/waiting.ts';
+import * as store from '../../store/turns/end-turn.ts';
 import type { ContextUsage } from '../../store/turns/open-work.ts';
-import type { EndTurnInput, EndTurnResult } from '../../turn/activity-values.ts';
+import type { EndTurnInput, EndTurnResult, OfTurn, StopLook } from '../../turn/activity-values.ts';
 import { explainOutcome } from '../../turn/explain-outcome.ts';
-import { closeToolCall } from './close-tool-call.ts';
+import { readFit } from '../compaction/plan-compaction.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { readFit } from '../compaction/read-fit.ts';
+import { closeToolCall } from './close-tool-call.ts';
 
 /**
  * Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when
@@ -67,4 +68,9 @@ async function breakdownFor(
     calibration: check.calibration,
     budget: budgetFor(check.policy, check.modelLimits),
   });
+}
+
+/** Reads only, so a look that is repeated after a crash says the same. */
+export async function lookForStop({ database }: ActivityDependencies, { turn }: OfTurn): Promise<StopLook> {
+  return { stopRequested: await isStopWaiting(database, turn) };
 }

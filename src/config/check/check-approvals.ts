@@ -1,7 +1,7 @@
 import { RUN_COMMAND } from '../../tools/runtime/names.ts';
 import { nearestName } from '../../tools/runtime/nearest-name.ts';
 import type { ToolRegistry } from '../../tools/runtime/registry.ts';
-import { toolSchema } from '../../tools/runtime/tool-schema.ts';
+import { toolSchema } from '../../tools/runtime/tool-input.ts';
 import type { ToolDefinition } from '../../tools/tool.ts';
 import { fitsPattern } from '../../turn/approval-rules.ts';
 import type { ApprovalRule } from '../../turn/approval-rules.ts';

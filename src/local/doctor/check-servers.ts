@@ -14,7 +14,7 @@ import { openDatabase, requireNotifications, WITHOUT_DIRECT_CONNECTION } from '.
 import { connectClient } from '../../temporal/connect.ts';
 import { TemporalError } from '../../temporal/errors.ts';
 import { isPolled } from '../../temporal/is-polled.ts';
-import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/task-queues.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';
 import { temporalAt } from '../../temporal/profile.ts';
 import type { TemporalAddress } from '../../temporal/profile.ts';
 import { commandsFor, missingSearchAttributes } from '../../temporal/search-attributes.ts';

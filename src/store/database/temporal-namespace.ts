@@ -1,4 +1,4 @@
-import type { TemporalNamespace } from '../../turn/temporal-namespace.ts';
+import type { TemporalNamespace } from '../../turn/temporal-names.ts';
 import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 

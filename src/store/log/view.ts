@@ -2,8 +2,7 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import type { RuntimeNote } from '../../context/view/runtime-note.ts';
 import { presentationOf } from '../../context/summary/summary-message.ts';
 import type { ProjectionInput } from '../../context/view/view.ts';
-import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import type { GivenUpModel } from '../../turn/fallback.ts';
+import type { AgentSnapshot, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import {
   entriesInScope,

@@ -1,6 +1,6 @@
 import { requireBranchKept } from '../conversations/branch-commands.ts';
 import { missingRaises } from '../../turn/spending.ts';
-import { raiseFlags } from '../../turn/raise-flag.ts';
+import { raiseFlags } from '../../turn/explain-outcome.ts';
 import { readActiveTask, readBranchTasks } from '../conversations/branch-tasks.ts';
 import type { BranchTask } from '../conversations/branch-tasks.ts';
 import type { Queries, Transaction } from '../database/database.ts';

@@ -1,6 +1,6 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Neighbour, RecallKind, RecallPassage } from '../../tools/tool.ts';
-import { wholeCharacters } from '../../tools/files/whole-characters.ts';
+import { wholeCharacters } from '../../tools/files/text.ts';
 import type { Database, Queries } from '../database/database.ts';
 import type { ArrangedPassage } from './arrange.ts';
 import type { Phrases } from './phrases.ts';

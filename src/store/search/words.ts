@@ -1,5 +1,5 @@
 import { inFullWidth, UNSPACED } from '../../context/log/unspaced-words.ts';
-import { wholeCharacters } from '../../tools/files/whole-characters.ts';
+import { wholeCharacters } from '../../tools/files/text.ts';
 
 /**
  * Words of a text for the search index and for queries, by the same rules, so that they meet.

@@ -11,7 +11,7 @@ import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { ConversationSettings } from '../messages/messages.ts';
 import { LogRecorder, RecordingError, snapshotElsewhere } from '../log/record-log.ts';
 import type { WriterSource } from '../database/transaction.ts';
-import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/task-queues.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';
 import { recountTotals } from '../attempts/usage.ts';
 import { invalid } from './read-file.ts';
 import type { FileRow } from './read-file.ts';

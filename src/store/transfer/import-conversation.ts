@@ -1,4 +1,4 @@
-import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/task-queues.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';

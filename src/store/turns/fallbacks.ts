@@ -1,5 +1,5 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { FallbackModel, GivenUpModel } from '../../turn/fallback.ts';
+import type { FallbackModel, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { ActivityAttempt } from '../attempts/activity-attempts.ts';
 import { ofCall, readAttempts, stepOf } from '../attempts/attempts.ts';
 import { endLostAttempts } from '../attempts/lost-attempts.ts';

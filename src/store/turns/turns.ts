@@ -1,11 +1,10 @@
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { WindowBreakdown } from '../../context/plan/plan.ts';
-import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import { withModelInForce } from '../../turn/fallback.ts';
-import type { GivenUpModel } from '../../turn/fallback.ts';
+import { withModelInForce } from '../../turn/agent-snapshot.ts';
+import type { AgentSnapshot, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
-import type { WaitReason } from '../../turn/waits.ts';
+import type { WaitReason } from '../../turn/limits.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';

@@ -1,5 +1,5 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { ProviderWait, WorkerNeed } from '../../turn/waits.ts';
+import type { ProviderWait, WorkerNeed } from '../../turn/limits.ts';
 import type { Database, Fragment, Queries } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
 import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';

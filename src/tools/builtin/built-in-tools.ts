@@ -1,15 +1,12 @@
-import { askUser } from './ask-user.ts';
+import { askUser, pin, forget, remember, updatePlan } from './conversation-tools.ts';
 import { editFile } from './edit-file.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
-import { pin } from './pin.ts';
 import { recallOpen } from './recall-open.ts';
 import { recallSearch } from './recall-search.ts';
 import { createRunCommand, type RunCommandOptions } from './run-command.ts';
-import { forget, remember } from './remember.ts';
 import { searchFiles } from './search-files.ts';
 import type { ToolDefinition } from '../tool.ts';
-import { updatePlan } from './update-plan.ts';
 import { writeFile } from './write-file.ts';
 
 /** The tools that Holdfast brings, in the order in which models see them. */

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { EDIT_FILE, READ_FILE } from '../runtime/names.ts';
-import { readWhole } from '../files/read-whole.ts';
-import { disarmOlderAttempts, replaceFile } from '../files/replace-file.ts';
+import { readWhole, disarmOlderAttempts, replaceFile } from '../files/replace-file.ts';
 import { replaceText, type ReplaceResult } from '../files/replace-text.ts';
 import { locate, openWorkspace } from '../files/workspace.ts';
 

@@ -1,10 +1,11 @@
 import { lstat } from 'node:fs/promises';
 import { z } from 'zod';
-import { counted } from '../files/counted.ts';
+import { counted } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { LIST_FILES } from '../runtime/names.ts';
-import { DIRECTORIES_NOT_ENTERED, walkFiles, type WalkedEntry } from '../files/walk-files.ts';
+import { DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-files.ts';
+import type { WalkedEntry } from '../files/walk-files.ts';
 import { locate, openWorkspace, requireExisting } from '../files/workspace.ts';
 
 /** Entries of one page, if the result limit allows as many. */

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
-import { counted } from '../files/counted.ts';
+import { counted } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { READ_FILE } from '../runtime/names.ts';

@@ -3,12 +3,10 @@ import type { MediaPart } from '../../context/log/content.ts';
 import { quoteRecalled } from '../../context/log/frames.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
-import { leftBranchText } from '../left-branch.ts';
+import { wholePage, wholeCharacters } from '../files/text.ts';
+import type { TextPage } from '../files/text.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../runtime/names.ts';
-import { rangeText } from './recall-range.ts';
-import type { ToolMemory } from '../tool.ts';
-import { wholePage } from '../files/whole-characters.ts';
-import type { TextPage } from '../files/whole-characters.ts';
+import type { ToolMemory, RecalledEntry } from '../tool.ts';
 
 /** Characters kept free for the first line. */
 const HEADER_CHARACTERS = 250;
@@ -119,4 +117,27 @@ function noSuchEntry(entryId: string): ToolError {
     'not_found',
     `This conversation has no entry ${shown}. ${RECALL_SEARCH} finds entries and their ids.`,
   );
+}
+
+/** Characters of one entry of a range: a long result would hide what stands around it. */
+const LONGEST_IN_RANGE = 4_000;
+
+/** Entries as one text, each under a line that names it; `recall_open` pages through it. */
+function rangeText(entries: readonly RecalledEntry[]): string {
+  return entries.map((entry) => `${lineOf(entry)}\n${bodyOf(entry)}`).join('\n\n');
+}
+
+function lineOf({ entryId, kind, toolName, createdAt, branch }: RecalledEntry): string {
+  return `entry ${entryId} · ${kind}${toolName === null ? '' : ` · ${toolName}`} · ${createdAt}${leftBranchText(branch)}`;
+}
+
+function bodyOf({ entryId, text, isClipped }: RecalledEntry): string {
+  if (text.length <= LONGEST_IN_RANGE && !isClipped) return text.trim() === '' ? '[no text]' : quoteRecalled(text);
+  const shown = quoteRecalled(wholeCharacters(text.slice(0, LONGEST_IN_RANGE)));
+  return `${shown}\n[more of it: ${RECALL_OPEN} {"entry_id": "${entryId}"}]`;
+}
+
+/** How a line names what was said on a branch that was left; nothing for what is on the active one. */
+export function leftBranchText(branch: number | undefined): string {
+  return branch === undefined ? '' : ` · on branch ${branch}, which was left`;
 }

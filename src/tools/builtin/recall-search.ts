@@ -4,10 +4,10 @@ import { quoteRecalled } from '../../context/log/frames.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { placesOf, spellingOf } from '../../context/log/one-spelling.ts';
 import type { Spelling, Stretch } from '../../context/log/one-spelling.ts';
-import { leftBranchText } from '../left-branch.ts';
+import { leftBranchText } from './recall-open.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../runtime/names.ts';
 import type { Neighbour, PartlySearched, RecallKind, RecallPassage } from '../tool.ts';
-import { characterEnd, characterStart, wholeCharacters } from '../files/whole-characters.ts';
+import { characterEnd, characterStart, wholeCharacters } from '../files/text.ts';
 
 const DEFAULT_PASSAGES = 5;
 const MOST_PASSAGES = 50;

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { counted } from '../files/counted.ts';
+import { counted, wholeCharacters } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
-import { globTest } from '../files/glob.ts';
-import { createLineMatcher, type LineMatcher } from '../files/match-lines.ts';
+import { globTest, DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-files.ts';
+import { createLineMatcher, searchFile } from '../files/search-file.ts';
+import type { LineMatcher, FoundLine } from '../files/search-file.ts';
 import { SEARCH_FILES } from '../runtime/names.ts';
-import { searchFile, type FoundLine } from '../files/search-file.ts';
-import { DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-files.ts';
-import { wholeCharacters } from '../files/whole-characters.ts';
 import { locate, openFile, openWorkspace, requireExisting, type Location, type Workspace } from '../files/workspace.ts';
 
 const DEFAULT_MATCHES = 100;

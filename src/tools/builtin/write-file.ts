@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { counted } from '../files/counted.ts';
+import { counted } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
 import { WRITE_FILE } from '../runtime/names.ts';
-import { readWhole } from '../files/read-whole.ts';
-import { disarmOlderAttempts, replaceFile } from '../files/replace-file.ts';
+import { readWhole, disarmOlderAttempts, replaceFile } from '../files/replace-file.ts';
 import { withLineEndsAround } from '../files/replace-text.ts';
 import { locate, openWorkspace } from '../files/workspace.ts';
 

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { wholeCharacters } from './whole-characters.ts';
+import { wholeCharacters } from './text.ts';
 
 const CHUNK_BYTES = 64 * 1_024;
 const NEWLINE = 10;

@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileError, systemErrorCode, ToolError } from '../errors.ts';
-import {
-  openDirectory,
-  refuseClosed,
-  refuseLinked,
-  TEMPORARY_PREFIX,
-  type Location,
-  type OpenDirectory,
-  type Workspace,
-} from './workspace.ts';
+import { openDirectory, refuseClosed, refuseLinked, TEMPORARY_PREFIX, openFile, requireExisting } from './workspace.ts';
+import type { Location, OpenDirectory, Workspace } from './workspace.ts';
 
 /** Names the call, so that a retry finds and removes what a killed attempt left behind. */
-export interface ReplacingCall {
+interface ReplacingCall {
   readonly idempotencyKey: string;
   /** From 1. */
   readonly attempt: number;
@@ -142,5 +136,28 @@ async function writeTemporary(path: string, content: Uint8Array, mode: number | 
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** Bytes of the largest file that is edited or appended to: it is held in memory while it is rewritten. */
+const EDITABLE_BYTES = 64 * 1_024 * 1_024;
+
+/**
+ * The bytes of a file that is about to be rewritten.
+ * @throws ToolError `too_large` over 64 MB, and as `openFile` does.
+ */
+export async function readWhole(workspace: Workspace, location: Location): Promise<Buffer> {
+  const file = await openFile(workspace, requireExisting(location), location.display);
+  try {
+    const { size } = await file.stat();
+    if (size > EDITABLE_BYTES) {
+      throw new ToolError(
+        'too_large',
+        `${location.display} has ${size} bytes; only files up to ${EDITABLE_BYTES} can be changed.`,
+      );
+    }
+    return await file.readFile();
+  } finally {
+    await file.close();
   }
 }

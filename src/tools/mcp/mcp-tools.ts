@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { CallToolResultSchema, ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { attachedText } from '../../context/log/attached-text.ts';
+import { isReadAsText } from '../../context/log/content.ts';
+import type { ContentPart } from '../../context/log/content.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
+import { countPages, isPdf, measurePicture } from '../runtime/media.ts';
 import type { ToolContext, ToolDefinition, ToolEffect, ToolResult } from '../tool.ts';
 import { START_MILLISECONDS } from './connection.ts';
 import type { McpConnection } from './connection.ts';
 import type { McpServer } from './mcp-server.ts';
-import { contentOf } from './result-content.ts';
 
 /** Characters that a tool may take to describe itself and its input: they stand in every request. */
 const LONGEST_DESCRIPTION = 50_000;
@@ -97,4 +100,46 @@ async function callTool(
 
 function wrongList({ name }: McpServer, problem: string): ToolError {
   return new ToolError('mcp_result_invalid', `The tools of the MCP server ${name} cannot be used: ${problem}.`);
+}
+
+type Block = CallToolResult['content'][number];
+
+/** The content of a result as parts. Structured content counts where a server gives no text of it. */
+export function contentOf({ content, structuredContent }: CallToolResult): readonly ContentPart[] {
+  const parts = content.map(toPart);
+  const hasText = parts.some((part) => part.type === 'text');
+  return structuredContent === undefined || hasText ? parts : [textPart(JSON.stringify(structuredContent)), ...parts];
+}
+
+function toPart(block: Block): ContentPart {
+  switch (block.type) {
+    case 'text':
+      return textPart(block.text);
+    case 'image':
+      return mediaPart('image', block.mimeType, block.data);
+    case 'audio':
+      return mediaPart('audio', block.mimeType, block.data);
+    case 'resource_link':
+      return textPart(`[resource ${block.name}: ${block.uri}${block.description ? `, ${block.description}` : ''}]`);
+    case 'resource': {
+      const { uri, mimeType = 'application/octet-stream' } = block.resource;
+      return 'text' in block.resource
+        ? textPart(attachedText(uri, block.resource.text))
+        : mediaPart(uri, mimeType, block.resource.blob);
+    }
+  }
+}
+
+/** What the bytes are counts, not what the server says of them. */
+function mediaPart(name: string, mediaType: string, data: string): ContentPart {
+  const bytes = Buffer.from(data, 'base64');
+  const picture = measurePicture(bytes);
+  if (picture !== undefined) return { type: 'image', ...picture, data };
+  if (isPdf(bytes)) return { type: 'file', mediaType: 'application/pdf', name, data, pages: countPages(bytes) };
+  if (isReadAsText(mediaType)) return textPart(attachedText(name, bytes.toString('utf8')));
+  return textPart(`[${name} of type ${mediaType}, ${bytes.length} bytes: not shown, because models do not read it]`);
+}
+
+function textPart(text: string): ContentPart {
+  return { type: 'text', text };
 }

@@ -1,17 +1,17 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { createHash, randomUUID } from 'node:crypto';
 import { ToolError } from '../errors.ts';
-import { createOutputPreview } from './output-preview.ts';
+import { createTextEncoding } from '../files/text.ts';
 import { createSecretMask } from '../runtime/secret-mask.ts';
-import { createTextEncoding } from '../files/text-bytes.ts';
 import type { OutputSink } from '../tool.ts';
 
 /** Bytes of one result that are kept: design.md §6. What is beyond is counted and lost. */
-export const KEPT_BYTES = 64 * 1_024 * 1_024;
+const KEPT_BYTES = 64 * 1_024 * 1_024;
 
 /** Bytes held in memory before a file is opened: most results are smaller and need none. */
 const MEMORY_BYTES = 256 * 1_024;
@@ -19,7 +19,7 @@ const MEMORY_BYTES = 256 * 1_024;
 /** Bytes of a piece handed out for storage. */
 const PIECE_BYTES = 1_024 * 1_024;
 
-export interface OutputSinkOptions {
+interface OutputSinkOptions {
   /** Characters of beginning and end to remember. */
   readonly previewCharacters: number;
   /** Provider keys to mask. Default: none. */
@@ -188,4 +188,50 @@ async function openUnnamed(directory: string): Promise<FileHandle> {
   const file = await open(path, O_RDWR | O_CREAT | O_EXCL, 0o600);
   await rm(path);
   return file;
+}
+
+/** Reads a stream of bytes as UTF-8 and remembers its length, its beginning and its end, whatever its size. */
+interface OutputPreview {
+  add(bytes: Uint8Array): void;
+  end(): void;
+  readonly head: string;
+  readonly tail: string;
+  /** UTF-16 code units; invalid bytes count as the replacement characters that are shown for them. */
+  readonly totalCharacters: number;
+}
+
+/** Decoded at once: small strings die young, large ones pile up until the next full collection. */
+const SLICE_BYTES = 64 * 1_024;
+
+/** Keeps the first and the last `characters` of a stream. */
+function createOutputPreview(characters: number): OutputPreview {
+  // The mark at the start of a file is part of the original; offsets must count it.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let head = '';
+  let tail = '';
+  let total = 0;
+
+  function take(text: string): void {
+    total += text.length;
+    if (head.length < characters) head += text.slice(0, characters - head.length);
+    tail = text.length >= characters ? text.slice(-characters) : (tail + text).slice(-characters);
+  }
+
+  return {
+    add(bytes) {
+      for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+        take(decoder.decode(bytes.subarray(from, from + SLICE_BYTES), { stream: true }));
+      }
+    },
+    end: () => take(decoder.decode()),
+    get head() {
+      return head;
+    },
+    get tail() {
+      return tail;
+    },
+    get totalCharacters() {
+      return total;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CollectingSink } from './output-sink.ts';
-import { wholeCharacters } from '../files/whole-characters.ts';
+import { wholeCharacters } from '../files/text.ts';
 
 /** What a call has written so far. */
 export interface PartialOutput {

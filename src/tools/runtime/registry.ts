@@ -2,7 +2,7 @@ import type { ToolSchema } from '../../context/view/view.ts';
 import { checkToolDefinition } from '../define-tool.ts';
 import { ToolDefinitionError } from '../errors.ts';
 import { RUN_COMMAND } from './names.ts';
-import { toolSchema } from './tool-schema.ts';
+import { toolSchema } from './tool-input.ts';
 import type { ToolDefinition } from '../tool.ts';
 
 /** The tools that a worker knows, by name, in the order of declaration. */

@@ -1,11 +1,13 @@
 import type { ContentPart } from '../../context/log/content.ts';
-import { composeResult, type ComposedResult } from './compose-result.ts';
+import { composeResult } from './compose-result.ts';
+import type { ComposedResult } from './compose-result.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { nearestName } from './nearest-name.ts';
-import { createOutputSink, type CollectedOutput, type CollectingSink } from '../process/output-sink.ts';
+import { createOutputSink } from '../process/output-sink.ts';
+import type { CollectedOutput, CollectingSink } from '../process/output-sink.ts';
 import { watchPartialOutput, type KeepPartialOutput } from '../process/partial-output.ts';
-import { parseToolArguments } from './tool-arguments.ts';
+import { parseToolArguments } from './tool-input.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../tool.ts';
 
 /**

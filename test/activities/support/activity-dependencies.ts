@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Execution } from '../../../src/activities/runtime/activity-shell.ts';
+import type { Execution } from '../../../src/activities/runtime/activity.ts';
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
 import { createFenceWatch } from '../../../src/activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../../../src/activities/runtime/outlasting-work.ts';

@@ -1,4 +1,4 @@
-import type { Execution } from '../../../src/activities/runtime/activity-shell.ts';
+import type { Execution } from '../../../src/activities/runtime/activity.ts';
 import { callModel } from '../../../src/activities/model/call-model.ts';
 import { changeBranch } from '../../../src/activities/turn/change-branch.ts';
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';

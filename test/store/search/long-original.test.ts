@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { pino } from 'pino';
-import { recallOf } from '../../../src/activities/tool/recall-of.ts';
+import { recallOf } from '../../../src/activities/tool/tool-context.ts';
 import { writePieces } from '../../../src/store/log/content-pieces.ts';
 import { recallOpen } from '../../../src/tools/builtin/recall-open.ts';
 import { recallSearch } from '../../../src/tools/builtin/recall-search.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
-import { recallOf } from '../../../src/activities/tool/recall-of.ts';
+import { recallOf } from '../../../src/activities/tool/tool-context.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 

@@ -1,7 +1,7 @@
 import { placesOf, spellingOf } from '../../../context/log/one-spelling.ts';
 import type { Stretch } from '../../../context/log/one-spelling.ts';
 import { UNSPACED } from '../../../context/log/unspaced-words.ts';
-import { characterEnd, characterStart } from '../../../tools/files/whole-characters.ts';
+import { characterEnd, characterStart } from '../../../tools/files/text.ts';
 
 /** Which of the forms stand in a text as whole words. */
 export function formsIn(text: string, forms: readonly string[]): ReadonlySet<string> {

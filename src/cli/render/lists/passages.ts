@@ -1,5 +1,5 @@
 import type { FoundPassage } from '../../../client/types.ts';
-import { characterEnd } from '../../../tools/files/whole-characters.ts';
+import { characterEnd } from '../../../tools/files/text.ts';
 import { formsIn, setOff } from './found-words.ts';
 import { formatAge, formatCount } from '../text/numbers.ts';
 import { safeText } from '../text/safe-text.ts';

@@ -1,4 +1,4 @@
-import { raiseFlag } from '../../../turn/raise-flag.ts';
+import { raiseFlag } from '../../../turn/explain-outcome.ts';
 import type { TurnSummary } from '../../../client/types.ts';
 import { formatCost, formatCount, formatDuration, plural } from '../text/numbers.ts';
 

@@ -1,0 +1,158 @@
+import { anchoredCalibration } from '../../context/log/anchored-calibration.ts';
+import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
+import { isOverMessageCap } from '../../context/plan/message-cap.ts';
+import { planCompaction } from '../../context/plan/plan-compaction.ts';
+import type {
+  CompactionForm,
+  CompactionPlan,
+  CompactionReason,
+  CountedRequest,
+  ModelLimits,
+  PlanInput,
+  PlanResult,
+} from '../../context/plan/plan.ts';
+import { budgetFor, isEnabled } from '../../context/policy/budget.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import { countRequest } from '../../context/view/count-request.ts';
+import type { CompactionRow } from '../../store/compactions/compactions.ts';
+import { readFitCheck } from '../../store/compactions/fit-check.ts';
+import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import { readNewestFlush } from '../../store/compactions/flushes.ts';
+import type { Database } from '../../store/database/database.ts';
+import { readActiveEntryIds } from '../../store/log/active-entries.ts';
+import { readLimitNoteIds } from '../../store/log/notes.ts';
+import { countRecoveries } from '../../store/turns/overflow-recoveries.ts';
+import { readSnapshot } from '../../store/turns/turns.ts';
+import { RECALL_OPEN } from '../../tools/runtime/names.ts';
+import type { PlannedCompaction } from '../../turn/activity-values.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+
+/** The next request as the turn's policy counts it. */
+export function countNextRequest(check: FitCheck): CountedRequest {
+  const budget = budgetFor(check.policy, check.modelLimits);
+  const counted = countRequest({
+    policy: check.policy,
+    budget,
+    request: addMeasurements(check.view, check.fixed),
+    calibration: check.calibration,
+    reported: check.reported,
+  });
+  const isOverCap = isEnabled(check.policy) && isOverMessageCap(budget, check.view);
+  return isOverCap ? { ...counted, isDue: true } : counted;
+}
+
+/** Plans from what is stored; `form` asks for that form instead of the strongest. */
+export async function makePlan(
+  { database, reducers, logger }: ActivityDependencies,
+  turn: TurnReference,
+  wish: {
+    readonly check: FitCheck;
+    readonly source: PlanSource;
+    readonly reason: CompactionReason;
+    readonly form?: CompactionForm;
+    readonly keepFrom?: number;
+    readonly turnIsOver: boolean;
+    /** Limits of the model that summarizes (default: of the one in force). */
+    readonly summarizer?: ModelLimits;
+  },
+): Promise<PlanResult> {
+  const { check, source, reason, form, keepFrom, turnIsOver } = wish;
+  const isRepeated = reason === 'overflow' && check.policy.overflowRecoveries > 1;
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const summarizer = wish.summarizer ?? snapshot.summarizer.limits;
+  return planCompaction({
+    policy: check.policy,
+    budget: budgetFor(check.policy, check.modelLimits),
+    calibration: check.calibration,
+    summarizer,
+    fixed: check.fixed,
+    entries: source.entries,
+    summary: source.summary,
+    operations: source.operations,
+    turnId: turn.turnId,
+    reason,
+    counted: countNextRequest(check),
+    turnIsOver,
+    ...(isRepeated && { recoveries: await countRecoveries(database, turn) }),
+    recall: snapshot.tools.some((tool) => tool.name === RECALL_OPEN),
+    ...(await readWishes(database, turn, { check, source })),
+    ...definedOf({ form, keepFrom }),
+    reducers,
+    // Only the kind of error: its words may quote the conversation.
+    onReducerFailed: (reducer, error) =>
+      logger.warn(
+        { ...turn, reducer, code: error instanceof Error ? error.name : 'unknown' },
+        'a reducer failed or is not known to this worker, and was passed over',
+      ),
+  });
+}
+
+/** What the outlines do not tell: which notes are of limits, and for some policies, which entries name active files, and the newest flush. */
+async function readWishes(
+  database: Database,
+  { conversationId }: TurnReference,
+  { check, source }: { readonly check: FitCheck; readonly source: PlanSource },
+): Promise<Pick<PlanInput, 'activeEntryIds' | 'flushed' | 'limitNoteIds'>> {
+  const { keep, summary } = check.policy;
+  const [limitNoteIds, activeEntryIds, flushed] = await Promise.all([
+    readLimitNoteIds(database, conversationId),
+    keep.activeFiles === null
+      ? undefined
+      : readActiveEntryIds(database, {
+          conversationId,
+          sequences: spokenSequences(source),
+          messages: keep.activeFiles.messages,
+        }),
+    summary.flush === null ? null : readNewestFlush(database, conversationId),
+  ]);
+  return { limitNoteIds, ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
+}
+
+/** Of messages, answers and results; notes and markers say nothing of files. */
+function spokenSequences({ entries }: PlanSource): number[] {
+  const spoken = [...entries].filter(({ kind }) => kind !== 'note' && kind !== 'compaction');
+  return spoken.map(({ sequence }) => sequence);
+}
+
+/** The log tells what the timeline tells. */
+export function logStarted({ logger }: ActivityDependencies, compaction: CompactionRow): void {
+  const { compactionId, reason, form, plan } = compaction;
+  const { tokensBefore, targets, entriesInView, parts } = plan;
+  const figures = { tokensBefore, targets, messages: entriesInView, parts: parts.length };
+  logger.info({ compactionId, reason, form, ...figures }, 'compaction started');
+}
+
+/**
+ * What the workflow has to do for a plan.
+ */
+export function describePlan({
+  plan,
+  compactionId,
+  reason,
+}: Pick<CompactionRow, 'compactionId' | 'plan' | 'reason'>): PlannedCompaction {
+  const { parts } = plan;
+  const waves = [...new Set(parts.map((part) => part.wave))].toSorted((one, other) => one - other);
+  return {
+    compactionId,
+    tokensBefore: plan.tokensBefore,
+    ...(reason === 'manual' && { requested: true }),
+    waves: waves.map((wave) =>
+      parts.filter((part) => part.wave === wave).map((part) => ({ number: part.number, label: partLabel(part, plan) })),
+    ),
+  };
+}
+
+/** What the Temporal UI shows beside the activity: at most 200 bytes. */
+function partLabel(part: CompactionPlan['parts'][number], plan: CompactionPlan): string {
+  const count = new Intl.NumberFormat('en-US');
+  const range = part.kind === 'merge' ? 'all parts' : `entries ${part.fromSequence}–${part.toSequence}`;
+  return `${range} · part ${part.number} of ${plan.parts.length} · ${count.format(part.inputTokens)} tokens → ≤ ${count.format(part.maximumOutput)}`;
+}
+
+/** The fit check with the calibration that agrees with the newest count of the provider. */
+export async function readFit(database: Database, turn: TurnReference): Promise<FitCheck> {
+  const check = await readFitCheck(database, turn);
+  const request = addMeasurements(check.view, check.fixed);
+  return { ...check, calibration: anchoredCalibration(check.calibration, request, check.reported) };
+}

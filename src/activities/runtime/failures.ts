@@ -1,0 +1,166 @@
+import { CompleteAsyncError } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { PinnedTextMissing } from '../../context/plan/check-pinned.ts';
+import { ModelCallError } from '../../models/model-client.ts';
+import type { Database } from '../../store/database/database.ts';
+import { isOutage, StoreError } from '../../store/database/errors.ts';
+import { recordWaitOver, recordWorkerWait } from '../../store/turns/waits.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import { MOST_FAILURES, REPEATED_FAILURE, retryDelayMilliseconds } from '../../turn/limits.ts';
+import type { WorkerNeed } from '../../turn/limits.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** Until an activity is tried again that Postgres was not there for. */
+const OUTAGE_RETRY_MILLISECONDS = 1_000;
+
+/**
+ * A failure after which Temporal tries the activity again.
+ * @param message codes and counts only: it is stored in the history.
+ */
+export function retryableFailure(type: string, message: string, delayMilliseconds: number): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nextRetryDelay: retryDelay(delayMilliseconds) });
+}
+
+/**
+ * The activity waits, and Temporal calls it again: no failure, so Temporal counts and logs none.
+ * @param message codes and names only: Temporal shows it beside the time of the next attempt.
+ */
+export function waitFailure(message: string, delayMilliseconds: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'Waiting',
+    message,
+    nextRetryDelay: retryDelay(delayMilliseconds),
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+/** Temporal fails an activity whose delay is 0. */
+function retryDelay(milliseconds: number): number {
+  return Math.max(1, Math.round(milliseconds));
+}
+
+export function isWait(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
+}
+
+/** Whether the error says that the activity was cancelled; those pass through unchanged, or a cancel would become a retry. */
+export function isCancellationError(error: unknown): boolean {
+  return error instanceof CancelledFailure || (error instanceof Error && error.name === 'AbortError');
+}
+
+/**
+ * Whether what a model client threw came before its request was sent: the worker lacks the provider, or fails to make the
+ * request. What the provider, the network or the reading of an answer fails with is always a `ModelCallError`.
+ */
+export function wasNotSent(error: unknown): boolean {
+  return !(error instanceof ModelCallError) && !isCancellationError(error);
+}
+
+/** Whether a worker fails with it at every try, whatever becomes of Postgres and of the turn. */
+export function isOwnFault(error: unknown): boolean {
+  return !(error instanceof StoreError) && !isOutage(error) && !isCancellationError(error);
+}
+
+/**
+ * What Temporal is told of an error: whether and when to try again. Only an outage is tried again without end; any other error
+ * that does not say itself what follows is counted. Messages of drivers and of Node quote values (a row, a path, a piece of
+ * JSON), so of an error that is not ours only name and code are passed on.
+ * @param count counts a failure with this code; returns how many there were
+ */
+export async function failureForTemporal(error: unknown, count: (code: string) => Promise<number>): Promise<unknown> {
+  if (error instanceof ApplicationFailure || error instanceof CompleteAsyncError || isCancellationError(error)) {
+    return error;
+  }
+  const { type, message, isFinal } = toldOf(error);
+  if (isFinal) return ApplicationFailure.create({ type, message, nonRetryable: true });
+  if (isOutage(error)) return retryableFailure(type, message, OUTAGE_RETRY_MILLISECONDS);
+  let failures: number;
+  try {
+    failures = await count(type);
+  } catch (refused) {
+    const { isFinal: isReplaced, ...told } = toldOf(refused);
+    if (isReplaced) return ApplicationFailure.create({ ...told, nonRetryable: true });
+    return retryableFailure(type, message, OUTAGE_RETRY_MILLISECONDS);
+  }
+  if (failures < MOST_FAILURES) return retryableFailure(type, message, retryDelayMilliseconds(failures));
+  const repeated = `failed ${failures} times, at last: ${message}`;
+  return ApplicationFailure.create({ type: REPEATED_FAILURE, message: repeated, nonRetryable: true });
+}
+
+/** `isFinal`: no further try can succeed. */
+function toldOf(error: unknown): { readonly type: string; readonly message: string; readonly isFinal: boolean } {
+  if (error instanceof StoreError) {
+    return { type: `Store.${error.code}`, message: error.message, isFinal: error.permanent };
+  }
+  // The same projection would lack the same.
+  if (error instanceof PinnedTextMissing) return { type: error.code, message: error.message, isFinal: true };
+  const { name, code } = describeError(error);
+  const message = code === undefined ? `unexpected ${name}` : `unexpected ${name} (${code})`;
+  return { type: name, message, isFinal: false };
+}
+
+/** Name, code and stack frames of any thrown value, without its message. */
+export function describeError(error: unknown): { name: string; code: string | undefined; frames: string } {
+  if (!(error instanceof Error)) return { name: typeof error, code: undefined, frames: '' };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return { name: error.name, code, frames: frames.slice(0, 12).join('\n') };
+}
+
+/**
+ * Temporal serves the polls of a queue in turn, five of each worker, and makes an attempt that failed at once again after a second: a
+ * second worker may need six attempts to get it. Only behind these the wait grows.
+ */
+const PROMPT_ATTEMPTS = 20;
+const PROMPT_DELAY_MILLISECONDS = 100;
+const GROWTH_MILLISECONDS = 200;
+const LONGEST_DELAY_MILLISECONDS = 10_000;
+/** Shorter waits are not worth a write. */
+const UNTOLD_ATTEMPTS = 2;
+
+/** This worker lacks what the activity needs; another worker of its queue may have it. Thrown before anything is written. */
+export class LackedHere extends Error {
+  override readonly name = 'LackedHere';
+  readonly need: WorkerNeed;
+
+  constructor(need: WorkerNeed) {
+    super(`this worker lacks ${need.needs} ${need.name}`);
+    this.need = need;
+  }
+}
+
+/**
+ * Leaves an activity to other workers until one has what it needs: no failure, however long it takes. What nobody seems to have is told.
+ * @param attempt that lacked it, from 1
+ * @returns the failure after which Temporal gives the activity to a worker again
+ */
+export async function handOver(
+  sql: Database,
+  of: { readonly conversationId: string; readonly turn: TurnReference | null },
+  attempt: number,
+  { need, message }: LackedHere,
+): Promise<Error> {
+  if (attempt > UNTOLD_ATTEMPTS) await recordWorkerWait(sql, of, need);
+  const growth = Math.max(0, attempt - PROMPT_ATTEMPTS) * GROWTH_MILLISECONDS;
+  return waitFailure(message, Math.min(PROMPT_DELAY_MILLISECONDS + growth, LONGEST_DELAY_MILLISECONDS));
+}
+
+/** Tells that the wait for a worker is over, if it was told. */
+export async function takeOn({ database }: ActivityDependencies, turn: TurnReference, attempt: number): Promise<void> {
+  if (attempt > UNTOLD_ATTEMPTS) await recordWaitOver(database, turn);
+}
+
+/** Whether the turn began with a tool that this worker lacks. */
+export function lacksTool(
+  { tools }: Pick<ActivityDependencies, 'tools'>,
+  snapshot: AgentSnapshot,
+  name: string,
+): boolean {
+  return tools.get(name) === undefined && snapshot.tools.some((tool) => tool.name === name);
+}
+
+/** @throws LackedHere when the model that a turn is to ask belongs to a provider that this worker lacks */
+export function requireProvider({ providers }: Pick<ActivityDependencies, 'providers'>, name: string): void {
+  if (!providers.includes(name)) throw new LackedHere({ needs: 'provider', name });
+}

@@ -1,0 +1,138 @@
+import { readAnswer } from '../../store/attempts/model-calls.ts';
+import { requestDecisions as request } from '../../store/messages/decisions.ts';
+import type { WantedDecision, Decision, DecisionKind } from '../../store/messages/decisions.ts';
+import { readSnapshot } from '../../store/turns/turns.ts';
+import { ASK_USER } from '../../tools/runtime/names.ts';
+import { parseToolArguments } from '../../tools/runtime/tool-input.ts';
+import type { ToolDefinition } from '../../tools/tool.ts';
+import type { RequestDecisionsInput, RequestDecisionsResult } from '../../turn/activity-values.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import {
+  DECISION_EXPIRES_AFTER_SECONDS,
+  mayFallUnder,
+  ownRuleName,
+  ruleName,
+  rulesFor,
+} from '../../turn/approval-rules.ts';
+import type { Execution } from '../runtime/activity.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { LackedHere, lacksTool, takeOn } from '../runtime/failures.ts';
+
+/**
+ * Finds the calls of an answer that a person must decide on and writes that they wait. Asked again after a decision or
+ * when time is over, it says what still waits.
+ */
+export async function requestDecisions(
+  dependencies: ActivityDependencies,
+  { turn, callNumber, runnable }: RequestDecisionsInput,
+  execution: Execution,
+): Promise<RequestDecisionsResult> {
+  const { database } = dependencies;
+  const [answer, { snapshot }] = await Promise.all([
+    readAnswer(database, { turn, callNumber }),
+    readSnapshot(database, turn.turnId),
+  ]);
+  const wanted: WantedDecision[] = [];
+  let lacking: string | null = null;
+  for (const part of answer?.content ?? []) {
+    if (part.type !== 'tool_call' || part.index >= runnable) continue;
+    if (lacksTool(dependencies, snapshot, part.name)) lacking ??= part.name;
+    const call = { name: part.name, argumentsText: part.arguments };
+    const decision = await wantedDecision(dependencies, snapshot, call);
+    if (decision !== null) wanted.push({ callIndex: part.index, tool: part.name, ...decision });
+  }
+  const open = await request(database, {
+    turn,
+    callNumber,
+    agent: snapshot.agent,
+    expiresAfterSeconds: snapshot.approvals?.expiresAfterSeconds ?? DECISION_EXPIRES_AFTER_SECONDS,
+    wanted,
+  });
+  dependencies.reachCrashPoint('requestDecisions:written');
+  // Whether a call asks is its tool's own word. While others wait anyhow, nobody waits for that.
+  if (lacking !== null && open.waiting === 0) throw new LackedHere({ needs: 'tool', name: lacking });
+  await takeOn(dependencies, turn, execution.attempt);
+  return open;
+}
+
+type Tools = Pick<ActivityDependencies, 'tools'>;
+
+/** Whether some call of this tool may have to wait for a person. Of a tool that this worker lacks another one knows. */
+export function mayAsk({ tools }: Tools, snapshot: AgentSnapshot, name: string): boolean {
+  if (!snapshot.tools.some((tool) => tool.name === name)) return false;
+  const tool = tools.get(name);
+  if (tool === undefined) return true;
+  const { approval = false } = tool;
+  return name === ASK_USER || approval !== false || mayFallUnder(snapshot.approvals?.rules ?? [], name);
+}
+
+/** What a call has to wait for and why; `null`: nothing. A call that cannot run, such as one with wrong arguments, asks nobody. */
+export async function wantedDecision(
+  { tools }: Tools,
+  snapshot: AgentSnapshot,
+  call: { readonly name: string; readonly argumentsText: string },
+): Promise<{ readonly kind: DecisionKind; readonly rules: readonly string[] } | null> {
+  const tool = tools.get(call.name);
+  if (tool === undefined || !mayAsk({ tools }, snapshot, call.name)) return null;
+  const parsed = await parseToolArguments(tool, call.argumentsText);
+  if (!parsed.ok) return null;
+  if (call.name === ASK_USER) return { kind: 'question', rules: [ASK_USER] };
+  const fitting = rulesFor(snapshot.approvals?.rules ?? [], { tool: call.name, input: parsed.input });
+  const rules = new Set(fitting.map(ruleName));
+  if (asksByItself(tool, parsed.input)) rules.add(ownRuleName(call.name));
+  return rules.size === 0 ? null : { kind: 'approval', rules: [...rules] };
+}
+
+/** A check that fails asks: in doubt a person decides. */
+function asksByItself({ approval }: ToolDefinition, input: unknown): boolean {
+  if (typeof approval !== 'function') return approval === true;
+  try {
+    return approval(input);
+  } catch {
+    return true;
+  }
+}
+
+/** What a call results in that does not run. */
+export interface DecidedResult {
+  readonly text: string;
+  readonly answered: boolean;
+  /** What it is compared by, when that is not `text`. */
+  readonly comparedBy?: string;
+}
+
+/** The result that a decision gives a call instead of running it; `null`: it may run. */
+export function resultOfDecision(decision: Decision | null): DecidedResult | null {
+  if (decision === null) {
+    return refused('This call needs the approval of the user, who was not asked. Make it again if it is still needed.');
+  }
+  const { state, kind, text } = decision;
+  switch (state) {
+    case 'approved':
+      return null;
+    case 'answered':
+      return { text: text ?? '', answered: true };
+    case 'denied':
+      return refused(
+        text === null
+          ? 'The user denied this call: it did not run. Do not try the same by another way; go on without it, or say what is missing.'
+          : `The user denied this call: it did not run. The reason: ${text}`,
+      );
+    case 'expired':
+    case 'withdrawn':
+    case 'waiting':
+      return {
+        ...refused(
+          kind === 'question'
+            ? `Nobody answered until ${decision.expiresAt}. Go on without the answer as far as you can, and say what you assumed.`
+            : `Nobody allowed this call until ${decision.expiresAt}, which counts as a denial: it did not run. Go on without it, or say what is missing.`,
+        ),
+        // The time is another one with each call, and nothing new.
+        comparedBy: 'expired',
+      };
+  }
+}
+
+function refused(text: string): DecidedResult {
+  return { text, answered: false };
+}

@@ -1,0 +1,186 @@
+import { definedOf } from '../../context/policy/defined-of.ts';
+import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
+import { readLeftBranches } from '../../store/conversations/branches.ts';
+import { isConversationOfUser } from '../../store/conversations/conversations.ts';
+import type { Database } from '../../store/database/database.ts';
+import { openEntry } from '../../store/log/entries.ts';
+import { readNewestRequestId } from '../../store/log/notes.ts';
+import { openAround } from '../../store/log/open-around.ts';
+import type { OpenRequest, OpenedText } from '../../store/log/open-entry.ts';
+import { findSourceConversation } from '../../store/memory/memories.ts';
+import type { MemoryScope } from '../../store/memory/memories.ts';
+import { countUnindexed, searchedInPart, searchMemory } from '../../store/memory/recall-search.ts';
+import { resultLimitFor } from '../../tools/runtime/compose-result.ts';
+import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
+import type { RecalledPage, RecalledRange, ToolMemory, ToolMemories } from '../../tools/tool.ts';
+import type { RunToolInput } from '../../turn/activity-values.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import { saidSecrets } from '../compaction/redaction.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { describeError } from '../runtime/failures.ts';
+import { throughOutage } from '../runtime/outlasting-work.ts';
+import { scopesOf, toolMemories } from '../turn/agent-memories.ts';
+
+/** The tools that the turn's agent was offered, as this worker has them. */
+export function offerOf({ tools, secrets }: ActivityDependencies, snapshot: AgentSnapshot) {
+  const names = snapshot.tools.map((tool) => tool.name);
+  return { secrets, offered: tools.offeredTo({ tools: names, allowCommands: snapshot.allowCommands }) };
+}
+
+/** What a tool gets, besides its signal and its output. */
+export function contextOf(
+  dependencies: ActivityDependencies,
+  call: RunToolInput & { readonly attempt: number },
+  snapshot: AgentSnapshot,
+) {
+  const { turn, attempt } = call;
+  const { turnId, conversationId } = turn;
+  return {
+    conversationId,
+    turnId,
+    attempt,
+    workspace: snapshot.workspace,
+    protectedPaths: dependencies.protectedPaths,
+    idempotencyKey: idempotencyKeyOf(call),
+    progress: () => undefined,
+    resultLimit: resultLimitFor(snapshot.modelLimits.window),
+    memory: recallOf(dependencies, conversationId, snapshot.memory === undefined ? [] : scopesOf(snapshot)),
+    memories: toolMemories(dependencies, { call, snapshot }),
+  };
+}
+
+/**
+ * What recall tools see: the conversation they run in, and entries of others that memories come from. What stands around such an
+ * entry they see in conversations of the same user only: a memory shares what it says, not the conversation that it was learned in.
+ * The entry itself is for all to whom the memory is shown, without its secrets where they are others.
+ * @param memoryScopes whose memories the agent is shown
+ */
+export function recallOf(
+  dependencies: Pick<ActivityDependencies, 'database' | 'embedder' | 'logger'>,
+  conversationId: string,
+  memoryScopes: readonly MemoryScope[] = [],
+): ToolMemory {
+  const { database, embedder, logger } = dependencies;
+  const reader = { conversationId, memoryScopes };
+  const onFailure = (error: unknown): void =>
+    logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
+  const meaning = embedder === null ? null : { embedder, onFailure };
+  return {
+    async search(query, limit, filter = {}) {
+      // What the turn answers is in view, and has the words of what the model asks for.
+      const exceptEntryId = await readNewestRequestId(database, conversationId);
+      const wanted = { ...filter, ...definedOf({ exceptEntryId: exceptEntryId ?? undefined }) };
+      return searchMemory(database, { ...wanted, conversationId, query, limit }, meaning);
+    },
+    searchedInPart: () => searchedInPart(database, conversationId),
+    countUnindexed: () => countUnindexed(database, { conversationId }),
+    async around(id, count) {
+      const own = await openAround(database, { conversationId, id, count });
+      const range = own === null ? await openAroundSource(database, reader, { id, count }) : { entries: own };
+      if (range === null || range === 'of_another_user') return range;
+      const left = await readLeftBranches(database, [id, ...range.entries.map(({ entryId }) => entryId)]);
+      return {
+        ...range,
+        ...definedOf({ branch: left.get(id) }),
+        entries: range.entries.map((entry) => Object.assign({}, entry, definedOf({ branch: left.get(entry.entryId) }))),
+      };
+    },
+    async open(id, offset, limit) {
+      const page =
+        (await openEntry(database, { conversationId, id, offset, limit })) ??
+        (await openSource(database, reader, { id, offset, limit }));
+      if (page === null) return null;
+      return { ...page, ...definedOf({ branch: (await readLeftBranches(database, [id])).get(id) }) };
+    },
+  };
+}
+
+/** Who opens what memories come from. */
+interface Reader {
+  readonly conversationId: string;
+  readonly memoryScopes: readonly MemoryScope[];
+}
+
+function userOf({ memoryScopes }: Reader): string | undefined {
+  return memoryScopes.find(({ scope }) => scope === 'user')?.scopeName;
+}
+
+async function openSource(
+  database: Database,
+  reader: Reader,
+  { id, ...page }: { readonly id: string; readonly offset: number; readonly limit: number },
+): Promise<RecalledPage | null> {
+  const conversationId = await findSourceConversation(database, { scopes: reader.memoryScopes, sourceId: id });
+  if (conversationId === null) return null;
+  const isOwn = await isOfOwnUser(database, reader, conversationId);
+  const opened = await (isOwn ? openEntry : openWithoutSecrets)(database, { ...page, conversationId, id });
+  return opened === null ? null : { ...opened, conversationId };
+}
+
+/** Longer than any form of a secret. Characters. */
+const AROUND_SECRETS = 20_000;
+
+/**
+ * To other users no entry shows what redaction kept out of the memory that it is the source of. Masked, character by character:
+ * offsets mean the same as in the original. What stands around the page is read too, for the half of a secret has no form.
+ */
+async function openWithoutSecrets(database: Database, request: OpenRequest): Promise<OpenedText | null> {
+  const { conversationId, offset, limit } = request;
+  const from = Math.max(0, offset - AROUND_SECRETS);
+  const opened = await openEntry(database, { ...request, offset: from, limit: offset - from + limit + AROUND_SECRETS });
+  if (opened === null) return null;
+  const { removed } = await redactSecrets(opened.text);
+  const secrets = [...removed, ...(await saidSecrets(database, conversationId, opened.text))];
+  const masked = secrets
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((text, secret) => text.replaceAll(secret, '*'.repeat(secret.length)), opened.text);
+  // No redaction looks into an image.
+  return { ...opened, text: masked.slice(offset - from, offset - from + limit), media: [] };
+}
+
+/** Not of another user's, also not in part. */
+async function isOfOwnUser(database: Database, reader: Reader, conversationId: string): Promise<boolean> {
+  const user = userOf(reader);
+  return user !== undefined && (await isConversationOfUser(database, conversationId, user));
+}
+
+async function openAroundSource(
+  database: Database,
+  reader: Reader,
+  { id, count }: { readonly id: string; readonly count: number },
+): Promise<RecalledRange | 'of_another_user' | null> {
+  const conversationId = await findSourceConversation(database, { scopes: reader.memoryScopes, sourceId: id });
+  if (conversationId === null) return null;
+  if (!(await isOfOwnUser(database, reader, conversationId))) return 'of_another_user';
+  const entries = await openAround(database, { conversationId, id, count });
+  return entries === null ? null : { entries, conversationId };
+}
+
+interface MemoryContext {
+  readonly memory: ToolMemory;
+  readonly memories: ToolMemories | null;
+  readonly signal: AbortSignal;
+}
+
+/** What a tool reads and remembers, waiting while Postgres is away for as long as the call lasts. */
+export function withPatientMemory<Context extends MemoryContext>(
+  dependencies: Pick<ActivityDependencies, 'logger'>,
+  context: Context,
+): Context {
+  const { memory, memories, signal } = context;
+  const wait = <Result>(work: () => Promise<Result>): Promise<Result> => throughOutage(dependencies, { signal }, work);
+  return {
+    ...context,
+    memory: {
+      search: (...asked) => wait(() => memory.search(...asked)),
+      open: (...asked) => wait(() => memory.open(...asked)),
+      searchedInPart: () => wait(() => memory.searchedInPart()),
+      countUnindexed: () => wait(() => memory.countUnindexed()),
+      around: (...asked) => wait(() => memory.around(...asked)),
+    },
+    memories: memories && {
+      remember: (stated) => wait(() => memories.remember(stated)),
+      forget: (id) => wait(() => memories.forget(id)),
+    },
+  };
+}

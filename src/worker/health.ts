@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { describeError } from '../activities/runtime/failures.ts';
+import type { Database } from '../store/database/database.ts';
+
+/** Temporal answers within it, or the worker is not ready. */
+const TEMPORAL_MILLISECONDS = 2_000;
+
+export async function requireReady(
+  isShuttingDown: boolean,
+  { database, client: { connection } }: { readonly database: Database; readonly client: Client },
+): Promise<void> {
+  if (isShuttingDown) throw new Error('the worker shuts down');
+  await database`select 1`;
+  await connection.withDeadline(Date.now() + TEMPORAL_MILLISECONDS, () => connection.workflowService.getSystemInfo({}));
+}
+
+/**
+ * Answers `/healthz` while the process lives and `/readyz` while the worker serves turns, until it has ended.
+ * @param port 0: a free one
+ * @returns the port
+ */
+export async function serveHealth(
+  port: number,
+  { checkReady, ended }: { readonly checkReady: () => Promise<void>; readonly ended: Promise<void> },
+): Promise<number> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, text: string): void => {
+      response.writeHead(status, { 'content-type': 'text/plain' }).end(text);
+    };
+    if (request.url === '/healthz') answer(200, 'ok');
+    else if (request.url !== '/readyz') answer(404, 'not found');
+    else
+      void checkReady().then(
+        () => answer(200, 'ok'),
+        () => answer(503, 'not ready'),
+      );
+  });
+  server.listen(port);
+  await once(server, 'listening');
+  const close = (): void => void server.close();
+  void ended.then(close, close);
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+/** The check of the container image calls a worker dead whose file is older than 30 seconds. */
+const INTERVAL_MILLISECONDS = 5_000;
+
+/**
+ * Writes a file again and again while a worker runs, so that a health check can tell from its age that the worker is alive
+ * without starting a program of its own. The file is gone when the worker has ended.
+ * @param path absolute or relative to the working directory
+ */
+export function keepHealthFile(
+  path: string,
+  { ended, logger, interval = INTERVAL_MILLISECONDS }: { ended: Promise<void>; logger: Logger; interval?: number },
+): void {
+  const write = (): Promise<void> =>
+    writeFile(path, `${process.pid}\n`).catch((error: unknown) =>
+      logger.warn(describeError(error), 'the health file could not be written'),
+    );
+  let last = write();
+  const timer = setInterval(() => {
+    last = write();
+  }, interval);
+  const end = async (): Promise<void> => {
+    clearInterval(timer);
+    await last;
+    await rm(path, { force: true });
+  };
+  void ended.then(end, end);
+}

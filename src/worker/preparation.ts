@@ -1,0 +1,81 @@
+import type { Client } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { connectDatabase, isPooled, SILENCE_LIMIT_MILLISECONDS } from '../store/database/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { requireCurrentSchema } from '../store/database/migrate.ts';
+import { openDatabase, requireNotifications, WITHOUT_DIRECT_CONNECTION } from '../store/database/pooler.ts';
+import { claimNamespace, requireNamespace } from '../store/database/temporal-namespace.ts';
+import { ensureNamespace } from '../temporal/namespace.ts';
+import { createSearchAttributes } from '../temporal/search-attributes.ts';
+
+export interface DatabaseAddress {
+  readonly databaseUrl: string;
+  /** The same database without a pooler in between. Default: `databaseUrl`. */
+  readonly databaseListenUrl?: string | null;
+}
+
+/**
+ * One pool for all, a connection of its own for live text, and one whose session says that the worker lives.
+ * @throws StoreError `database_pooled`
+ */
+export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
+  const silenceLimitMilliseconds = SILENCE_LIMIT_MILLISECONDS;
+  const database = await openDatabase({
+    url,
+    listenUrl,
+    applicationName: 'holdfast-worker',
+    maximumConnections: 20,
+    silenceLimitMilliseconds,
+  });
+  return {
+    database,
+    /** `null`: there is no way to Postgres without a pooler. */
+    sessionDatabase:
+      listenUrl === null && isPooled(database)
+        ? null
+        : connectDatabase({
+            url: listenUrl ?? url,
+            applicationName: 'holdfast-session',
+            maximumConnections: 1,
+            silenceLimitMilliseconds,
+            keepsSession: true,
+          }),
+    liveDatabase: connectDatabase({
+      url,
+      applicationName: 'holdfast-live',
+      maximumConnections: 1,
+      silenceLimitMilliseconds,
+    }),
+  };
+}
+
+/** @throws StoreError `database_pooled`, `database_behind`, `database_differs` */
+export async function checkDatabase(
+  { database, sessionDatabase }: Pick<Awaited<ReturnType<typeof openPools>>, 'database' | 'sessionDatabase'>,
+  logger: Logger,
+): Promise<void> {
+  if (sessionDatabase !== null) await requireNotifications(database);
+  else logger.warn(`${WITHOUT_DIRECT_CONNECTION}; name one in DATABASE_LISTEN_URL`);
+  await requireCurrentSchema(database);
+}
+
+/**
+ * Makes sure that the database belongs to the namespace, and that the namespace has what every turn needs.
+ * @throws StoreError `namespace_differs`; TemporalError `namespace_missing`, `search_attributes_missing`
+ */
+export async function prepareNamespace(
+  namespace: string,
+  worker: {
+    readonly database: Database;
+    readonly connection: NativeConnection;
+    readonly client: Client;
+    readonly logger: Logger;
+  },
+): Promise<void> {
+  // Before one is created that only a wrong name asks for.
+  await requireNamespace(worker.database, { name: namespace });
+  await claimNamespace(worker.database, await ensureNamespace(worker.client));
+  const created = await createSearchAttributes(worker.connection, namespace);
+  if (created.length > 0) worker.logger.info({ created }, 'created the search attributes that turns set');
+}
