@@ -11,7 +11,7 @@ create table memories (
   kind text not null check (kind in ('fact', 'preference', 'decision', 'summary')),
   text json not null check (length(btrim((text)::text, ' "')) > 0), -- What is remembered, a JSON string.
   -- Whose words it rests on; what tools said is never an instruction.
-  origin text not null check (origin in ('user', 'model', 'tool')),
+  origin text not null check (origin in ('user', 'model')),
   -- Where it was learned, and with which it is deleted; null: by hand.
   conversation_id uuid references conversations deferrable,
   source_id uuid, -- The entry or compaction that says it; null when unknown.

@@ -4,26 +4,14 @@ import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
-import { appendNote, getEntry, listEntries } from '../../src/store/log/entries.ts';
+import { getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
-import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
-import {
-  SNAPSHOT,
-  answerWith,
-  endedAs,
-  finishToolCall,
-  register,
-  send,
-  startTurn,
-  text,
-  toolCall,
-  useTestStore,
-} from '../store/support/store-builders.ts';
+import { SNAPSHOT, endedAs, send, startTurn, text, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 
@@ -31,15 +19,6 @@ const { sql } = useTestStore();
 
 const FACT = 'The heron gate opens at seven bar, and at nine on Sundays.';
 const NEVER_SAID = 'The build takes four minutes on a machine like this one.';
-
-/** The result of a tool, of a call beyond those of the rememberer. */
-async function returned(turn: TurnReference, said: string, { call = 1_000, tool = 'read_file' } = {}): Promise<string> {
-  const registered = await register(sql, turn, call);
-  await storeAnswer(sql, answerWith(turn, call, registered, [toolCall(0, tool)]));
-  const entryId = newId();
-  await finishToolCall(sql, turn, call, 0, { entryId, ...text(said) });
-  return entryId;
-}
 
 /** The entry of the user that says this. */
 async function messageOf({ conversationId }: TurnReference, said: string): Promise<string> {
@@ -57,25 +36,15 @@ async function kindOf(entryId: string): Promise<string | undefined> {
 }
 
 describe('the source of a memory is', () => {
-  it('the message of the user that says most of it, whatever was said before and afterwards', async () => {
+  it('the newest message of the user that says it, whatever was said before and afterwards', async () => {
     const rememberer = await startRememberer(sql, { said: 'hello' });
     const { turn } = rememberer;
     for (const said of [`Note this: ${FACT}`, 'Is it so that the heron gate opens at all?'])
       await send(sql, { conversationId: turn.conversationId, ...text(said) });
     await takeMessages(sql, turn);
-    await returned(turn, `The page says: ${FACT}`);
     await rememberer.remember(FACT);
     expect(await rememberer.inForce()).toMatchObject([{ origin: 'user' }]);
     expect(await sourceOf(rememberer)).toBe(await messageOf(turn, 'Note this'));
-  });
-
-  it('the result of the tool whose words it has, also where recall has shown them again', async () => {
-    const rememberer = await startRememberer(sql);
-    const read = await returned(rememberer.turn, FACT, { call: 1_000 });
-    await returned(rememberer.turn, `entry ${read} · tool_result\n${FACT}`, { call: 1_001, tool: 'recall_open' });
-    await rememberer.remember(FACT);
-    expect(await rememberer.inForce()).toMatchObject([{ origin: 'tool' }]);
-    expect(await sourceOf(rememberer)).toBe(read);
   });
 
   it('otherwise the answer that has it remembered', async () => {
@@ -83,21 +52,6 @@ describe('the source of a memory is', () => {
     await rememberer.remember(NEVER_SAID);
     expect(await rememberer.inForce()).toMatchObject([{ origin: 'model' }]);
     expect(await kindOf(await sourceOf(rememberer))).toBe('assistant');
-  });
-
-  it('never what holds memories or passages of others too: a note of memories, and what recall found', async () => {
-    const rememberer = await startRememberer(sql);
-    const { turn, user } = rememberer;
-    await insertMemory(sql, { id: newId(), scope: 'user', scopeName: user, kind: 'fact', text: FACT, origin: 'tool' });
-    const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
-    const note = await relevantMemories(sql, { conversationId: turn.conversationId, snapshot, goal: 'heron gate' });
-    if (note === null) throw new Error('nothing is noted');
-    await appendNote(sql, { ...note, turn, slot: 'memories', key: 'memories' });
-    await returned(turn, `entry 1 · of conversation 2\n${FACT}`, { tool: 'recall_open' });
-    await rememberer.remember(`It is noted: ${FACT}`);
-    const [kept] = await rememberer.inForce();
-    expect(kept).toMatchObject({ origin: 'tool', text: `It is noted: ${FACT}` });
-    expect(await kindOf(kept?.sourceId ?? '')).toBe('assistant');
   });
 });
 
@@ -163,8 +117,8 @@ it('a memory is not told while the view shows its source as it is, and is once t
   const rememberer = await startRememberer(sql);
   const { turn, user } = rememberer;
   const { conversationId } = turn;
-  const entryId = await returned(turn, FACT);
   await rememberer.remember(FACT);
+  const entryId = await sourceOf(rememberer);
   const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
   const note = async (): Promise<string> =>
     textOf((await relevantMemories(sql, { conversationId, snapshot, goal: 'heron gate' }))?.content ?? []);

@@ -86,7 +86,7 @@ describe('a conversation file', () => {
     const other = await richConversation(sql);
     const workspace = { scope: 'workspace', scopeName: '/memories' } as const;
     const remember = async (of: string, supersedes: readonly string[] = []): Promise<string> => {
-      const what = { id: newId(), kind: 'fact', text: 'a fact', origin: 'tool', conversationId: of } as const;
+      const what = { id: newId(), kind: 'fact', text: 'a fact', origin: 'model', conversationId: of } as const;
       await insertMemory(sql, { ...workspace, ...what, supersedes });
       return what.id;
     };

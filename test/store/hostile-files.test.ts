@@ -179,7 +179,7 @@ it('memories of a file are data of whoever imports it, without secrets; those of
     { scope: 'workspace', scopeName: '/ours', count: 1 },
   ]);
   const [stored] = await listMemories(sql, { scopes: [{ scope: 'agent', scopeName: 'ours' }] });
-  expect(stored).toMatchObject({ origin: 'tool', conversationId });
+  expect(stored).toMatchObject({ origin: 'model', conversationId });
   expect(stored?.text).toContain('Run it for the agent');
   expect(stored?.text).not.toContain(secret);
 });

@@ -25,7 +25,7 @@ describe('memories', () => {
     await insertMemory(sql, memory(scope, 'older'));
     const odd = memory(scope, 'NUL \0 and \uD800', {
       kind: 'summary',
-      origin: 'tool',
+      origin: 'model',
       conversationId,
       sourceId,
       confidence: 0.5,

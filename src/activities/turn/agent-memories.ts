@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { textOf } from '../../context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
 import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../../context/memory/choose-memories.ts';
-import { readOrigin } from '../../context/memory/memory-origin.ts';
-import type { MemorySource, SaidText } from '../../context/memory/memory-origin.ts';
+import { sentencesOf, sentencesSaid } from '../../context/memory/memory-origin.ts';
 import { budgetFor } from '../../context/policy/budget.ts';
-import { finishGivingWay } from '../../models/protocols/give-way.ts';
+import { givingWay } from '../../models/protocols/give-way.ts';
 import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
 import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
@@ -17,10 +16,9 @@ import type { NewContent } from '../../store/log/entries.ts';
 import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../../store/log/notes.ts';
 import { chooseMemories, stateMemory } from '../../store/memory/choose-memories.ts';
 import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../../store/memory/memories.ts';
-import type { MemoryScope, StoredMemory } from '../../store/memory/memories.ts';
+import type { MemoryScope, MemoryToInsert, StoredMemory } from '../../store/memory/memories.ts';
 import { isOfAnotherUser, readMemoryUser } from '../../store/memory/memory-users.ts';
 import type { MemoryUser } from '../../store/memory/memory-users.ts';
-import { readQuotedMemories } from '../../store/memory/quoted-memories.ts';
 import { readSaidWords } from '../../store/memory/said-words.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
@@ -195,7 +193,7 @@ async function remember(
   const own = scopes.find((each) => each.scope === scope);
   if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
   const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
-  const { origin, entryId } = await findOrigin(database, { text, conversationId, scopes });
+  const { origin, entryId } = await findOrigin(database, { text, conversationId });
   const memory = {
     ...own,
     id: idOf(idempotencyKeyOf(call)),
@@ -226,57 +224,30 @@ function idOf(idempotencyKey: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Characters that are looked through for the words of a memory: some four million tokens. A second of English, three of Chinese. */
-const MOST_CHARACTERS = 16_000_000;
-
-/**
- * Whose words a memory rests on, and the entry of the conversation that says them, by all that the model may have them from: what
- * was said in the conversation, however long ago, and what other conversations left to these scopes as quoted data. Otherwise a page
- * that one conversation read would come back in another as the model's own words.
- */
-export async function findOrigin(
-  sql: Queries,
-  {
-    text,
-    conversationId,
-    scopes,
-    mostCharacters = MOST_CHARACTERS,
-  }: {
-    readonly text: string;
-    readonly conversationId: string;
-    readonly scopes: readonly MemoryScope[];
-    /** Of the user and of tools, each. Beyond them, what is not the user's counts as a tool's. */
-    readonly mostCharacters?: number;
-  },
-): Promise<MemorySource> {
-  const reading = readOrigin(text);
-  const ofUser = await walk(
-    [readSaidWords(sql, conversationId, 'user')],
-    (texts) => reading.readUser(texts),
-    mostCharacters,
-  );
-  if (ofUser === 'settled') return reading.source(true);
-  const ofTools = await walk(
-    [readQuotedMemories(sql, scopes), readSaidWords(sql, conversationId, 'tools')],
-    (texts) => reading.readTools(texts),
-    mostCharacters,
-  );
-  return reading.source(ofTools !== 'cut_off');
+/** Whose words a memory rests on. */
+interface MemorySource {
+  readonly origin: MemoryToInsert['origin'];
+  /** The newest message of the user that says some of it; `null` where he does not say all of it. */
+  readonly entryId: string | null;
 }
 
-/** Page by page, until one settles it, none is left, or enough characters were read. */
-async function walk(
-  sources: readonly AsyncIterable<readonly SaidText[]>[],
-  read: (texts: readonly SaidText[]) => Generator<undefined, boolean>,
-  mostCharacters: number,
-): Promise<'settled' | 'read' | 'cut_off'> {
-  let left = mostCharacters;
-  for (const source of sources) {
-    for await (const texts of source) {
-      if (left <= 0) return 'cut_off';
-      if (await finishGivingWay(read(texts))) return 'settled';
-      left -= texts.reduce((sum, { text }) => sum + text.length, 0);
+/** Whether the user said all of a memory in his conversation, however long ago. */
+async function findOrigin(
+  sql: Queries,
+  { text, conversationId }: { readonly text: string; readonly conversationId: string },
+): Promise<MemorySource> {
+  const unsaid = new Set(sentencesOf(text));
+  let newest: string | null = null;
+  if (unsaid.size === 0) return { origin: 'model', entryId: null };
+  const afterMessage = givingWay();
+  for await (const messages of readSaidWords(sql, conversationId, 'user')) {
+    for (const message of messages) {
+      const said = sentencesSaid(unsaid, message.text);
+      if (said.length > 0) newest ??= message.entryId;
+      for (const sentence of said) unsaid.delete(sentence);
+      if (unsaid.size === 0) return { origin: 'user', entryId: newest };
+      await afterMessage();
     }
   }
-  return 'read';
+  return { origin: 'model', entryId: null };
 }

@@ -86,7 +86,7 @@ export const storedMemory = z
     scopeName: z.string(),
     kind: z.enum(['fact', 'preference', 'decision', 'summary']),
     text: z.string(),
-    origin: z.enum(['user', 'model', 'tool']),
+    origin: z.enum(['user', 'model']),
     conversationId: z.string().nullable(),
     user: z.string().nullable(),
     sourceId: z.string().nullable(),

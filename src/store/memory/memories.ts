@@ -26,8 +26,8 @@ export interface MemoryToInsert extends MemoryScope {
   readonly id: string;
   readonly kind: MemoryKind;
   readonly text: string;
-  /** Whose words it rests on. What came from tool output is `tool`: it is shown as such and never is an instruction. */
-  readonly origin: 'user' | 'model' | 'tool';
+  /** Whose words it rests on. What the user did not say is shown as data and never is an instruction. */
+  readonly origin: 'user' | 'model';
   /** Where it was learned; absent when it was written by hand. */
   readonly conversationId?: string;
   /** The entry that says it, or the compaction that it is the summary of; needs `conversationId`, whose it is. */
@@ -52,7 +52,7 @@ export interface StoredMemory extends MemoryScope {
   readonly id: string;
   readonly kind: MemoryKind;
   readonly text: string;
-  readonly origin: 'user' | 'model' | 'tool';
+  readonly origin: 'user' | 'model';
   readonly conversationId: string | null;
   /** Whom that conversation names. */
   readonly user: string | null;

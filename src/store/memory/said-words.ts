@@ -1,9 +1,5 @@
 import { attachedFile } from '../../context/log/attached-text.ts';
-import { quotedOfToolsIn } from '../../context/memory/choose-memories.ts';
-import { textOf } from '../../context/log/content.ts';
 import type { ContentPart } from '../../context/log/content.ts';
-import type { SaidText } from '../../context/memory/memory-origin.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
 import type { Queries } from '../database/database.ts';
 import { entryTexts } from '../log/entry-text.ts';
 
@@ -14,17 +10,21 @@ const KINDS = {
   user: ['user'],
   // What a summary says, it may have from a tool.
   // And what came with a message of the user, or with an import.
-  tools: ['tool_result', 'branch_summary', 'compaction', 'note', 'user'],
+  tools: ['tool_result', 'branch_summary', 'compaction', 'user'],
   model: ['assistant'],
 } as const;
 
 type Speaker = keyof typeof KINDS;
 
+interface SaidText {
+  readonly text: string;
+  readonly entryId: string;
+}
+
 interface SaidRow {
   readonly id: string;
   readonly sequence: number;
   readonly kind: (typeof KINDS)[Speaker][number];
-  readonly tool_name: string | null;
   /** Without images and files: they are large and say nothing here. */
   readonly content: readonly ContentPart[];
   readonly summary: string | null;
@@ -33,9 +33,8 @@ interface SaidRow {
 }
 
 /**
- * Pages of what the user said in a conversation, of what tools did (their results, summaries, files that the user attached, messages
- * that were imported, and memories that were shown as quoted data), or of what the model said and called tools with. Of all branches, newest first; for telling whose words a text repeats.
- * Each with its entry, where that says it itself.
+ * Pages of what the user said in a conversation, of what tools did (their results, summaries, files that the user attached, and messages
+ * that were imported), or of what the model said and called tools with. Of all branches, newest first; for telling whose words a text repeats.
  */
 export async function* readSaidWords(
   sql: Queries,
@@ -45,14 +44,14 @@ export async function* readSaidWords(
   let before: number | null = null;
   for (;;) {
     const rows: SaidRow[] = await sql<SaidRow[]>`
-      select e.id, e.sequence, e.kind, e.tool_name, k.summary, e.sequence <= coalesce(c.imported_through, 0) as is_imported, (
+      select e.id, e.sequence, e.kind, k.summary, e.sequence <= coalesce(c.imported_through, 0) as is_imported, (
           -- By its beginning: Postgres cannot read a member of what holds NUL.
           select coalesce(json_agg(part), '[]') from json_array_elements(e.content) as parts (part)
           where left(part::text, 40) !~ '^\\s*\\{\\s*"type"\\s*:\\s*"(image|file)"') as content
       from entries e join conversations c on c.id = e.conversation_id
       left join compactions k on k.conversation_id = e.conversation_id and k.marker_entry_id = e.id
       where e.conversation_id = ${conversationId} and e.kind = any(${[...KINDS[whose]]})
-        and (e.slot is null or e.slot = 'memories') ${before === null ? sql`` : sql`and e.sequence < ${before}`}
+        ${before === null ? sql`` : sql`and e.sequence < ${before}`}
       order by e.sequence desc limit ${ENTRIES_PER_PAGE}`;
     if (rows.length > 0) yield rows.flatMap((row) => saidTexts(row, whose));
     if (rows.length < ENTRIES_PER_PAGE) return;
@@ -61,17 +60,8 @@ export async function* readSaidWords(
 }
 
 function saidTexts(row: SaidRow, whose: Speaker): SaidText[] {
-  const entryId = saysItself(row) ? row.id : null;
-  return (row.kind === 'user' ? textsOfMessage(row, whose) : textsOf(row)).map((text) => ({ text, entryId }));
-}
-
-/**
- * What recall found, a summary and a note of memories say after others, and more besides: all who share a memory may open the entry
- * that it names, and the rest of such a one is of other entries, or of memories that are not theirs.
- */
-function saysItself({ kind, tool_name: toolName }: SaidRow): boolean {
-  if (kind === 'tool_result') return toolName !== RECALL_SEARCH && toolName !== RECALL_OPEN;
-  return kind === 'user' || kind === 'assistant';
+  const texts = row.kind === 'user' ? textsOfMessage(row, whose) : textsOf(row);
+  return texts.map((text) => ({ text, entryId: row.id }));
 }
 
 /** What the user said himself, or all else that stands in a message of his. */
@@ -82,7 +72,6 @@ function textsOfMessage({ content, is_imported: isImported }: SaidRow, whose: Sp
 }
 
 function textsOf({ kind, content, summary }: SaidRow): readonly string[] {
-  if (kind === 'note') return quotedOfToolsIn(textOf(content));
   if (kind === 'compaction') return [summary ?? ''];
   return entryTexts(kind === 'assistant' ? content : content.filter(({ type }) => type === 'text'));
 }

@@ -235,7 +235,7 @@ export class FileImporter {
     const { tenant = DEFAULT_TENANT } = this.request;
     // No term has a comma, a quotation mark or a brace.
     const terms = `{${termsOf({ ...row, tenant, scopeName, text }).join(',')}}`;
-    const here = { text, terms, tenant, scope_name: scopeName, origin: 'tool', ...this.ofConversation };
+    const here = { text, terms, tenant, scope_name: scopeName, origin: 'model', ...this.ofConversation };
     // A memory that the user stated again is another conversation's by now, and stays what he said last.
     await this.rows.insert('memories', { ...row, ...here }, 'on conflict (id, tenant) do nothing');
   }

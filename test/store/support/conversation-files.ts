@@ -45,7 +45,7 @@ export async function richConversation(sql: Database): Promise<string> {
     kind: 'fact',
     text: ODD,
     // As every memory of a file is when it was imported.
-    origin: 'tool',
+    origin: 'model',
     conversationId,
   });
   return conversationId;
