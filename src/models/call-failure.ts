@@ -9,25 +9,17 @@ export class BrokenAnswerError extends Error {
   override readonly name = 'BrokenAnswerError';
 }
 
-/** Internal: an error that came as an event of a stream that began well. Its body is classified. */
-export class StreamFailure extends Error {
-  override readonly name = 'StreamFailure';
-  /** The event's error, whatever its shape. */
+/** Internal: an error that came as an event of a stream that began well, or as a body with HTTP 200 where a stream was asked for. */
+export class RefusedInBody extends Error {
+  override readonly name = 'RefusedInBody';
+  /** The event's error or the body, whatever its shape. */
   readonly body: unknown;
+  /** `null`: it came within a stream. */
+  readonly response: Pick<Response, 'status' | 'headers'> | null;
 
-  constructor(body: unknown) {
-    super('The provider ended the stream with an error.');
+  constructor(body: unknown, response: Pick<Response, 'status' | 'headers'> | null = null) {
+    super('The provider answered with an error.');
     this.body = body;
-  }
-}
-
-/** Internal: a body came with HTTP 200 where a stream was asked for. */
-export class NotAStreamError extends Error {
-  override readonly name = 'NotAStreamError';
-  readonly response: { readonly status: number; readonly headers: Headers; readonly body: string };
-
-  constructor(response: { readonly status: number; readonly headers: Headers; readonly body: string }) {
-    super('The server answered without a stream.');
     this.response = response;
   }
 }
@@ -44,17 +36,14 @@ export class AbortError extends Error {
  */
 export function toModelCallError(error: unknown, provider: string, size?: RequestSize): ModelCallError {
   if (error instanceof ModelCallError) return error;
-  if (error instanceof NotAStreamError) {
-    const { status, headers, body } = error.response;
-    return classified(provider, { status, headers, body, text: undefined, streamed: false, size });
-  }
-  if (error instanceof StreamFailure) {
+  if (error instanceof RefusedInBody) {
+    const { body, response } = error;
     return classified(provider, {
-      status: undefined,
-      headers: undefined,
-      body: error.body,
+      status: response?.status,
+      headers: response?.headers,
+      body,
       text: undefined,
-      streamed: true,
+      streamed: response === null,
       size,
     });
   }

@@ -1,4 +1,4 @@
-import { openAISdkOf } from './protocols/openai-sdk.ts';
+import { openAISdkOf } from './protocols/sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
 
 /** What turns texts into vectors at a provider, through OpenAI's `/v1/embeddings`, which most servers speak. */

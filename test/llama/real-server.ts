@@ -50,7 +50,6 @@ describe.each(['chat', 'anthropic', 'responses'] as const)('conformance of %s', 
       parallel_calls: 'limited',
       thinking: 'missing',
       overflow_shape: 'works',
-      count_endpoint: protocol === 'chat' ? 'missing' : 'works',
       images: 'missing',
       cache_usage: 'works',
     });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createAnthropicClient } from '../../src/models/protocols/anthropic/client.ts';
+import { createModelClient } from '../../src/models/model-clients.ts';
 import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { assistant, call, failureOf, listening, requestOf, results, user, viewOf } from '../support/model-builders.ts';
 
@@ -39,7 +39,7 @@ async function clientOf(
   limits: { idleTimeoutMilliseconds?: number } = {},
 ) {
   server = await startHttpServer(answer);
-  return createAnthropicClient({
+  return createModelClient({
     name: 'anthropic',
     protocol: 'anthropic',
     baseUrl: `${server.url}/v1/`,
@@ -228,7 +228,7 @@ test('a megabyte of text and 200 tool calls in one answer are collected', async 
 
 test('a server without keys gets none', async () => {
   server = await startHttpServer((_, response) => stream(response, HELLO));
-  const client = createAnthropicClient({ name: 'local', protocol: 'anthropic', baseUrl: server.url, apiKey: null });
+  const client = createModelClient({ name: 'local', protocol: 'anthropic', baseUrl: server.url, apiKey: null });
   await client.answer(REQUEST, listening());
   expect(server.requests[0]?.headers['x-api-key']).toBeUndefined();
   expect(server.requests[0]?.headers.authorization).toBeUndefined();

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createChatClient } from '../../src/models/protocols/chat/client.ts';
+import { createModelClient } from '../../src/models/model-clients.ts';
 import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 
@@ -8,7 +8,7 @@ afterEach(async () => server?.close());
 
 async function clientOf(answer: Parameters<typeof startHttpServer>[0]) {
   server = await startHttpServer(answer);
-  return createChatClient({ name: 'local', protocol: 'chat', baseUrl: `${server.url}/v1`, apiKey: 'key' });
+  return createModelClient({ name: 'local', protocol: 'chat', baseUrl: `${server.url}/v1`, apiKey: 'key' });
 }
 
 const REQUEST = requestOf(viewOf([user('hi')]));
@@ -220,7 +220,7 @@ test('a base URL without /v1 is named as the cause of a 404, unless the server s
   const refusing = async (body: unknown) => {
     server = await startHttpServer((_, response) => respond(response, 404, body));
     const provider = { name: 'local', protocol: 'chat', baseUrl: server.url, apiKey: 'key' } as const;
-    const failure = await failureOf(createChatClient(provider).answer(REQUEST, listening()));
+    const failure = await failureOf(createModelClient(provider).answer(REQUEST, listening()));
     await server.close();
     return failure;
   };

@@ -53,10 +53,8 @@ function statusOf(report: ConformanceReport, name: Capability): ConformanceStatu
 describe('against the simulator', () => {
   test.each(['anthropic', 'chat', 'responses'] as const)('everything that %s has works', async (protocol) => {
     const report = await checkServer({ provider: provider(protocol, simulator.url), model: 'sim-8k-thinking' });
-    // Chat Completions has no endpoint that counts.
-    const missing = protocol === 'chat' ? ['count_endpoint'] : [];
     expect(report.findings.map(({ capability, status }) => [capability, status])).toEqual(
-      CAPABILITIES.map((name) => [name, missing.includes(name) ? 'missing' : 'works']),
+      CAPABILITIES.map((name) => [name, 'works']),
     );
     expect(report).toMatchObject({ fits: true, reachable: true });
     // OpenAI names no numbers in this protocol.
@@ -139,9 +137,7 @@ describe('in front of the simulator, as strict as the servers that people use', 
     const options = { provider: { ...provider('chat', strict.url), name: server }, model: 'sim-8k-thinking' };
     const report = await checkServer(options);
     await strict.close();
-    expect(report.findings.flatMap(({ capability, status }) => (status === 'works' ? [] : [capability]))).toEqual([
-      'count_endpoint',
-    ]);
+    expect(report.findings.flatMap(({ capability, status }) => (status === 'works' ? [] : [capability]))).toEqual([]);
   });
 });
 

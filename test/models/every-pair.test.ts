@@ -7,7 +7,7 @@ import { ChatCollector } from '../../src/models/protocols/chat/answer.ts';
 import { chatDialect } from '../../src/models/protocols/chat/dialect.ts';
 import { chatRequest } from '../../src/models/protocols/chat/request.ts';
 import { ResponsesCollector } from '../../src/models/protocols/responses/answer.ts';
-import type { AnswerCollector } from '../../src/models/protocols/stream-answer.ts';
+import type { AnswerCollector } from '../../src/models/protocols/answer-collector.ts';
 import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
 import { PICTURE, requestOf, user, viewOf } from '../support/model-builders.ts';
 import { checkAnthropicPairing, checkChatPairing, checkResponsesPairing } from '../support/pairing-rules.ts';

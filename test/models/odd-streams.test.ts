@@ -1,23 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/context/log/content.ts';
-import type { ModelClient } from '../../src/models/model-client.ts';
 import { anthropicRequest } from '../../src/models/protocols/anthropic/request.ts';
 import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
-import { createAnthropicClient } from '../../src/models/protocols/anthropic/client.ts';
-import { createChatClient } from '../../src/models/protocols/chat/client.ts';
-import { createResponsesClient } from '../../src/models/protocols/responses/client.ts';
-import type { ProtocolName, ProviderDefinition } from '../../src/models/provider.ts';
+import { createModelClient } from '../../src/models/model-clients.ts';
+import type { ProtocolName } from '../../src/models/provider.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 import { assistant, failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 
 let server: HttpServer | undefined;
 afterEach(async () => server?.close());
-
-const CLIENTS: Readonly<Record<ProtocolName, (provider: ProviderDefinition) => ModelClient>> = {
-  anthropic: createAnthropicClient,
-  chat: createChatClient,
-  responses: createResponsesClient,
-};
 
 /** A client of a server that writes these bytes and then ends the answer, or leaves the connection open. */
 async function clientOf(protocol: ProtocolName, text: string, isLeftOpen = false, type = 'text/event-stream') {
@@ -27,7 +18,7 @@ async function clientOf(protocol: ProtocolName, text: string, isLeftOpen = false
     else response.end(text);
   });
   const baseUrl = protocol === 'anthropic' ? server.url : `${server.url}/v1`;
-  return CLIENTS[protocol]({ name: 'odd', protocol, baseUrl, apiKey: 'key', idleTimeoutMilliseconds: 500 });
+  return createModelClient({ name: 'odd', protocol, baseUrl, apiKey: 'key', idleTimeoutMilliseconds: 500 });
 }
 
 const REQUEST = requestOf(viewOf([user('hi')]));

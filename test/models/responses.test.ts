@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createResponsesClient } from '../../src/models/protocols/responses/client.ts';
+import { createModelClient } from '../../src/models/model-clients.ts';
 import { startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 
@@ -18,7 +18,7 @@ const USAGE = {
 
 async function clientOf(events: readonly unknown[]) {
   server = await startHttpServer((_, response) => stream(response, events));
-  return createResponsesClient({ name: 'openai', protocol: 'responses', baseUrl: `${server.url}/v1/`, apiKey: 'key' });
+  return createModelClient({ name: 'openai', protocol: 'responses', baseUrl: `${server.url}/v1/`, apiKey: 'key' });
 }
 
 function done(index: number, item: unknown) {

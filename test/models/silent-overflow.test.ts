@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectSilentOverflow } from '../../src/models/errors/assess-call.ts';
+import { detectSilentOverflow } from '../../src/models/errors/silent-overflow.ts';
 
 type Input = Parameters<typeof detectSilentOverflow>[0];
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createAnthropicClient } from '../../src/models/protocols/anthropic/client.ts';
+import { createModelClient } from '../../src/models/model-clients.ts';
 import { createTransport } from '../../src/models/protocols/transport.ts';
 import { beginStream, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
@@ -40,7 +40,7 @@ async function clientOf(
   limits: { idleTimeoutMilliseconds?: number } = {},
 ) {
   server = await startHttpServer(answer);
-  return createAnthropicClient({
+  return createModelClient({
     name: 'anthropic',
     protocol: 'anthropic',
     baseUrl: `${server.url}/v1/`,
@@ -123,7 +123,7 @@ test('an answer over the total time limit ends although bytes keep coming', asyn
     const pings = setInterval(() => response.write('event: ping\ndata: {"type":"ping"}\n\n'), 20);
     response.on('close', () => clearInterval(pings));
   });
-  const client = createAnthropicClient({
+  const client = createModelClient({
     name: 'anthropic',
     protocol: 'anthropic',
     baseUrl: server.url,

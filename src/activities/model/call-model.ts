@@ -8,7 +8,7 @@ import type { ModelLimits } from '../../context/plan/plan.ts';
 import { projectChecked } from '../../context/plan/check-pinned.ts';
 import { RENDERER_VERSION, hasStubs } from '../../context/view/project-view.ts';
 import type { View } from '../../context/view/view.ts';
-import { answeredCall, assessCall } from '../../models/errors/assess-call.ts';
+import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
 import { finishGivingWay } from '../../models/protocols/give-way.ts';
 import { maximumOutputFor } from '../../models/catalogue/maximum-output.ts';
@@ -236,7 +236,8 @@ async function takeIn(
   const written = async <Result>(write: () => Promise<Result>): Promise<Result> =>
     throughOutage(dependencies, execution, write);
   if (learnedMedia !== undefined) await written(() => learnMediaLimits(dependencies, modelTry, learnedMedia));
-  const came = answeredCall(provider, {
+  const wrong = detectSilentOverflow({
+    provider,
     usage: answer.usage,
     stopReason: answer.stopReason,
     window: check.modelLimits.window,
@@ -244,7 +245,6 @@ async function takeIn(
     isCalibrated: check.calibration.samples >= 3,
     maximumOutput,
   });
-  const wrong = assessCall(came, Date.now());
   if (wrong !== null) return silentOverflow(dependencies, modelTry, execution, { answer, evidence: wrong.evidence });
   if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, execution, answer);
   return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });

@@ -1,10 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { given } from '../../config/environment.ts';
-import { CAPABILITIES } from '../../models/conformance/capability.ts';
+import { CAPABILITIES, isUnknownPath } from '../../models/conformance/capability.ts';
 import type { Capability, ConformanceFinding, ConformanceReport } from '../../models/conformance/capability.ts';
 import { otherAddress } from '../../models/catalogue/base-url-advice.ts';
-import { isUnknownPath } from '../../models/conformance/unknown-path.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { ProtocolName } from '../../models/provider.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
@@ -37,7 +36,7 @@ const SILENCE_MILLISECONDS = 30_000;
 function makeTest(name: string): Command {
   const command = newCommand(name)
     .description(
-      'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, a count endpoint, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
+      'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
     )
     .helpOption('-h, --help', 'show this help')
     .requiredOption('--model <name>', "the server's name of the model; without --base-url `provider/model`")

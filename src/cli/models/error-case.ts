@@ -1,19 +1,23 @@
 import { z } from 'zod';
-import type { FinishedCall } from '../../models/errors/assess-call.ts';
+import type { AnsweredCall } from '../../models/errors/silent-overflow.ts';
 import type { RawError } from '../../models/errors/signals.ts';
 import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import type { RequestSize } from '../../models/model-client.ts';
 import { stopReasonNamed } from '../../models/protocols/stop-reason.ts';
 
+type ErrorCase =
+  | { readonly error: RawError; readonly size?: RequestSize }
+  | { readonly answer: AnsweredCall }
+  | { readonly wrong: string };
+
 /** One line of `explain-error --jsonl`, or what is wrong with it. Never throws. */
-export function readErrorCase(
-  line: string,
-): { readonly call: FinishedCall; readonly size?: RequestSize } | { readonly wrong: string } {
+export function readErrorCase(line: string): ErrorCase {
   const value = parseJson(line);
   if (!isRecord(value)) return { wrong: 'the line is no JSON object' };
-  if (value['answer'] === undefined) return { call: errorOf(value), ...sizeOf(value) };
+  const error = errorOf(value);
+  if (value['answer'] === undefined) return { error, ...sizeOf(value) };
   const answer = Answer.safeParse(value['answer']);
-  if (answer.success) return { call: { ...errorOf(value), answer: { ...answer.data, usage: answer.data.usage } } };
+  if (answer.success) return { answer: { ...answer.data, usage: answer.data.usage, provider: error.provider } };
   const place = ['answer', ...(answer.error.issues[0]?.path ?? [])].join('.');
   return { wrong: `"${place}" is wrong or missing` };
 }

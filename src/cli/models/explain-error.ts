@@ -1,6 +1,6 @@
-import { assessCall } from '../../models/errors/assess-call.ts';
 import { assessError } from '../../models/errors/classify.ts';
 import type { ErrorAssessment, Repair } from '../../models/errors/assessment.ts';
+import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
 import type { RequestSize } from '../../models/model-client.ts';
 import { parseJson } from '../../models/protocols/json.ts';
 import { localCommand, option } from '../command.ts';
@@ -66,7 +66,9 @@ function explainCases(text: string, output: Output, size: RequestSize | undefine
       unreadable.push(index + 1);
       output.json({ ...verdict({ kind: 'unreadable', repair: 'none', evidence: read.wrong }), line: index + 1 });
     } else {
-      output.json(verdict(assessCall(read.call, Date.now(), read.size ?? size) ?? NOTHING_WRONG));
+      const assessed =
+        'answer' in read ? detectSilentOverflow(read.answer) : assessError(read.error, Date.now(), read.size ?? size);
+      output.json(verdict(assessed ?? NOTHING_WRONG));
       answered += 1;
     }
   }

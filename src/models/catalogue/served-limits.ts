@@ -1,6 +1,5 @@
-import { createAnthropicSdk } from '../protocols/anthropic/sdk.ts';
 import { numberOf, property } from '../protocols/json.ts';
-import { createOpenAISdk } from '../protocols/openai-sdk.ts';
+import { createAnthropicSdk, createOpenAISdk } from '../protocols/sdk.ts';
 import type { ProviderDefinition } from '../provider.ts';
 
 /** What a server's own list says of a model; what it does not say is absent. */

@@ -7,7 +7,6 @@ export const CAPABILITIES = [
   'parallel_calls',
   'thinking',
   'overflow_shape',
-  'count_endpoint',
   'images',
   'cache_usage',
 ] as const;
@@ -34,9 +33,6 @@ export interface ConformanceFinding {
   readonly detail: string;
 }
 
-/** What a check returns; the runner adds its name. */
-export type Verdict = Omit<ConformanceFinding, 'capability'>;
-
 export interface ConformanceReport {
   readonly model: string;
   /** Whether nothing fails. */
@@ -45,4 +41,9 @@ export interface ConformanceReport {
   readonly reachable: boolean;
   readonly findings: readonly ConformanceFinding[];
   readonly milliseconds: number;
+}
+
+/** What a server says that knows no such path: most often its base URL was given without `/v1`. */
+export function isUnknownPath({ status, detail }: ConformanceFinding): boolean {
+  return status === 'fails' && detail.startsWith('HTTP 404');
 }

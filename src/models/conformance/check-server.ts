@@ -1,14 +1,13 @@
 import { AbortError } from '../call-failure.ts';
+import { askServedLimits } from '../catalogue/served-limits.ts';
 import { ModelCallError } from '../model-client.ts';
 import { createModelClients } from '../model-clients.ts';
 import type { ProviderDefinition } from '../provider.ts';
-import { checkCacheUsage, checkCutAnswer, checkImages, checkStreaming, checkUsage } from './answer-checks.ts';
 import { CAPABILITIES } from './capability.ts';
-import type { Capability, ConformanceFinding, ConformanceReport, Verdict } from './capability.ts';
-import { checkOverflowShape } from './overflow-check.ts';
+import type { Capability, ConformanceFinding, ConformanceReport } from './capability.ts';
+import { CHECKS, notChecked } from './checks.ts';
+import type { CheckedServer, ServedWindow, Verdict } from './checks.ts';
 import { failureWords, Probe } from './probe.ts';
-import { checkCountEndpoint, servedWindow } from './server-facts.ts';
-import { checkParallelCalls, checkThinking, checkToolCalls } from './tool-checks.ts';
 
 export interface ConformanceOptions {
   readonly provider: ProviderDefinition;
@@ -26,91 +25,65 @@ export interface ConformanceOptions {
   readonly onFinding?: (finding: ConformanceFinding) => void;
 }
 
-const DEFAULT_SECONDS = 60;
 /** Anthropic caches prefixes from 4,096 tokens on for its small models; OpenAI from 1,024. */
 const CACHE_TOKENS = { anthropic: 4_200, chat: 1_500, responses: 1_500 } as const;
-
-type Check = (probe: Probe) => Promise<Verdict> | Verdict;
 
 /**
  * Asks a live server about a dozen small things, one after another, and tells what works. The first
  * call decides whether the rest is worth trying. Never throws for what the server does.
  */
 export async function checkServer(options: ConformanceOptions): Promise<ConformanceReport> {
-  const { provider, model, seconds = DEFAULT_SECONDS } = options;
+  const { provider, model, window, only, cacheTokens = CACHE_TOKENS[provider.protocol], seconds = 60 } = options;
   const started = performance.now();
-  const deadline = AbortSignal.timeout(seconds * 1_000);
-  const probe = new Probe({ client: createModelClients([provider])(provider.name), model, signal: deadline });
-  const checks = checksOf(options);
+  const client = createModelClients([provider])(provider.name);
+  const probe = new Probe(client, model, AbortSignal.timeout(seconds * 1_000));
+  const server: CheckedServer = {
+    cacheTokens,
+    window: async () => (window === undefined ? servedWindow(provider, model) : { tokens: window, source: '--window' }),
+  };
   const findings: ConformanceFinding[] = [];
-  let stoppedBy: string | null = null;
-  let isReachable = true;
-  // Everything that is said about answers needs the first one.
-  for (const capability of wanted(options.only)) {
-    const made: Outcome = stoppedBy === null ? await run(checks[capability], probe, seconds) : skipped(stoppedBy);
-    if (capability === 'streaming' && made.error !== undefined) {
-      stoppedBy = 'the first call failed';
-      isReachable = made.error !== 'connection';
-    }
-    const finding = { capability, ...made.verdict };
+  let reachable = true;
+  for (const capability of CAPABILITIES) {
+    // The first call is always made: without it nothing can be said of the others.
+    if (capability !== 'streaming' && only?.includes(capability) === false) continue;
+    const verdict =
+      capability !== 'streaming' && probe.answers.length === 0
+        ? notChecked('the first call failed')
+        : await Promise.resolve()
+            .then(() => CHECKS[capability](probe, server))
+            .catch((error: unknown) => {
+              if (capability === 'streaming') reachable = !isConnection(error);
+              return failed(error, seconds);
+            });
+    const finding = { capability, ...verdict };
     findings.push(finding);
     options.onFinding?.(finding);
   }
   return {
     model,
-    fits: isReachable && findings.every(({ status }) => status !== 'fails'),
-    reachable: isReachable,
+    fits: reachable && findings.every(({ status }) => status !== 'fails'),
+    reachable,
     findings,
     milliseconds: Math.round(performance.now() - started),
   };
 }
 
-/** The first call is always made: without it nothing can be said of the others. */
-function wanted(only: readonly Capability[] | undefined): readonly Capability[] {
-  return CAPABILITIES.filter((name) => name === 'streaming' || only === undefined || only.includes(name));
+function isConnection(error: unknown): boolean {
+  return error instanceof ModelCallError && error.verdict.kind === 'retryable' && error.verdict.cause === 'connection';
 }
 
-function checksOf({ provider, model, window, cacheTokens }: ConformanceOptions): Readonly<Record<Capability, Check>> {
-  const words = cacheTokens ?? CACHE_TOKENS[provider.protocol];
-  return {
-    streaming: checkStreaming,
-    usage: checkUsage,
-    cut_answer: checkCutAnswer,
-    tool_calls: checkToolCalls,
-    parallel_calls: checkParallelCalls,
-    thinking: checkThinking,
-    images: checkImages,
-    cache_usage: (probe) => checkCacheUsage(probe, words),
-    count_endpoint: (probe) => checkCountEndpoint(provider, probe),
-    overflow_shape: async (probe) =>
-      checkOverflowShape(
-        probe,
-        window === undefined ? await servedWindow(provider, model) : { tokens: window, source: '--window' },
-      ),
-  };
+function failed(error: unknown, seconds: number): Verdict {
+  if (error instanceof AbortError) return notChecked(`the ${seconds} seconds were over: allow more with --seconds`);
+  if (!(error instanceof ModelCallError)) throw error;
+  const detail = failureWords(error);
+  // A limit on the rate or an outage says nothing about what the server can do.
+  return error.verdict.kind === 'retryable' && !isConnection(error) ? notChecked(detail) : { status: 'fails', detail };
 }
 
-interface Outcome {
-  readonly verdict: Verdict;
-  /** What kind of failure kept the check from its end. */
-  readonly error?: 'connection' | 'refused';
-}
-
-function skipped(why: string): Outcome {
-  return { verdict: { status: 'not_checked', detail: why } };
-}
-
-async function run(check: Check, probe: Probe, seconds: number): Promise<Outcome> {
-  try {
-    return { verdict: await check(probe) };
-  } catch (error) {
-    if (error instanceof AbortError) return skipped(`the ${seconds} seconds were over: allow more with --seconds`);
-    if (!(error instanceof ModelCallError)) throw error;
-    const { verdict } = error;
-    const detail = failureWords(error);
-    if (verdict.kind !== 'retryable') return { verdict: { status: 'fails', detail }, error: 'refused' };
-    if (verdict.cause === 'connection') return { verdict: { status: 'fails', detail }, error: 'connection' };
-    // A limit on the rate or an outage says nothing about what the server can do.
-    return { verdict: { status: 'not_checked', detail }, error: 'refused' };
-  }
+/** The window that the server's list of models names; `null` when it names none or has no such list. */
+async function servedWindow(provider: ProviderDefinition, model: string): Promise<ServedWindow | null> {
+  // Without an address the plain SDK would turn to its vendor.
+  if (provider.baseUrl === '') return null;
+  const { window } = await askServedLimits(provider, model).catch((): { readonly window?: number } => ({}));
+  return window === undefined ? null : { tokens: window, source: "the server's list of models" };
 }

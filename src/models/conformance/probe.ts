@@ -1,12 +1,10 @@
 import type { ContentPart, ToolCallPart } from '../../context/log/content.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
-import { ModelCallError, type ModelAnswer, type ModelClient, type StreamDelta } from '../model-client.ts';
+import type { ModelCallError, ModelAnswer, ModelClient, StreamDelta } from '../model-client.ts';
 
-/** An answer with what could be seen while it came. */
+/** An answer with what was streamed of it. */
 export interface ProbedAnswer extends ModelAnswer {
   readonly deltas: readonly StreamDelta[];
-  /** Milliseconds until the first delta; until the end without one. */
-  readonly firstDeltaMilliseconds: number;
 }
 
 export interface ProbeRequest {
@@ -18,54 +16,32 @@ export interface ProbeRequest {
   readonly maximumOutput?: number;
 }
 
-const MAXIMUM_OUTPUT = 512;
-
 /** Asks one model of one server, and keeps what it answered for checks that look at all answers. */
 export class Probe {
-  readonly model: string;
+  readonly answers: ProbedAnswer[] = [];
   readonly #client: ModelClient;
+  readonly #model: string;
   readonly #signal: AbortSignal;
-  readonly #answers: ProbedAnswer[] = [];
 
-  constructor(options: { readonly client: ModelClient; readonly model: string; readonly signal: AbortSignal }) {
-    this.model = options.model;
-    this.#client = options.client;
-    this.#signal = options.signal;
-  }
-
-  get answers(): readonly ProbedAnswer[] {
-    return this.#answers;
+  constructor(client: ModelClient, model: string, signal: AbortSignal) {
+    this.#client = client;
+    this.#model = model;
+    this.#signal = signal;
   }
 
   /** @throws ModelCallError as every call; AbortError when the time for all checks is over. */
   async ask(request: ProbeRequest): Promise<ProbedAnswer> {
-    const started = performance.now();
+    const { messages, system = 'Answer briefly.', tools = [], maximumOutput = 512 } = request;
     const deltas: StreamDelta[] = [];
-    let first: number | undefined;
     const answer = await this.#client.answer(
-      {
-        model: this.model,
-        view: probeView(request),
-        maximumOutput: request.maximumOutput ?? MAXIMUM_OUTPUT,
-        cacheKey: 'holdfast-conformance',
-      },
-      {
-        // One of its own for each call: the SDKs leave their listeners on what they are given.
-        signal: AbortSignal.any([this.#signal]),
-        onDelta: (delta) => {
-          first ??= performance.now() - started;
-          deltas.push(delta);
-        },
-      },
+      { model: this.#model, view: { system, tools, messages }, maximumOutput, cacheKey: 'holdfast-conformance' },
+      // A signal of its own for each call: the SDKs leave their listeners on what they are given.
+      { signal: AbortSignal.any([this.#signal]), onDelta: (delta) => deltas.push(delta) },
     );
-    const probed = { ...answer, deltas, firstDeltaMilliseconds: first ?? performance.now() - started };
-    this.#answers.push(probed);
+    const probed = { ...answer, deltas };
+    this.answers.push(probed);
     return probed;
   }
-}
-
-export function probeView({ messages, system = 'Answer briefly.', tools = [] }: ProbeRequest): View {
-  return { system, tools, messages };
 }
 
 export function ask(...content: readonly (ContentPart | string)[]): ViewMessage {
@@ -82,12 +58,8 @@ export function callsOf(answer: ModelAnswer): readonly ToolCallPart[] {
 
 /** The answer as the next request shows it, with a result for each of its calls. */
 export function withResults(answer: ModelAnswer, result: string): ViewMessage[] {
-  const results = callsOf(answer).map(({ id, name }) => ({
-    id,
-    name,
-    isError: false,
-    content: [{ type: 'text' as const, text: result }],
-  }));
+  const content = [{ type: 'text' as const, text: result }];
+  const results = callsOf(answer).map(({ id, name }) => ({ id, name, isError: false, content }));
   return [
     { role: 'assistant', content: answer.content, callNumber: 1, turnId: 'conformance' },
     { role: 'tool_results', results },

@@ -11,15 +11,16 @@ import type {
 import { earlierResult } from '../../context/view/earlier-result.ts';
 import { nameText } from '../../context/log/frames.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
+import { IMAGE_TYPES } from './fit-images.ts';
 import { repairText, sendableArguments } from './repair-text.ts';
 import { createCallIdMapping, vendorToolName, type ToolCallIdRule } from './tool-names.ts';
+import { sendableSchema } from './tool-schema.ts';
 
 /** What a vendor's requests may carry. */
 export interface VendorRules {
   /** Provider name; thinking made by another one is left out. */
   readonly provider: string;
   readonly callIds: ToolCallIdRule;
-  readonly imageTypes: readonly string[];
   /** Whether PDF files are accepted. */
   readonly pdf: boolean;
   /** False after the vendor refused the thinking that it was sent (its proof no longer fits the messages before it). */
@@ -45,6 +46,27 @@ export type SendableMessage =
   | { readonly role: 'assistant'; readonly content: readonly (TextPart | ThinkingPart | ToolCallPart)[] }
   | { readonly role: 'tool_results'; readonly results: readonly SendableResult[] };
 
+/** A tool in words that all vendors accept. */
+export interface SendableTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Record<string, unknown> & { type: 'object' };
+}
+
+/** What all protocols write of a request, each in its own form. */
+export function sendableRequest({ system, tools, ...view }: View, rules: VendorRules) {
+  return {
+    /** Empty: there is none. */
+    system: system.trim() === '' ? '' : repairText(system),
+    tools: tools.map(({ name, description, inputSchema }): SendableTool => ({
+      name: vendorToolName(name),
+      description: repairText(description),
+      schema: sendableSchema(inputSchema),
+    })),
+    messages: sendableMessages(view, rules),
+  };
+}
+
 type ToolResults = Extract<ViewMessage, { role: 'tool_results' }>['results'];
 
 const NO_RESULT = 'No result of this tool call is known. It may or may not have taken effect.';
@@ -52,7 +74,7 @@ const BEGINNING = '(The beginning of the conversation is not shown.)';
 const CONTINUE = 'Continue.';
 
 /** Brings a view into the shape that every vendor accepts. Never throws; what cannot be sent becomes a text that says so. */
-export function sendableMessages(view: View, rules: VendorRules): readonly SendableMessage[] {
+export function sendableMessages(view: Pick<View, 'messages'>, rules: VendorRules): readonly SendableMessage[] {
   const mapId = createCallIdMapping(rules.callIds);
   const messages: SendableMessage[] = [];
   for (const [position, message] of view.messages.entries()) {
@@ -153,7 +175,7 @@ function sendableParts(content: readonly ContentPart[], rules: VendorRules): Sen
       case 'text':
         return sendableText(part.text);
       case 'image':
-        if (rules.imageTypes.includes(part.mediaType)) return [part];
+        if (IMAGE_TYPES.some((type) => type === part.mediaType)) return [part];
         return sendableText(
           `[image of type ${nameText(part.mediaType)} left out: the model's provider does not accept it]`,
         );

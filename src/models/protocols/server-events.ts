@@ -1,4 +1,4 @@
-import { StreamFailure } from '../call-failure.ts';
+import { RefusedInBody } from '../call-failure.ts';
 import { isRecord, parseJson } from './json.ts';
 
 /** The data of the last event: the server has said everything. */
@@ -7,7 +7,7 @@ export const DONE = '[DONE]';
 /**
  * The data of server-sent events, parsed, with the event's name as `type` where the data names none. An event counts also
  * without a blank line behind it. llama.cpp sends errors in a field `error`.
- * @throws StreamFailure for an event of the name `error`
+ * @throws RefusedInBody for an event of the name `error`
  * @throws SyntaxError for data that is no JSON
  */
 export async function* serverEvents(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator {
@@ -38,7 +38,7 @@ function eventsOf(name: string, data: readonly string[]): unknown[] {
   if (text === '') return [];
   if (text === DONE) return [DONE];
   const event = parseJson(text);
-  if (name === 'error') throw new StreamFailure(event ?? text);
+  if (name === 'error') throw new RefusedInBody(event ?? text);
   // Some servers leave the blank line between two events out.
   const events = event === undefined ? data.map((line) => (line.trim() === DONE ? DONE : JSON.parse(line))) : [event];
   if (name === '') return events;

@@ -1,30 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { withBaseUrlAdvice } from '../catalogue/base-url-advice.ts';
-import { AbortError, BrokenAnswerError, NotAStreamError, StreamFailure, toModelCallError } from '../call-failure.ts';
+import { AbortError, BrokenAnswerError, RefusedInBody, toModelCallError } from '../call-failure.ts';
+import type { AnswerCollector } from './answer-collector.ts';
 import { givingWay } from './give-way.ts';
 import { isRecord, parseJson, property } from './json.ts';
 import { serverEvents } from './server-events.ts';
-import type { ModelAnswer, RequestSize, StreamDelta, StreamOptions } from '../model-client.ts';
+import type { ModelAnswer, RequestSize, StreamOptions } from '../model-client.ts';
 import type { ProviderDefinition } from '../provider.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** After the reason of the end only counts follow, at once: a server that stays silent for this long has said all. Milliseconds. */
 const SILENCE_AFTER_END = 5_000;
 
-/** Collects the events of one stream, of which every field is checked. Holds no connection, so that tests feed it events. */
-export interface AnswerCollector {
-  /** `open`: the answer goes on; `whole`: the server said why it ended, counts may follow; `over`: nothing follows. */
-  readonly state: 'open' | 'whole' | 'over';
-  /**
-   * Takes the next event, or the body of an answer that did not stream, and returns what is new for a reader.
-   * @throws StreamFailure when the event is an error.
-   */
-  take(event: unknown): readonly StreamDelta[];
-  finish(): ModelAnswer;
-}
-
 /** What the SDKs hand out for a streaming call. */
-interface OpenStream {
+export interface OpenStream {
   readonly data: AsyncIterable<unknown>;
   readonly response: Response;
 }
@@ -75,8 +64,7 @@ async function takeBody({ collector, options }: StreamingCall, response: Respons
   const body = await response.text();
   const answer = parseJson(body);
   if (isRecord(answer) && answer['error'] == null) for (const delta of collector.take(answer)) options.onDelta(delta);
-  if (collector.state === 'open')
-    throw new NotAStreamError({ status: response.status, headers: response.headers, body });
+  if (collector.state === 'open') throw new RefusedInBody(body, response);
 }
 
 async function takeEvents(call: StreamingCall, source: AsyncIterable<unknown>): Promise<void> {
@@ -89,7 +77,7 @@ async function takeEvents(call: StreamingCall, source: AsyncIterable<unknown>): 
       const next = await nextEvent(call, events);
       if (next === undefined || next.done === true) break;
       const failure = property(next.value, 'error');
-      if (failure != null) throw new StreamFailure(failure);
+      if (failure != null) throw new RefusedInBody(failure);
       for (const delta of collector.take(next.value)) options.onDelta(delta);
       await afterEvent();
     }

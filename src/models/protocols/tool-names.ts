@@ -17,38 +17,25 @@ export function declaredToolName(tools: readonly ToolSchema[]): (vendorName: str
   return (vendorName) => declared.get(vendorName) ?? vendorName;
 }
 
-/** Which ids of tool calls a vendor accepts, and how long one of ours may be. */
+/** Which ids of tool calls a vendor accepts; a refused one is replaced by `prefix` and a digest. */
 export interface ToolCallIdRule {
   readonly accepted: RegExp;
-  /** Prefix of an id that replaces a refused one. */
   readonly prefix: string;
-  /** Characters of the digest after the prefix. */
-  readonly digestLength: number;
+  /** Characters of the digest. Default: 24. */
+  readonly digestLength?: number;
 }
 
 /** https://docs.anthropic.com: letters, digits, `_` and `-`. */
-export const ANTHROPIC_CALL_IDS: ToolCallIdRule = {
-  accepted: /^[a-zA-Z0-9_-]{1,64}$/,
-  prefix: 'toolu_',
-  digestLength: 24,
-};
+export const ANTHROPIC_CALL_IDS: ToolCallIdRule = { accepted: /^[a-zA-Z0-9_-]{1,64}$/, prefix: 'toolu_' };
 
 /** OpenAI refuses `tool_calls[].id` over 40 characters in Chat Completions. */
-export const CHAT_CALL_IDS: ToolCallIdRule = { accepted: /^[\x21-\x7e]{1,40}$/, prefix: 'call_', digestLength: 24 };
+export const CHAT_CALL_IDS: ToolCallIdRule = { accepted: /^[\x21-\x7e]{1,40}$/, prefix: 'call_' };
 
 /** Responses refuses `call_id` over 64 characters. */
-export const RESPONSES_CALL_IDS: ToolCallIdRule = {
-  accepted: /^[a-zA-Z0-9_-]{1,64}$/,
-  prefix: 'call_',
-  digestLength: 24,
-};
+export const RESPONSES_CALL_IDS: ToolCallIdRule = { accepted: /^[a-zA-Z0-9_-]{1,64}$/, prefix: 'call_' };
 
 /** Servers that hand out long ids of their own (with a signature inside) want them back unchanged. */
-export const COMPATIBLE_CALL_IDS: ToolCallIdRule = {
-  accepted: /^[\x21-\x7e]{1,512}$/,
-  prefix: 'call_',
-  digestLength: 24,
-};
+export const COMPATIBLE_CALL_IDS: ToolCallIdRule = { accepted: /^[\x21-\x7e]{1,512}$/, prefix: 'call_' };
 
 /** Mistral accepts nine letters and digits, nothing else. */
 export const MISTRAL_CALL_IDS: ToolCallIdRule = { accepted: /^[a-zA-Z0-9]{9}$/, prefix: '', digestLength: 9 };
@@ -67,8 +54,8 @@ export function createCallIdMapping(rule: ToolCallIdRule): (id: string) => strin
   };
 }
 
-function replacement(rule: ToolCallIdRule, id: string): string {
-  return `${rule.prefix}${digest(id).slice(0, rule.digestLength)}`;
+function replacement({ prefix, digestLength = 24 }: ToolCallIdRule, id: string): string {
+  return `${prefix}${digest(id).slice(0, digestLength)}`;
 }
 
 function digest(text: string): string {

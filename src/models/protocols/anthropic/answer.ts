@@ -4,9 +4,9 @@ import { jsonOf } from '../../../context/log/nested-json.ts';
 import { citedText, joinCited } from '../cited-text.ts';
 import { isRecord, numberOf, parseJson, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StreamDelta } from '../../model-client.ts';
+import { collected, recordOf, textOf, UNNAMED, type AnswerCollector, type AnswerSource } from '../answer-collector.ts';
 import { DONE } from '../server-events.ts';
 import { stopReasonNamed } from '../stop-reason.ts';
-import type { AnswerCollector } from '../stream-answer.ts';
 
 type Block =
   | { readonly kind: 'text'; text: string; readonly citations: unknown[] }
@@ -25,8 +25,7 @@ type Block =
 
 /** Collects the events of one Messages stream. */
 export class AnthropicCollector implements AnswerCollector {
-  readonly #provider: string;
-  readonly #declaredName: (vendorName: string) => string;
+  readonly #source: AnswerSource;
   readonly #blocks: Block[] = [];
   /** The newest block with the server's index; a few servers give an index twice. */
   readonly #byIndex = new Map<unknown, Block>();
@@ -36,10 +35,8 @@ export class AnthropicCollector implements AnswerCollector {
   #stopReason: string | undefined;
   #usage: unknown;
 
-  /** `declaredName` translates tool names back to those declared. */
-  constructor(options: { readonly provider: string; readonly declaredName: (vendorName: string) => string }) {
-    this.#provider = options.provider;
-    this.#declaredName = options.declaredName;
+  constructor(source: AnswerSource) {
+    this.#source = source;
   }
 
   get state(): AnswerCollector['state'] {
@@ -76,13 +73,9 @@ export class AnthropicCollector implements AnswerCollector {
   }
 
   finish(): ModelAnswer {
-    const usage = reportedUsage(this.#usage);
-    return {
-      content: joinCited(this.#blocks.flatMap((block) => toPart(block, this.#provider))),
-      stopReason: stopReasonNamed(this.#stopReason ?? (this.#toolCalls > 0 ? 'tool_use' : 'end_turn')),
-      ...(usage === undefined ? {} : { usage }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
-    };
+    const content = joinCited(this.#blocks.flatMap((block) => toPart(block, this.#source.provider)));
+    const stopReason = stopReasonNamed(this.#stopReason ?? (this.#toolCalls > 0 ? 'tool_use' : 'end_turn'));
+    return collected({ content, stopReason }, reportedUsage(this.#usage), this.#responseId);
   }
 
   #takeMessage(message: unknown): void {
@@ -119,7 +112,7 @@ export class AnthropicCollector implements AnswerCollector {
   #startCall(at: unknown, { id, name: named, given }: { id: string; name: string; given: unknown }): StreamDelta[] {
     const index = this.#toolCalls;
     this.#toolCalls += 1;
-    const name = named === '' ? 'unnamed' : this.#declaredName(named);
+    const name = named === '' ? UNNAMED : this.#source.declaredName(named);
     this.#add(at, { kind: 'tool_call', index, id: id || `toolu_${index}`, name, input: '', given });
     return [{ kind: 'tool_call', index, name, argumentsText: '' }];
   }
@@ -167,15 +160,6 @@ export class AnthropicCollector implements AnswerCollector {
         return [];
     }
   }
-}
-
-/** A field that should hold text; what is missing is empty. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : value == null ? '' : jsonOf(value);
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
 }
 
 function toPart(block: Block, provider: string): ContentPart[] {

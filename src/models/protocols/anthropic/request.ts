@@ -4,17 +4,11 @@ import type { ThinkingPart } from '../../../context/log/content.ts';
 import { isRecord, parseJson } from '../json.ts';
 import { IMAGE_TYPES } from '../fit-images.ts';
 import type { ModelRequest } from '../../model-client.ts';
+import type { ProviderDefinition } from '../../provider.ts';
 import { repairText, sendableArguments } from '../repair-text.ts';
 import { anthropicFields } from '../request-fields.ts';
-import {
-  sendableMessages,
-  type SendableMessage,
-  type SendablePart,
-  type SendableResult,
-  type VendorRules,
-} from '../sendable-view.ts';
-import { ANTHROPIC_CALL_IDS, vendorToolName } from '../tool-names.ts';
-import { sendableSchema } from '../tool-schema.ts';
+import { sendableRequest, type SendableMessage, type SendablePart, type SendableResult } from '../sendable-view.ts';
+import { ANTHROPIC_CALL_IDS } from '../tool-names.ts';
 
 /** Anthropic reads the cache back over 20 blocks only, so the mark of the last request is set again: on the last two user messages. */
 const MARKED_MESSAGES = 2;
@@ -30,20 +24,14 @@ export function anthropicRequest(
   request: ModelRequest,
   options: { readonly provider: string; readonly thinking: boolean },
 ): Anthropic.MessageCreateParamsStreaming {
-  const rules: VendorRules = {
-    provider: options.provider,
-    callIds: ANTHROPIC_CALL_IDS,
-    imageTypes: IMAGE_TYPES,
-    pdf: true,
-    thinking: options.thinking,
-  };
-  const system = repairText(request.view.system);
-  const tools = request.view.tools.map((tool): Anthropic.Tool => ({
-    name: vendorToolName(tool.name),
-    description: repairText(tool.description),
-    input_schema: sendableSchema(tool.inputSchema),
+  const sendable = sendableRequest(request.view, { ...options, callIds: ANTHROPIC_CALL_IDS, pdf: true });
+  const { system } = sendable;
+  const tools = sendable.tools.map(({ name, description, schema }): Anthropic.Tool => ({
+    name,
+    description,
+    input_schema: schema,
   }));
-  const messages = toMessages(sendableMessages(request.view, rules), request.options?.citations === true);
+  const messages = toMessages(sendable.messages, request.options?.citations === true);
   const cacheMark: Anthropic.CacheControlEphemeral = {
     type: 'ephemeral',
     ...(request.options?.cacheLifetime === '1h' ? { ttl: '1h' } : {}),
@@ -64,10 +52,16 @@ export function anthropicRequest(
     stream: true,
     ...anthropicFields(request),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: cacheMark }] }),
+    ...(system === '' ? {} : { system: [{ type: 'text', text: system, cache_control: cacheMark }] }),
     messages,
     max_tokens: request.maximumOutput,
   };
+}
+
+/** Claude takes the form of an answer from 4.5 on; servers that speak Anthropic's protocol leave it out in silence. */
+export function takesOutputFormat({ baseUrl, hosting }: ProviderDefinition, model: string): boolean {
+  const isAnthropic = hosting !== undefined || /^https?:\/\/[^/]*\banthropic\.com\b/.test(baseUrl);
+  return isAnthropic && !/claude-(?:[123]|instant|(?:opus|sonnet)-4(?:-[01]\b|-2025|@|$))/.test(model);
 }
 
 type UserBlock =

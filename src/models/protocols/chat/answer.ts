@@ -1,12 +1,11 @@
 import type { ContentPart, ThinkingPart } from '../../../context/log/content.ts';
-import { jsonOf } from '../../../context/log/nested-json.ts';
-import { StreamFailure } from '../../call-failure.ts';
+import { RefusedInBody } from '../../call-failure.ts';
+import { collected, textOf, UNNAMED, type AnswerCollector, type AnswerSource } from '../answer-collector.ts';
 import { REASONING_DETAILS, TOOL_CALL_EXTRA } from './request.ts';
 import { numberOf, parseJson, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from '../../model-client.ts';
 import { DONE } from '../server-events.ts';
 import { stopReasonNamed } from '../stop-reason.ts';
-import type { AnswerCollector } from '../stream-answer.ts';
 
 /** Fields in which compatible servers stream reasoning (DeepSeek, vLLM, Kimi; OpenRouter, Groq; llama.cpp). */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
@@ -22,17 +21,13 @@ interface Call {
   extra: unknown;
 }
 
-/** A call that never got a name is shown to the model under this one: it asked for a tool, and learns that it was none. */
-const UNNAMED = 'unnamed';
-
 /**
  * Collects the chunks of one Chat Completions stream. What compatible servers add to the protocol
  * is read where it is found; reasoning is kept as a thinking part whose signature is the name of
  * the field that it came in, since that field is where the server wants it back.
  */
 export class ChatCollector implements AnswerCollector {
-  readonly #provider: string;
-  readonly #declaredName: (vendorName: string) => string;
+  readonly #source: AnswerSource;
   readonly #reasoning = new Map<string, string>();
   readonly #reasoningDetails: unknown[] = [];
   readonly #calls: Call[] = [];
@@ -43,10 +38,8 @@ export class ChatCollector implements AnswerCollector {
   #stopReason: string | undefined;
   #usage: ReportedUsage | undefined;
 
-  /** `declaredName` translates tool names back to those declared. */
-  constructor(options: { readonly provider: string; readonly declaredName: (vendorName: string) => string }) {
-    this.#provider = options.provider;
-    this.#declaredName = options.declaredName;
+  constructor(source: AnswerSource) {
+    this.#source = source;
   }
 
   get state(): AnswerCollector['state'] {
@@ -66,7 +59,7 @@ export class ChatCollector implements AnswerCollector {
     this.#usage = reportedUsage(usage) ?? this.#usage;
     const reason = property(choice, 'finish_reason');
     // OpenRouter and others end a stream that failed this way; the words stand beside it.
-    if (reason === 'error') throw new StreamFailure(property(choice, 'error') ?? choice);
+    if (reason === 'error') throw new RefusedInBody(property(choice, 'error') ?? choice);
     if (isText(reason)) this.#stopReason = reason;
     // A server that does not stream gives a whole message.
     const isFirst = this.#text === '' && this.#calls.length === 0;
@@ -75,12 +68,8 @@ export class ChatCollector implements AnswerCollector {
   }
 
   finish(): ModelAnswer {
-    return {
-      content: this.#content(),
-      stopReason: this.#refusal === '' ? toStopReason(this.#stopReason ?? 'stop', this.#calls.length) : 'refusal',
-      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
-    };
+    const stopReason = this.#refusal === '' ? toStopReason(this.#stopReason ?? 'stop', this.#calls.length) : 'refusal';
+    return collected({ content: this.#content(), stopReason }, this.#usage, this.#responseId);
   }
 
   #takeReasoning(delta: unknown): StreamDelta[] {
@@ -116,10 +105,9 @@ export class ChatCollector implements AnswerCollector {
       const name = property(piece, 'function', 'name');
       const written = property(piece, 'function', 'arguments');
       const call = this.#callOf(piece);
-      const named = isText(name) && call.name === '' ? this.#declaredName(name) : undefined;
+      const named = isText(name) && call.name === '' ? this.#source.declaredName(name) : undefined;
       if (named !== undefined) call.name = named;
-      // A few servers give the arguments as an object.
-      const argumentsText = typeof written === 'string' ? written : written == null ? '' : jsonOf(written);
+      const argumentsText = textOf(written);
       call.arguments += argumentsText;
       call.extra ??= property(piece, TOOL_CALL_EXTRA);
       const index = this.#calls.indexOf(call);
@@ -171,7 +159,7 @@ export class ChatCollector implements AnswerCollector {
 
   #thinking(text: string, field: string, encrypted?: string): ThinkingPart {
     const proof = encrypted === undefined ? { signature: field } : { signature: field, encrypted };
-    return { type: 'thinking', text, provider: this.#provider, ...proof };
+    return { type: 'thinking', text, provider: this.#source.provider, ...proof };
   }
 }
 

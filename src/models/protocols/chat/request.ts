@@ -3,12 +3,10 @@ import type { ThinkingPart } from '../../../context/log/content.ts';
 import type { ChatDialect } from './dialect.ts';
 import { parseJson } from '../json.ts';
 import type { ModelRequest } from '../../model-client.ts';
-import { IMAGE_TYPES } from '../fit-images.ts';
 import { repairText } from '../repair-text.ts';
 import { chatFields } from '../request-fields.ts';
-import { sendableMessages, type SendableMessage, type SendablePart, type SendableResult } from '../sendable-view.ts';
-import { vendorToolName } from '../tool-names.ts';
-import { sendableSchema, strictSchema } from '../tool-schema.ts';
+import { sendableRequest, type SendableMessage, type SendablePart, type SendableResult } from '../sendable-view.ts';
+import { strictSchema } from '../tool-schema.ts';
 
 /** Several servers refuse or mishandle a tool message without text. */
 const NO_OUTPUT = '(no output)';
@@ -25,27 +23,14 @@ export function chatRequest(
   request: ModelRequest,
   options: { readonly provider: string; readonly dialect: ChatDialect; readonly thinking: boolean },
 ): OpenAI.ChatCompletionCreateParamsStreaming {
-  const { dialect } = options;
-  const system = repairText(request.view.system);
-  const messages = sendableMessages(request.view, {
-    provider: options.provider,
-    callIds: dialect.callIds,
-    imageTypes: IMAGE_TYPES,
-    pdf: dialect.pdf,
-    thinking: options.thinking,
-  });
-  const tools = request.view.tools.map((tool): OpenAI.ChatCompletionTool => {
-    const schema = sendableSchema(tool.inputSchema);
+  const { dialect, ...rules } = options;
+  const { callIds, pdf } = dialect;
+  const sendable = sendableRequest(request.view, { ...rules, callIds, pdf });
+  const { system, messages } = sendable;
+  const tools = sendable.tools.map(({ name, description, schema }): OpenAI.ChatCompletionTool => {
     const strict = dialect.strictTools ? strictSchema(schema) : null;
-    return {
-      type: 'function',
-      function: {
-        name: vendorToolName(tool.name),
-        description: repairText(tool.description),
-        parameters: strict ?? schema,
-        ...(strict === null ? {} : { strict: true }),
-      },
-    };
+    const parameters = strict ?? schema;
+    return { type: 'function', function: { name, description, parameters, ...(strict && { strict: true }) } };
   });
   return {
     model: request.model,
@@ -56,7 +41,7 @@ export function chatRequest(
     ...(dialect.cacheKey ? { prompt_cache_key: request.cacheKey } : {}),
     ...(tools.length === 0 ? {} : { tools }),
     messages: [
-      ...(system.trim() === '' ? [] : [{ role: instructionsRole(request.model, dialect), content: system }]),
+      ...(system === '' ? [] : [{ role: instructionsRole(request.model, dialect), content: system }]),
       ...toMessages(messages, dialect),
     ],
     [dialect.maximumOutputField]: request.maximumOutput,

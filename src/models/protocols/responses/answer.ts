@@ -1,12 +1,12 @@
 import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ContentPart } from '../../../context/log/content.ts';
 import { jsonOf } from '../../../context/log/nested-json.ts';
-import { StreamFailure } from '../../call-failure.ts';
+import { RefusedInBody } from '../../call-failure.ts';
+import { collected, recordOf, textOf, UNNAMED, type AnswerCollector, type AnswerSource } from '../answer-collector.ts';
 import { citedText } from '../cited-text.ts';
 import { isRecord, numberOf, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from '../../model-client.ts';
 import { DONE } from '../server-events.ts';
-import type { AnswerCollector } from '../stream-answer.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -27,16 +27,13 @@ interface Slot {
  * done, the list in the last event, the pieces. Gateways leave out any of them.
  */
 export class ResponsesCollector implements AnswerCollector {
-  readonly #provider: string;
-  readonly #declaredName: (vendorName: string) => string;
+  readonly #source: AnswerSource;
   readonly #slots: Slot[] = [];
   #response: unknown;
   #isOver = false;
 
-  /** `declaredName` translates tool names back to those declared. */
-  constructor(options: { readonly provider: string; readonly declaredName: (vendorName: string) => string }) {
-    this.#provider = options.provider;
-    this.#declaredName = options.declaredName;
+  constructor(source: AnswerSource) {
+    this.#source = source;
   }
 
   get state(): AnswerCollector['state'] {
@@ -69,9 +66,9 @@ export class ResponsesCollector implements AnswerCollector {
         return this.#end(property(event, 'response'));
       // Both come as ordinary events with HTTP 200.
       case 'response.failed':
-        throw new StreamFailure(property(event, 'response', 'error') ?? property(event, 'response'));
+        throw new RefusedInBody(property(event, 'response', 'error') ?? property(event, 'response'));
       case 'error':
-        throw new StreamFailure(event);
+        throw new RefusedInBody(event);
       default:
         return [];
     }
@@ -79,14 +76,12 @@ export class ResponsesCollector implements AnswerCollector {
 
   finish(): ModelAnswer {
     const items = this.#slots.toSorted((a, b) => a.outputIndex - b.outputIndex).map(itemOf);
-    const usage = reportedUsage(property(this.#response, 'usage'));
     const id = property(this.#response, 'id');
-    return {
-      content: this.#content(items),
-      stopReason: stopReasonOf(this.#response, items),
-      ...(usage === undefined ? {} : { usage }),
-      ...(typeof id === 'string' ? { responseId: id } : {}),
-    };
+    return collected(
+      { content: this.#content(items), stopReason: stopReasonOf(this.#response, items) },
+      reportedUsage(property(this.#response, 'usage')),
+      typeof id === 'string' ? id : undefined,
+    );
   }
 
   #end(response: unknown): [] {
@@ -116,7 +111,7 @@ export class ResponsesCollector implements AnswerCollector {
     slot.said.begun = recordOf(property(event, 'item'));
     const { type, name } = slot.said.begun;
     if (type !== 'function_call') return [];
-    const argumentsText = argumentsOf(slot.said.begun);
+    const argumentsText = textOf(slot.said.begun['arguments']);
     return [{ kind: 'tool_call', index: this.#callIndex(slot), name: this.#nameOf(name), argumentsText }];
   }
 
@@ -160,7 +155,7 @@ export class ResponsesCollector implements AnswerCollector {
   }
 
   #nameOf(name: unknown): string {
-    return typeof name === 'string' && name !== '' ? this.#declaredName(name) : 'unnamed';
+    return typeof name === 'string' && name !== '' ? this.#source.declaredName(name) : UNNAMED;
   }
 
   #content(items: readonly Item[]): ContentPart[] {
@@ -171,13 +166,19 @@ export class ResponsesCollector implements AnswerCollector {
       if (item['type'] !== 'function_call') {
         // Items of OpenAI's own tools go back as they came.
         return [
-          { type: 'thinking', text: '', provider: this.#provider, signature: VENDOR_BLOCK, encrypted: jsonOf(item) },
+          {
+            type: 'thinking',
+            text: '',
+            provider: this.#source.provider,
+            signature: VENDOR_BLOCK,
+            encrypted: jsonOf(item),
+          },
         ];
       }
       const index = calls;
       calls += 1;
       const id = textOf(item['call_id']) || textOf(item['id']) || `call_${index}`;
-      return [{ type: 'tool_call', index, id, name: this.#nameOf(item['name']), arguments: argumentsOf(item) }];
+      return [{ type: 'tool_call', index, id, name: this.#nameOf(item['name']), arguments: textOf(item['arguments']) }];
     });
   }
 
@@ -189,7 +190,7 @@ export class ResponsesCollector implements AnswerCollector {
     return {
       type: 'thinking',
       text: [...summary, ...(content ?? [])].join('\n\n'),
-      provider: this.#provider,
+      provider: this.#source.provider,
       signature: JSON.stringify({ id: item['id'], summary, ...(content === undefined ? {} : { content }) }),
       ...(encrypted === '' ? {} : { encrypted }),
     };
@@ -205,7 +206,7 @@ export class ResponsesCollector implements AnswerCollector {
     );
     if (typeof item['phase'] !== 'string') return [said];
     const signature = JSON.stringify({ phase: item['phase'] });
-    return [{ type: 'thinking', text: '', provider: this.#provider, signature }, said];
+    return [{ type: 'thinking', text: '', provider: this.#source.provider, signature }, said];
   }
 }
 
@@ -240,25 +241,12 @@ function isNothing(value: unknown): boolean {
   );
 }
 
-/** A few servers give the arguments as an object. */
-function argumentsOf({ arguments: written }: Item): string {
-  return typeof written === 'string' ? written : written == null ? '' : jsonOf(written);
-}
-
 function textsOf(parts: unknown): string[] {
   return recordsIn(parts).map((part) => textOf(part['text'] ?? part['refusal']));
 }
 
 function recordsIn(list: unknown): readonly Item[] {
   return Array.isArray(list) ? list.filter(isRecord) : [];
-}
-
-function recordOf(value: unknown): Item {
-  return isRecord(value) ? value : {};
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function stopReasonOf(response: unknown, items: readonly Item[]): StopReason {

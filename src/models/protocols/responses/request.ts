@@ -3,12 +3,11 @@ import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ThinkingPart } from '../../../context/log/content.ts';
 import { isRecord, parseJson } from '../json.ts';
 import type { ModelRequest } from '../../model-client.ts';
-import { IMAGE_TYPES } from '../fit-images.ts';
 import { repairText } from '../repair-text.ts';
 import { responsesFields } from '../request-fields.ts';
-import { sendableMessages, type SendableMessage, type SendablePart } from '../sendable-view.ts';
-import { RESPONSES_CALL_IDS, vendorToolName } from '../tool-names.ts';
-import { sendableSchema, strictSchema } from '../tool-schema.ts';
+import { sendableRequest, type SendableMessage, type SendablePart } from '../sendable-view.ts';
+import { RESPONSES_CALL_IDS } from '../tool-names.ts';
+import { strictSchema } from '../tool-schema.ts';
 
 type Item = OpenAI.Responses.ResponseInputItem;
 
@@ -27,25 +26,12 @@ export function responsesRequest(
   request: ModelRequest,
   options: { readonly provider: string; readonly thinking: boolean },
 ): OpenAI.Responses.ResponseCreateParamsStreaming {
-  const system = repairText(request.view.system);
-  const messages = sendableMessages(request.view, {
-    provider: options.provider,
-    callIds: RESPONSES_CALL_IDS,
-    imageTypes: IMAGE_TYPES,
-    pdf: true,
-    thinking: options.thinking,
-  });
-  const tools = request.view.tools.map((tool): OpenAI.Responses.FunctionTool => {
-    const schema = sendableSchema(tool.inputSchema);
+  const sendable = sendableRequest(request.view, { ...options, callIds: RESPONSES_CALL_IDS, pdf: true });
+  const { system, messages } = sendable;
+  const tools = sendable.tools.map(({ name, description, schema }): OpenAI.Responses.FunctionTool => {
     // The default is strict, which refuses schemas with optional properties.
     const strict = strictSchema(schema);
-    return {
-      type: 'function',
-      name: vendorToolName(tool.name),
-      description: repairText(tool.description),
-      parameters: strict ?? schema,
-      strict: strict !== null,
-    };
+    return { type: 'function', name, description, parameters: strict ?? schema, strict: strict !== null };
   });
   return {
     model: request.model,
@@ -56,7 +42,7 @@ export function responsesRequest(
     ...responsesFields(request, options.thinking),
     ...(WITHOUT_REASONING.test(request.model) ? {} : { include: ['reasoning.encrypted_content'] }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(system.trim() === '' ? {} : { instructions: system }),
+    ...(system === '' ? {} : { instructions: system }),
     input: messages.flatMap(toItems),
     max_output_tokens: Math.max(SMALLEST_MAXIMUM_OUTPUT, request.maximumOutput),
   };

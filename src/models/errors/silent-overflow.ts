@@ -1,7 +1,5 @@
-import type { ReportedUsage, RequestSize, StopReason } from '../model-client.ts';
+import type { ReportedUsage, StopReason } from '../model-client.ts';
 import type { ErrorAssessment } from './assessment.ts';
-import { assessError } from './classify.ts';
-import type { RawError } from './signals.ts';
 
 /** Servers that drop the oldest input without an error report about half of what was sent (ollama/ollama#3839). */
 const DROPPED_BELOW = 0.6;
@@ -16,6 +14,8 @@ const TINY_OUTPUT = 0.05;
 
 /** An answer beside what was asked. */
 export interface AnsweredCall {
+  /** Named in the evidence. */
+  readonly provider: string;
   /** Absent when the provider reported none: then only the stop reason can tell. */
   readonly usage: ReportedUsage | undefined;
   readonly stopReason: StopReason;
@@ -34,8 +34,8 @@ export interface AnsweredCall {
  * provider, or stopped because nothing was left to write into. A cut at the requested maximum
  * alone is not an overflow (mindcraft#814). `null`: nothing is wrong with it.
  */
-export function detectSilentOverflow(input: AnsweredCall & { readonly provider: string }): ErrorAssessment | null {
-  const { provider, usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput } = input;
+export function detectSilentOverflow(answered: AnsweredCall): ErrorAssessment | null {
+  const { provider, usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput } = answered;
   const overflow = (evidence: string, actual?: number): ErrorAssessment => ({
     kind: 'overflow',
     repair: 'compact',
@@ -63,24 +63,4 @@ export function detectSilentOverflow(input: AnsweredCall & { readonly provider: 
     );
   }
   return null;
-}
-
-/** A model call that is over: refused or broken off, or answered. */
-export interface FinishedCall extends RawError {
-  /** Of an answer that came: its stop reason and usage beside the size of the request. Absent for an error. */
-  readonly answer?: AnsweredCall;
-}
-
-/**
- * What is wrong with a call and what mends it, from all that is known of it: status, headers, body or stream event, or stop
- * reason, usage and size of the request. `null`: an answer with which nothing is wrong. Pure; `now` in milliseconds since 1970.
- */
-export function assessCall(call: FinishedCall, now: number, size?: RequestSize): ErrorAssessment | null {
-  if (call.answer === undefined) return assessError(call, now, size);
-  return detectSilentOverflow({ provider: call.provider, ...call.answer });
-}
-
-/** An answer that came, as `assessCall` takes it. */
-export function answeredCall(provider: string, answer: AnsweredCall): FinishedCall {
-  return { provider, status: 200, headers: {}, body: undefined, text: undefined, streamed: true, answer };
 }
