@@ -8,7 +8,16 @@ const DOCS = join(ROOT, 'docs');
 
 /** Pages whose sentences are held to 25 words. */
 const SHORT_SENTENCES = [
+  'README.md',
   'tutorial.md',
+  'agents.md',
+  'testing.md',
+  'deploy.md',
+  'security.md',
+  'observe.md',
+  'troubleshooting.md',
+  'responses.md',
+  'comparison.md',
   'how-a-turn-works.md',
   'editors.md',
   'mcp.md',

@@ -1,11 +1,13 @@
-import { execFile } from 'node:child_process';
-import { copyFile, readFile, readdir } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { copyFile, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DevProcess, makeProject, projectEnvironment, removeProject } from '../support/dev-process.ts';
+import { DevProcess, endProcesses, makeProject, projectEnvironment, removeProject } from '../support/dev-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,12 +19,18 @@ const pinned = z
 
 let application: string;
 
+/** TMPDIR marks processes; npm and tsx may have theirs there too. */
+const environment = (): NodeJS.ProcessEnv => ({
+  ...projectEnvironment(application),
+  npm_config_prefer_offline: 'true',
+  npm_config_audit: 'false',
+});
+
 /** One command line as a shell of the application's runs it. */
 async function shell(command: string): Promise<string> {
   const { stdout } = await run('sh', ['-ec', command], {
     cwd: application,
-    // TMPDIR marks processes; npm and tsx may have theirs there too.
-    env: { ...projectEnvironment(application), npm_config_prefer_offline: 'true', npm_config_audit: 'false' },
+    env: environment(),
     timeout: 240_000,
   });
   return stdout;
@@ -72,6 +80,64 @@ test('in an empty folder the example runs beside `holdfast dev` by the commands 
     dev.pressControlC();
     expect(await dev.exitCode()).toBe(0);
   }
+}, 400_000);
+
+/** What a reader of the tutorial saves, and types: a file's text by its name, and lines of the shell in their order. */
+async function readTutorial(): Promise<{ readonly files: [name: string, text: string][]; readonly lines: string[] }> {
+  const page = await readFile(join(ROOT, 'docs/tutorial.md'), 'utf8');
+  const files = [...page.matchAll(/^Save this \w+ as `([\w.]+)`[^]*?^```ts\n([^]*?)^```/gmu)];
+  const blocks = [...page.matchAll(/^```sh\n([^]*?)^```/gmu)];
+  return {
+    files: files.map(([, name = '', text = '']) => [name, text]),
+    lines: blocks.flatMap(([, block = '']) => block.trim().split('\n')),
+  };
+}
+
+/** A command that a reader leaves running in a terminal. */
+function leaveRunning(command: string): { readonly child: ChildProcess; printed: string } {
+  const child = spawn('sh', ['-c', command], { cwd: application, env: environment() });
+  const running = { child, printed: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    running.printed += chunk.toString();
+  });
+  return running;
+}
+
+test('the tutorial works line by line, with the packed package in an empty folder', async () => {
+  const { files, lines } = await readTutorial();
+  expect(files.map(([name]) => name)).toEqual(['worker.ts', 'task.ts']);
+  for (const [name, text] of files) await writeFile(join(application, name), text);
+  expect(lines.slice(0, 3)).toEqual([commands[0], 'npx holdfast init', 'npx holdfast dev --no-worker']);
+  await shell('npx holdfast init');
+  const dev = new DevProcess(application, ['--no-worker'], environment(), join(application, PROGRAM));
+  const printed: Record<string, string> = {};
+  let watching = { printed: '' };
+  try {
+    await dev.running();
+    for (const line of lines.slice(3)) {
+      if (line.endsWith('tsx worker.ts')) leaveRunning(line);
+      else if (line === 'npx holdfast watch last') watching = leaveRunning(line);
+      else {
+        if (line.startsWith('kill')) await waitUntil('a call runs', () => watching.printed.includes('Step 1 of 8'));
+        if (line.startsWith('npx holdfast context'))
+          await waitUntil('it ends', () => watching.printed.includes('✓ completed'));
+        printed[line] = await shell(line);
+      }
+    }
+  } finally {
+    await endProcesses(application);
+    await dev.exitCode();
+  }
+  expect(watching.printed).toMatch(/A worker was lost; another one runs read_station again/u);
+  expect(watching.printed).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens/u);
+  const expected: Readonly<Record<string, RegExp>> = {
+    'HOLDFAST_LOG_LEVEL=warn npx tsx own-tool.ts':
+      /^completed: Done: 1 tool results, the last one: 21 °C are 69\.8 °F$/mu,
+    'npx holdfast recall last "Chidi"': /The keeper of station 3 is Chidi\./u,
+    'npx holdfast list': /waiting for approval/u,
+    'npx holdfast approve last': /^Approved call 3\.1\.0: raise_alarm Brest$/mu,
+  };
+  for (const [line, output] of Object.entries(expected)) expect(printed[line], line).toMatch(output);
 }, 400_000);
 
 test("the packed library's types are what the documentation's example needs", async () => {
