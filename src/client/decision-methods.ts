@@ -21,6 +21,8 @@ import type { ClientContext } from './client-context.ts';
 import { storedOnce } from './sending/stored-once.ts';
 
 const MOST_LISTED = 500;
+/** Characters of who decided. */
+const LONGEST_NAME = 100;
 
 /**
  * Decides on tool calls that wait for a person. A decision holds once its method returns, with no worker alive too: the row is the
@@ -85,7 +87,7 @@ export class DecisionMethods {
   }
 
   async #send(
-    { conversationId, call, decisionId = newId() }: DecisionOptions,
+    { conversationId, call, decisionId = newId(), decidedBy }: DecisionOptions,
     decision: Pick<DecisionToMake, 'kind' | 'state' | 'scope' | 'text'>,
   ): Promise<SentDecision> {
     const { database, doorbell } = this.#context;
@@ -95,7 +97,10 @@ export class DecisionMethods {
         `a decision id has 1 to 200 characters, not ${decisionId.length}`,
       );
     }
-    const named = call === undefined ? {} : { call: parseCall(call) };
+    const named = {
+      ...(call !== undefined && { call: parseCall(call) }),
+      ...(decidedBy !== undefined && { decidedBy: decidedBy.slice(0, LONGEST_NAME) }),
+    };
     const made = await storedOnce(
       () => decide(database, { ...decision, ...named, conversationId, decisionId }),
       (found) => ({ ...found, duplicate: false, decided: Math.max(1, found.decided) }),

@@ -58,6 +58,8 @@ export interface DecisionOptions extends OfConversation {
   readonly call?: string;
   /** Chosen by the caller to make sending twice harmless, one for each decision; at most 200 characters. Default: a new UUID. */
   readonly decisionId?: string;
+  /** Who decides, as the timeline tells it; at most 100 characters. A server with keys writes the key's name. */
+  readonly decidedBy?: string;
 }
 
 export interface ApprovalOptions extends DecisionOptions {

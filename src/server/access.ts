@@ -1,9 +1,10 @@
-import type { Context } from 'hono';
+import type { Context, Hono } from 'hono';
 import { hashKey } from '../client/keys.ts';
 import { findApiKey, listKeysInForce, readTenantUse } from '../store/conversations/api-keys.ts';
 import type { ApiKey, Scope } from '../store/conversations/api-keys.ts';
 import type { Database } from '../store/database/database.ts';
 import type { ServerLimits } from './limits.ts';
+import { createLocalLogin, keyLogin, readLogin } from './login.ts';
 import { RequestError } from './problem.ts';
 import { createRequestRate } from './request-rate.ts';
 
@@ -16,7 +17,9 @@ export interface Caller {
 
 /** Decides who may do what. */
 export interface Access {
-  /** @throws RequestError `key_missing`, `key_refused`, `too_many_requests` */
+  /** Where a browser logs in. */
+  readonly login: Hono;
+  /** @throws RequestError `key_missing`, `key_refused`, `login_needed`, `origin_refused`, `too_many_requests` */
   callerOf(context: Context): Promise<Caller>;
   /** Before a turn is begun. @throws RequestError `too_many_turns`, `cost_limit_reached` */
   requireRoom(caller: Caller): Promise<void>;
@@ -28,8 +31,13 @@ type KeyDefaults = Pick<ServerLimits, 'requestsPerMinute' | 'openTurns' | 'costP
 
 /** For a server without keys, which listens on its own machine only. */
 export function localAccess(tenant: string): Access {
+  const { routes, requireLogin } = createLocalLogin();
   return {
-    callerOf: async () => ({ tenant, key: null }),
+    login: routes,
+    async callerOf(context) {
+      requireLogin(context);
+      return { tenant, key: null };
+    },
     requireRoom: async () => undefined,
     inForce: async () => new Set(),
   };
@@ -38,12 +46,18 @@ export function localAccess(tenant: string): Access {
 /** @param defaults of keys that name no limits of their own */
 export function keyAccess(database: Database, defaults: KeyDefaults): Access {
   const rate = createRequestRate();
+  const keyOf = async (written: string): Promise<ApiKey> => {
+    const key = await findApiKey(database, hashKey(written));
+    if (key === null) throw new RequestError('key_refused', 'The API key is unknown, expired or revoked.');
+    return key;
+  };
   return {
+    login: keyLogin(keyOf),
     async callerOf(context) {
-      const written = /^Bearer (?<key>\S{1,200})$/u.exec(context.req.header('authorization') ?? '')?.groups?.['key'];
-      if (written === undefined) throw new RequestError('key_missing', 'The request names no API key.');
-      const key = await findApiKey(database, hashKey(written));
-      if (key === null) throw new RequestError('key_refused', 'The API key is unknown, expired or revoked.');
+      const bearer = /^Bearer (?<key>\S{1,200})$/u.exec(context.req.header('authorization') ?? '')?.groups?.['key'];
+      const written = bearer ?? readLogin(context);
+      if (written === null) throw new RequestError('key_missing', 'The request names no API key.');
+      const key = await keyOf(written);
       const wait = rate.take(key.id, key.limits.requestsPerMinute ?? defaults.requestsPerMinute);
       if (wait > 0)
         throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });

@@ -66,6 +66,7 @@ export function createApplication(parts: ApplicationParts): Hono {
   if (parts.isLocal) app.use(refuseOtherOrigins);
   addReference(app, parts.version);
   addPages(app);
+  app.route('/', parts.access.login);
   app.route('/mcp', mcpRoutes(parts));
   app.route('/v1', responsesRoutes(parts));
   app.route('/v1', apiRoutes(parts));

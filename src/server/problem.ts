@@ -13,6 +13,8 @@ export type ServerErrorCode =
   /** No key, or one that is not in force. */
   | 'key_missing'
   | 'key_refused'
+  /** A browser without the cookie of a login. */
+  | 'login_needed'
   | 'scope_missing'
   | 'too_many_turns'
   | 'cost_limit_reached'
@@ -75,6 +77,7 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   body_not_json: [400, 'Send a JSON object with content-type application/json.'],
   key_missing: [401, 'Send `Authorization: Bearer <key>`.'],
   key_refused: [401, 'Ask the operator of this server for another key.'],
+  login_needed: [401, 'Open the link that `npx holdfast open --pages` prints.'],
   scope_missing: [403, 'Use a key with that scope.'],
   origin_refused: [403, 'Call the server by its own address, and from a page that it serves.'],
   route_not_found: [404, '/reference lists the routes.'],

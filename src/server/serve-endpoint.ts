@@ -22,6 +22,8 @@ export async function serveEndpoint(
   const given = await argumentsOf(context, endpoint);
   const { adminArgument = '' } = endpoint;
   if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
+  // Who has a key cannot decide in another's name.
+  if ('decidedBy' in endpoint.arguments && caller.key !== null) given['decidedBy'] = caller.key.name;
   return answer(context, endpoint, await call(client, name, given));
 }
 

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loginLink } from '../../src/local/login-link.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startServerHarness } from './server-harness.ts';
@@ -130,4 +131,23 @@ test('of two decisions at once one counts, and the name of a file leads nowhere'
     200,
     'attachment; filename="original"',
   ]);
+});
+
+test('a link logs one browser in, and with its cookie only pages of this server change something', async () => {
+  const { url } = harness.server;
+  const browser = { 'sec-fetch-site': 'same-origin' };
+  const ask = (path: string, headers: Record<string, string>, method = 'GET'): Promise<Response> =>
+    fetch(`${url}${path}`, { method, headers: { ...browser, ...headers }, redirect: 'manual' });
+  expect((await ask('/v1/conversations', {})).status).toBe(401);
+  expect((await ask('/login-links', {}, 'POST')).status).toBe(403);
+  const link = (await loginLink(url)).slice(url.length);
+  const opened = await ask(link, {});
+  expect([opened.status, opened.headers.get('location')]).toEqual([303, '/']);
+  const [cookie = '', ...rest] = (opened.headers.get('set-cookie') ?? '').split('; ');
+  expect(rest.toSorted()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Strict']);
+  expect((await ask(link, {})).status).toBe(401);
+  expect((await ask('/v1/conversations', { cookie })).status).toBe(200);
+  const stop = `/v1/conversations/${newId()}/stop`;
+  expect((await ask(stop, { cookie }, 'POST')).status).toBe(403);
+  expect((await ask(stop, { cookie, 'x-holdfast-page': '1' }, 'POST')).status).toBe(404);
 });

@@ -3,6 +3,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { loginLink } from '../../src/local/login-link.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { createHoldingTool } from '../support/holding-tool.ts';
@@ -59,6 +60,7 @@ beforeAll(async () => {
   page.on('console', (line) => {
     if (line.type() === 'error') complaints.push(line.text());
   });
+  await page.goto(await loginLink(harness.server.url));
 });
 afterAll(async () => {
   holding.release();

@@ -13,6 +13,7 @@ import { isolateTenants } from '../../src/store/database/migration-ledger.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { callServer, readEvents } from './server-harness.ts';
 import type { Answer } from './server-harness.ts';
 
@@ -21,7 +22,7 @@ let tenants: TenantClients;
 let server: RunningServer;
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ agent: { approvals: { rules: ['write_file'] } } });
   await harness.startWorker();
   const { databaseUrl, temporalAddress, taskQueue } = harness;
   const servers = { databaseUrl, taskQueue, temporal: { address: temporalAddress, namespace: 'default' } };
@@ -231,4 +232,27 @@ test('a key that is revoked ends its event streams', async () => {
   expect(events.at(-1)?.data).toMatchObject({ code: 'key_refused' });
   expect((await callAs(key, 'GET', '/v1/conversations')).status).toBe(401);
   expect(await harness.client.keys.revoke({ keyId: 'none' })).toBe(false);
+});
+
+test('a page hands over a key once and gets a cookie that stands for it', async () => {
+  const { key } = await keyOf('ada', { scopes: ['read'] });
+  expect((await callServer(server.url, 'POST', '/login', { key: 'hf_wrong' })).status).toBe(401);
+  const { status, headers } = await callServer(server.url, 'POST', '/login', { key });
+  const [cookie = '', ...rest] = (headers.get('set-cookie') ?? '').split('; ');
+  expect([status, rest.toSorted()]).toEqual([204, ['HttpOnly', 'Path=/', 'SameSite=Strict']]);
+  const read = await callServer(server.url, 'GET', '/v1/conversations', undefined, { cookie });
+  expect(read.body).toEqual((await callAs(key, 'GET', '/v1/conversations')).body);
+  const refused = await callServer(server.url, 'POST', '/v1/conversations', { task: 'Say no' }, { cookie });
+  expect(refused.body).toMatchObject({ status: 403, code: 'origin_refused' });
+});
+
+test('who has a key decides in its name', async () => {
+  const { key } = await keyOf('decider');
+  const task = 'Call write_file with {"path":"a.txt","content":"x"}\nSay done';
+  const { body: sent } = await callAs(key, 'POST', '/v1/conversations', { task });
+  const path = `/v1/conversations/${sent.conversationId}`;
+  await waitUntil('the call waits', async () => (await callAs(key, 'GET', '/v1/decisions')).body.items.length === 1);
+  await callAs(key, 'POST', `${path}/approve`, { decidedBy: 'somebody else' });
+  const { body } = await callAs(key, 'GET', `${path}/timeline?kinds=decision_made`);
+  expect(body.items).toMatchObject([{ data: { decision: 'approved', decidedBy: 'test' } }]);
 });

@@ -24,6 +24,8 @@ export interface ReadyFacts {
   readonly file: string | null;
   /** State folder that other commands do not find by themselves, or null. */
   readonly directory: string | null;
+  /** A link that logs a browser in to the pages once, or null without a server. */
+  readonly pages: string | null;
 }
 
 function seconds(milliseconds: number): string {
@@ -84,7 +86,10 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
     ],
   ];
   if (server !== null) {
-    rows.unshift(['Pages', server.url], ['API', `${server.url}/v1, described at ${server.url}/reference`]);
+    rows.unshift(
+      ['Pages', facts.pages ?? server.url],
+      ['API', `${server.url}/v1, described at ${server.url}/reference`],
+    );
   }
   if (postgres !== null) rows.push(['psql', psqlCommand(postgres)]);
   if (simulator !== null)
@@ -152,7 +157,7 @@ export class DevOutput {
       postgres,
       temporal,
       simulator,
-      server,
+      server: server === null ? null : { ...server, pages: facts.pages },
       processes: stack.processIds(),
     });
   }

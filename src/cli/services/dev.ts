@@ -101,7 +101,10 @@ async function dev(options: DevOptions): Promise<void> {
     if (started !== null) {
       const { stack, file } = started;
       const directory = options.directory === undefined ? null : resolve(options.directory);
-      output.ready(stack, { modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
+      const { server } = stack.current();
+      const { loginLink } = await import('../../local/login-link.ts');
+      const pages = server === null ? null : await loginLink(server.url);
+      output.ready(stack, { pages, modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
       if (!signal.aborted) await once(signal, 'abort');
       output.stopping();
       await stack.stop();

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { argument, localCommand } from '../command.ts';
+import { argument, localCommand, option } from '../command.ts';
 import { withReader } from '../connect.ts';
 import { findConversation } from '../find-conversation.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
@@ -7,14 +7,20 @@ import { UsageError } from '../usage-error.ts';
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
 
-/** Temporal's page of a conversation's turns. */
-const open = localCommand<ConnectionFlags, [conversation: string | undefined]>({
+interface OpenFlags extends ConnectionFlags {
+  readonly pages?: true;
+}
+
+/** Temporal's page of a conversation's turns, or Holdfast's own pages. */
+const open = localCommand<OpenFlags, [conversation: string | undefined]>({
   description:
-    "Opens Temporal's page of the turns of a conversation in a browser, or of all turns, and prints its address.",
-  examples: ['npx holdfast open last', 'npx holdfast open --json | jq -r .url'],
+    "Opens Temporal's page of the turns of a conversation in a browser, or of all turns, and prints its address. With --pages it opens Holdfast's own pages by a link that logs one browser in.",
+  examples: ['npx holdfast open --pages', 'npx holdfast open last', 'npx holdfast open --json | jq -r .url'],
   servers: true,
   arguments: [argument('[conversation]', 'id, its beginning or end, or `last`')],
+  options: [option('--pages', "Holdfast's own pages")],
   async run(_call, flags, reference) {
+    if (flags.pages === true) return openAndTell(await linkToPages());
     const [{ readStack }, { turnWorkflowId }] = await Promise.all([
       import('../../local/stack-file.ts'),
       import('../../turn/workflow-id.ts'),
@@ -28,12 +34,28 @@ const open = localCommand<ConnectionFlags, [conversation: string | undefined]>({
       const id = await withReader(flags, (client) => findConversation(client, reference));
       url += `/${encodeURIComponent(turnWorkflowId(id))}`;
     }
-    if (process.stdout.isTTY) openPage(url);
-    return { json: { url }, lines: [url] };
+    return openAndTell(url);
   },
 });
 
 export const commands = { open };
+
+function openAndTell(url: string) {
+  if (process.stdout.isTTY) openPage(url);
+  return { json: { url }, lines: [url] };
+}
+
+async function linkToPages(): Promise<string> {
+  const [{ readStack }, { loginLink }] = await Promise.all([
+    import('../../local/stack-file.ts'),
+    import('../../local/login-link.ts'),
+  ]);
+  const url = readStack()?.server?.url;
+  const link = url === undefined ? null : await loginLink(url).catch(() => null);
+  if (link === null)
+    throw new UsageError('usage', 'No server of `holdfast dev` answers here.', 'Start one: npx holdfast dev');
+  return link;
+}
 
 function openPage(url: string): void {
   const opener = spawn(OPENERS[process.platform] ?? 'xdg-open', [url], { stdio: 'ignore', detached: true });

@@ -8,6 +8,7 @@ import { count } from '../count-option.ts';
 import { tenantOption } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilAborted, untilSignalled } from '../interruption.ts';
+import { loginLink } from '../../local/login-link.ts';
 import { openOutput } from '../output.ts';
 import { readVersion } from '../package-version.ts';
 import { listenError } from './listen-error.ts';
@@ -113,6 +114,7 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   else
     output.lines([
       `Holdfast's server is at ${started.url}. Ctrl-C stops it.`,
+      `  pages:      ${await loginLink(started.url)}`,
       `  reference:  ${started.url}/reference`,
       `  example:    curl ${started.url}/v1/conversations`,
     ]);

@@ -53,7 +53,7 @@ function judgeCommand(verb: 'approve' | 'deny', texts: CommandTexts): MakeComman
     ],
     async run(open, { for: reach, reason }, call) {
       const { client, conversationId } = open;
-      const decision = { conversationId, for: reach, ...definedOf({ call, reason }) };
+      const decision = { conversationId, for: reach, ...definedOf({ call, reason, decidedBy: userName() }) };
       return decided(open, verb, await client.decisions[verb](decision), reach);
     },
   });
@@ -68,9 +68,15 @@ const answer = conversationCommand<AnswerFlags, [answer: string]>({
   async run(open, { call }, words) {
     const { client, conversationId } = open;
     const text = await readText(words, 'answer');
-    return decided(open, 'answer', await client.decisions.answer({ conversationId, text, ...definedOf({ call }) }));
+    const decision = { conversationId, text, ...definedOf({ call, decidedBy: userName() }) };
+    return decided(open, 'answer', await client.decisions.answer(decision));
   },
 });
+
+/** As the shell knows it. */
+function userName(): string | undefined {
+  return process.env['USER'] ?? process.env['USERNAME'];
+}
 
 export const commands = { approve, deny, answer };
 

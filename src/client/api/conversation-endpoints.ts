@@ -48,7 +48,12 @@ const decides = {
 } as const;
 
 const toChange = { ...toSend, summarize: flag.optional() };
-const toDecide = { ...ofConversation, call: text.optional(), decisionId: text.optional() };
+const toDecide = {
+  ...ofConversation,
+  call: text.optional(),
+  decisionId: text.optional(),
+  decidedBy: text.optional(),
+};
 const toJudge = { ...toDecide, for: oneOf('call', 'turn', 'agent').optional(), reason: text.optional() };
 
 const CONVERSATIONS = {

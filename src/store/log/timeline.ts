@@ -136,6 +136,8 @@ export interface EventDataByKind {
     readonly decision: 'approved' | 'denied' | 'answered' | 'expired';
     /** `standing`: a decision for all turns of the agent covered it. */
     readonly scope?: 'call' | 'turn' | 'agent' | 'standing';
+    /** Name of a person or of an API key, where one was told. */
+    readonly decidedBy?: string;
   };
   readonly compaction_started: CompactionPlan & {
     readonly preset: string;

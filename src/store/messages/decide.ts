@@ -22,6 +22,8 @@ export interface DecisionToMake {
   readonly text: string | null;
   /** Sending it twice is sending it once. */
   readonly decisionId: string;
+  /** Who decides, as the timeline tells it. */
+  readonly decidedBy?: string;
 }
 
 export interface MadeDecision {
@@ -124,13 +126,14 @@ async function findCall(sql: Transaction, decision: DecisionToMake): Promise<Cal
 /** Returns how many calls of the turn were decided. */
 async function write(writer: Writer, call: CallRow, decision: DecisionToMake): Promise<number> {
   const { sql, turn, event } = writer;
-  const { state, scope, text, decisionId } = decision;
+  const { state, scope, text, decisionId, decidedBy } = decision;
   const { turnNumber: number, callNumber, callIndex } = nameOf(call);
   await sql`
     update decisions set state = ${state}, content = ${text === null ? null : jsonText(text)}::text::json,
       decided_at = holdfast_now(), scope = ${scope}, decision_id = ${decisionId}
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
-  await event('decision_made', { turn: number, callNumber, callIndex, name: call.tool, decision: state, scope });
+  const made = { turn: number, callNumber, callIndex, name: call.tool, decision: state, scope };
+  await event('decision_made', decidedBy === undefined ? made : { ...made, decidedBy });
   if (scope === 'agent') await letStand(sql, { turnId: turn.turnId, callNumber, callIndex });
   return scope === 'call' ? 1 : 1 + (await applyStanding(writer, scope));
 }

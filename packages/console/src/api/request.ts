@@ -18,16 +18,13 @@ export class Problem extends Error {
   }
 }
 
-const KEY = 'holdfast-api-key';
+/** Says that a page asks, and no form of another site. */
+const HEADERS = { 'x-holdfast-page': '1' };
 
-/** The browser keeps the key until its tab is closed. */
-export function setApiKey(key: string): void {
-  sessionStorage.setItem(KEY, key);
-}
-
-export function authorization(): Record<string, string> {
-  const key = sessionStorage.getItem(KEY);
-  return key === null ? {} : { authorization: `Bearer ${key}` };
+/** Logs this browser in; the server keeps the key in a cookie that scripts cannot read. @throws Problem */
+export async function logIn(key: string): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  await reach('/login', { method: 'post', headers, body: JSON.stringify({ key }) });
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -54,7 +51,7 @@ export async function problemOf(response: Response): Promise<Problem> {
 }
 
 export async function reach(url: string, options: RequestInit): Promise<Response> {
-  const headers = { ...authorization(), ...Object.fromEntries(new Headers(options.headers)) };
+  const headers = { ...HEADERS, ...Object.fromEntries(new Headers(options.headers)) };
   const response = await fetch(url, { ...options, headers }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new Problem('server_unreachable', 'The server does not answer.', 'This page tries again by itself.', 0);

@@ -61,7 +61,9 @@ const LINES: Readonly<Record<string, readonly [Tone, Describe]>> = {
       const scope = { turn: ' for this turn', agent: ' always', standing: ' by a standing decision' }[
         textOf(event, 'scope')
       ];
-      return `${textOf(event, 'name')} (${callOf(event)}) was ${words(event, 'decision')}${scope ?? ''}.`;
+      const person = textOf(event, 'decidedBy');
+      const by = person === '' ? '' : ` by ${person}`;
+      return `${textOf(event, 'name')} (${callOf(event)}) was ${words(event, 'decision')}${by}${scope ?? ''}.`;
     },
   ],
   compaction_form_failed: [

@@ -1,6 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { Problem, setApiKey } from '../api/request.ts';
+import { Problem, logIn } from '../api/request.ts';
+
+/** Of a server that wants keys. */
+const KEY_PROBLEMS: ReadonlySet<string> = new Set(['key_missing', 'key_refused']);
 
 /** What went wrong and what to do. Asks for an API key where the server wants one. */
 export function Failure({ error }: { readonly error: Error }) {
@@ -8,24 +11,26 @@ export function Failure({ error }: { readonly error: Error }) {
   return (
     <div className="failure" role="alert">
       <strong>{error.message}</strong> {problem?.next}
-      {problem?.status === 401 && <KeyForm />}
+      {problem !== null && KEY_PROBLEMS.has(problem.code) && <KeyForm />}
     </div>
   );
 }
 
 function KeyForm() {
   const queries = useQueryClient();
+  const login = useMutation({ mutationFn: logIn, onSuccess: () => queries.invalidateQueries() });
   const take = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const key = new FormData(event.currentTarget).get('key');
-    if (typeof key !== 'string' || key.trim() === '') return;
-    setApiKey(key.trim());
-    void queries.invalidateQueries();
+    if (typeof key === 'string' && key.trim() !== '') login.mutate(key.trim());
   };
   return (
     <form className="row" onSubmit={take}>
       <input name="key" type="password" autoComplete="off" aria-label="API key" placeholder="API key" />
-      <button type="submit">Use this key</button>
+      <button type="submit" disabled={login.isPending}>
+        Use this key
+      </button>
+      {login.error !== null && <span>{login.error.message}</span>}
     </form>
   );
 }

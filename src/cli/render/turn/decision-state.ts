@@ -40,8 +40,9 @@ export function questionIn(argumentsText: string): string {
 
 function decisionMade(state: TurnScreenState, { data: tool, createdAt }: TimelineEvent<'decision_made'>): Applied {
   const call = callOf(tool);
-  const { decision, scope } = tool;
-  const fate = scope === 'standing' ? `${decision} by what stands for the agent` : decision;
+  const { decision, scope, decidedBy } = tool;
+  const by = scope === 'standing' ? 'what stands for the agent' : decidedBy;
+  const fate = by === undefined ? decision : `${decision} by ${by}`;
   const rest = state.activity.kind === 'asking' ? state.activity.calls.filter((other) => other !== call) : [];
   const tools = decision === 'approved' ? withTool(state, tool, Date.parse(createdAt)) : state.tools;
   return {

@@ -1,0 +1,78 @@
+/** How a browser says who it is: by a cookie that no script can read and that no other site's page can send. */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { z } from 'zod';
+import { readBody } from './arguments.ts';
+import { RequestError } from './problem.ts';
+
+const COOKIE = 'holdfast_login';
+/** Our pages send it with whatever changes something; a form or a link of another page cannot. */
+const PAGE_HEADER = 'x-holdfast-page';
+/** The newest links that nobody used yet. */
+const MOST_LINKS = 20;
+
+/** Browsers say where a request comes from; programs do not. */
+function isFromBrowser(context: Context): boolean {
+  return context.req.header('sec-fetch-site') !== undefined || context.req.header('origin') !== undefined;
+}
+
+/** What the cookie holds. @throws RequestError `origin_refused` for a change that no page of ours asked for */
+export function readLogin(context: Context): string | null {
+  const cookie = getCookie(context, COOKIE) ?? null;
+  const isChange = context.req.method !== 'GET' && context.req.header(PAGE_HEADER) === undefined;
+  if (cookie !== null && isChange) {
+    throw new RequestError('origin_refused', 'With a cookie, only a page of this server may change something.');
+  }
+  return cookie;
+}
+
+function remember(context: Context, value: string): void {
+  const secure = context.req.header('x-forwarded-proto') === 'https';
+  setCookie(context, COOKIE, value, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
+}
+
+/** The login of a server without keys: any program of this machine gets a link, and the browser that follows it first is in. */
+export function createLocalLogin() {
+  const secret = randomBytes(32);
+  const tickets = new Set<string>();
+  const routes = new Hono();
+  routes.post('/login-links', (context) => {
+    if (isFromBrowser(context)) throw new RequestError('origin_refused', 'A page cannot ask for a link.');
+    const ticket = randomBytes(24).toString('base64url');
+    tickets.add(ticket);
+    const [oldest = ''] = tickets;
+    if (tickets.size > MOST_LINKS) tickets.delete(oldest);
+    return context.json({ path: `/login?ticket=${ticket}` }, 201);
+  });
+  routes.get('/login', (context) => {
+    if (!tickets.delete(context.req.query('ticket') ?? '')) {
+      throw new RequestError('login_needed', 'The link was used before, or the server has started again since.');
+    }
+    remember(context, secret.toString('base64url'));
+    return context.redirect('/', 303);
+  });
+  const requireLogin = (context: Context): void => {
+    if (!isFromBrowser(context)) return;
+    const given = Buffer.from(readLogin(context) ?? '', 'base64url');
+    if (given.length === secret.length && timingSafeEqual(given, secret)) return;
+    throw new RequestError('login_needed', 'This browser is not logged in.');
+  };
+  return { routes, requireLogin };
+}
+
+const keyBody = z.strictObject({ key: z.string().trim().min(1).max(200) });
+
+/** A page hands over the API key once. @param check throws for a key that is not in force */
+export function keyLogin(check: (key: string) => Promise<unknown>): Hono {
+  const routes = new Hono();
+  routes.post('/login', async (context) => {
+    const { success, data } = keyBody.safeParse(await readBody(context));
+    if (!success) throw new RequestError('invalid_argument', 'key must be an API key.');
+    await check(data.key);
+    remember(context, data.key);
+    return context.body(null, 204);
+  });
+  return routes;
+}
