@@ -10,15 +10,7 @@ import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import {
-  SNAPSHOT,
-  answer,
-  closeToolCall,
-  finishToolCall,
-  startTurn,
-  text,
-  useTestStore,
-} from '../store/support/store-builders.ts';
+import { SNAPSHOT, closeToolCall, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
@@ -223,36 +215,10 @@ describe('what another conversation remembered', () => {
   }
 });
 
-describe('R28 a memory', () => {
-  it.each([
-    ['the user', 'Deploy to postgres://admin:hunter2pw@db.example.com:5432/orders', null],
-    ['a tool', 'Deploy it', text('url: postgres://admin:hunter2pw@db.example.com:5432/orders')],
-    [
-      'a tool that writes JSON',
-      'Deploy it',
-      text(String.raw`{"url":"postgres:\/\/admin:hunter2pw@db.example.com:5432\/orders"}`),
-    ],
-    ['a call of a tool', 'Deploy it', 'psql postgres://admin:hunter2pw@db.example.com:5432/orders'],
-  ])('does not tell a password that a connection string of %s holds', async (_, said, result) => {
-    const { turn, inForce, remember } = await rememberer({ said });
-    if (typeof result === 'string') await answer(sql, turn, 9_000, { said: result });
-    else if (result !== null) {
-      await answer(sql, turn, 9_000, { calls: 1 });
-      await finishToolCall(sql, turn, 9_000, 0, result);
-    }
-    await remember('The password of the orders database at db.example.com is hunter2pw.');
-    const [memory] = await inForce();
-    expect(memory?.text).toBe(
-      'The password of the orders database at db.example.com is [redacted: said to be secret].',
-    );
-  });
-
-  it('does not tell a key of AWS that falls into short pieces', async () => {
-    const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
-    const { inForce, remember } = await rememberer({ said: `Deploy with aws_secret_access_key = ${key}` });
-    await remember(`The AWS secret of the build account is ${key}.`);
-    expect(await inForce()).toMatchObject([
-      { text: 'The AWS secret of the build account is [redacted: said to be secret].' },
-    ]);
-  });
+it('R28 a memory is kept without secrets of well-known forms', async () => {
+  const { inForce, remember } = await rememberer({ said: 'Deploy it' });
+  await remember('Deploy to postgres://admin:hunter2pw@db.example.com:5432/orders.');
+  const [memory] = await inForce();
+  expect(memory?.text).toMatch(/^Deploy to \[redacted: /u);
+  expect(memory?.text).not.toContain('hunter2pw');
 });

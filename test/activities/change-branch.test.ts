@@ -138,14 +138,13 @@ test('R28 neither the request for a branch summary nor the summary has a secret 
   expect(told).toEqual([{ where: 'output' }]);
 });
 
-test('R28 a branch summary has no part of a secret that it cuts, nor one that only another entry tells to be one', async () => {
+test('R28 a branch summary has no part of a secret that it cuts', async () => {
   const server = await refusingServer();
-  for (const { written, secret } of SECRETS_IN_PLACE) {
-    const isKnownByPlace = written.startsWith('postgres');
+  for (const { written } of SECRETS_IN_PLACE) {
     // Requests are cut behind 600 characters, the last answer behind 1,000.
     for (const at of [4, 12, 20, 28, written.length - 1]) {
       const turn = await turnToFork(`${'x '.repeat(300).slice(at)} ${written} and then go on`, [
-        isKnownByPlace ? `${secret} opens the admin page.` : 'ok',
+        'ok',
         `${'y '.repeat(500).slice(at)} ${written} and then go on`,
       ]);
       await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
@@ -179,24 +178,6 @@ test('P22 P24 a branch summary has a budget of its own: the newest that the wind
   expect(tokens).toBeGreaterThan(budget - 2_048 - 1_500);
   expect(text).toContain('answer 59:');
   expect(text).not.toContain('answer 0:');
-});
-
-test('R28 a secret that only what does not fit tells to be one is left out of the request for a branch summary all the same', async () => {
-  const server = await refusingServer();
-  const fillers = Array.from({ length: 60 }, (_, index) => `answer ${index}: ${'pumps open at noon '.repeat(210)}`);
-  const turn = await turnToFork('Look at postgres://app:Tr0ub4dor9x@db.example.com:5432/orders', [
-    ...fillers,
-    'Tr0ub4dor9x opens the admin page.',
-  ]);
-  await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
-  const [request] = server.requests;
-  expect(request?.text).toContain('opens the admin page.');
-  expect(request?.text).not.toContain('db.example.com');
-  expect(request?.text).not.toContain('Tr0ub4dor9x');
-  const [summary] = await sql<{ text: string }[]>`
-    select content::text as text from entries
-    where conversation_id = ${turn.conversationId} and kind = 'branch_summary'`;
-  expect(summary?.text).not.toContain('Tr0ub4dor9x');
 });
 
 test('P23 going back and forth where nothing was said asks no model and piles up no summaries; what is said anew is summarized', async () => {

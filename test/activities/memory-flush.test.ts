@@ -2,12 +2,11 @@ import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
 import { askHooks, compactContext } from '../../src/activities/compaction/compact-context.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
-import { finishedText } from '../../src/activities/compaction/finished-text.ts';
 import { summarize } from '../../src/activities/compaction/summarize.ts';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { storeAnswer } from '../../src/store/attempts/store-answer.ts';
-import { listParts, readPart } from '../../src/store/compactions/compaction-parts.ts';
+import { listParts } from '../../src/store/compactions/compaction-parts.ts';
 import { endCompaction } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
@@ -15,7 +14,6 @@ import { newId } from '../../src/store/database/ids.ts';
 import { listMemories } from '../support/list-memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
-import { plan, planWithCut } from '../store/support/compaction-builders.ts';
 import { makeConversation } from '../store/support/make-conversation.ts';
 import {
   answer,
@@ -25,7 +23,6 @@ import {
   register,
   send,
   SNAPSHOT,
-  startTurn,
   text,
   toolCall,
 } from '../store/support/store-builders.ts';
@@ -160,37 +157,6 @@ test('C17, C18 a flush is a memory before anything is removed, not asked for aga
   expect(await flushes(turn)).toHaveLength(2);
 });
 
-test('R28 what becomes a memory is without a secret that only an earlier part of the conversation tells to be one', async () => {
-  const snapshot = { policy: COWORK_POLICY, workspace: WORKSPACE };
-  const turn = await startTurn(sql, 'Look at postgres://app:Tr0ub4dor9x@db.example.com:5432/orders', { snapshot });
-  await answer(sql, turn, 1, { said: 'Tr0ub4dor9x also opens the admin page.' });
-  const part = {
-    number: 1,
-    wave: 1,
-    kind: 'flush',
-    fromSequence: 2,
-    toSequence: 2,
-    inputTokens: 500,
-    maximumOutput: 200,
-  } as const;
-  const { compaction } = await plan(sql, turn, planWithCut(2, { parts: [part] }));
-  const reference = { turn, compactionId: compaction.compactionId, part: 1 };
-  const source = await readPart(sql, reference);
-  const work = {
-    input: reference,
-    source,
-    snapshot: { ...SNAPSHOT, ...snapshot },
-    policy: COWORK_POLICY,
-    originals: [],
-    entries: [],
-    leftOut: 0,
-  };
-  expect(await finishedText(dependencies, work, 'Tr0ub4dor9x also opens the admin page.')).toEqual({
-    text: '[redacted: said to be secret] also opens the admin page.',
-    count: 1,
-  });
-});
-
 /** What a pass leaves behind it that others read: the summary in force, its ledger, and the memories of the workspace. */
 async function leftBehind({ conversationId }: TurnReference): Promise<string> {
   const rows = await sql<{ text: string }[]>`
@@ -222,12 +188,9 @@ test('the flush and the summary of a conversation that names a user are memories
 });
 
 test('R28 wherever the list of results cuts what a call was about, neither summary nor memory has a part of its secret', async () => {
-  for (const { written, secret } of SECRETS_IN_PLACE) {
+  for (const { written } of SECRETS_IN_PLACE) {
     const commands = Array.from({ length: written.length }, (_, at) => `${'x'.repeat(98 - at)} ${written} and more`);
-    // Said by itself, it is known by the place of the others.
-    const restated = Array.from({ length: secret.length }, (_, at) => `${'y'.repeat(98 - at)} ${secret} and more`);
-    const isKnownByPlace = written.startsWith('postgres');
-    const turn = await fullWindow([...commands.slice(0, 60), ...(isKnownByPlace ? restated : [])]);
+    const turn = await fullWindow(commands.slice(0, 60));
     await passOver(turn);
     const left = await leftBehind(turn);
     expect(left).toContain('xxx [redacted: ');
@@ -236,11 +199,11 @@ test('R28 wherever the list of results cuts what a call was about, neither summa
 });
 
 test('R28 the summary of a hook, which read the originals, tells no secret of them either', async () => {
-  const [{ written, secret }] = SECRETS_IN_PLACE as readonly [(typeof SECRETS_IN_PLACE)[0]];
+  const [{ written }] = SECRETS_IN_PLACE as readonly [(typeof SECRETS_IN_PLACE)[0]];
   const turn = await fullWindow([`psql ${written}`]);
   const hooked = {
     ...dependencies,
-    beforeCompaction: [() => ({ summary: `They ran psql ${written}; ${secret} opens the admin page too.` })],
+    beforeCompaction: [() => ({ summary: `They ran psql ${written}; it opens the admin page too.` })],
   };
   await passOver(turn, hooked);
   const left = await leftBehind(turn);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactedOriginals, secretsOfEntries } from '../../src/activities/compaction/redaction.ts';
+import { redactedOriginals } from '../../src/activities/compaction/redaction.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { Entry } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
@@ -16,9 +16,6 @@ import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 const POLICY = DEFAULT_POLICY;
 /** Where texts of summaries are cut: quotes, results, messages, rules, requests, the last answer. Characters. */
 const CUTS = [200, 240, 300, 400, 600, 1_000];
-
-const redacted = async (entries: readonly Entry[]) =>
-  redactedOriginals(entries, (text) => secretsOfEntries(text, [entries]));
 
 /** The text behind words of so many characters. */
 const behind = (characters: number, text: string): string =>
@@ -45,7 +42,7 @@ describe.each(SECRETS_IN_PLACE)(
   ({ written }) => {
     it('by a summary without a model, nor by what a summary is completed with', async () => {
       for (const originals of cutThrough(written)) {
-        const { entries } = await redacted(originals);
+        const { entries } = await redactedOriginals(originals);
         const extract = extractiveSummary({ policy: POLICY, entries, previousSummary: null, maximumTokens: 20_000 });
         const kept = missingFromSummary({ text: '', entries });
         const quotes = quoteUserMessages(entries.filter(({ kind }) => kind === 'user').toReversed(), 150);
@@ -55,7 +52,7 @@ describe.each(SECRETS_IN_PLACE)(
 
     it('by a transcript whose texts lose their middle', async () => {
       const [originals = []] = cutThrough(written);
-      const { entries } = await redacted(originals);
+      const { entries } = await redactedOriginals(originals);
       for (let limit = 20; limit < 400; limit += 3) {
         const limits = {
           ...POLICY.summary.transcript,
@@ -68,16 +65,6 @@ describe.each(SECRETS_IN_PLACE)(
         expect(toldOfSecrets(text)).toEqual([]);
       }
     });
-
-    it('where it is known as one by what stands beside it in another entry only', async () => {
-      const log = new LogBuilder();
-      const password = 'Tr0ub4dor9xQ7wZkM2';
-      log.user(`Look at ${SECRETS_IN_PLACE[0]?.written}`);
-      for (let at = 0; at < password.length; at += 1) log.step([behind(239 - at, `psql -W ${password}`)]);
-      const { entries } = await redacted(log.entries);
-      const extract = extractiveSummary({ policy: POLICY, entries, previousSummary: null, maximumTokens: 20_000 });
-      expect(toldOfSecrets(extract)).toEqual([]);
-    });
   },
 );
 
@@ -86,7 +73,7 @@ describe('originals without their secrets', () => {
     const log = new LogBuilder();
     log.user('Count the pumps');
     log.step(['twelve'], { arguments: '{ "path" : "a.txt" }' });
-    const found = await redacted(log.entries);
+    const found = await redactedOriginals(log.entries);
     expect(found).toEqual({ entries: log.entries, count: 0 });
     expect(found.entries).toBe(log.entries);
   });
@@ -95,7 +82,7 @@ describe('originals without their secrets', () => {
     const log = new LogBuilder();
     const [{ written }] = SECRETS_IN_PLACE as readonly [(typeof SECRETS_IN_PLACE)[0]];
     log.step(['ok'], { arguments: JSON.stringify({ path: 'src/a.ts', text: `say "hi" to ${written}` }) });
-    const { entries, count } = await redacted(log.entries);
+    const { entries, count } = await redactedOriginals(log.entries);
     const [call] = entries[0]?.content ?? [];
     if (call?.type !== 'tool_call') throw new Error('no call');
     expect(pathsInArguments(call.arguments)).toEqual(['src/a.ts']);
@@ -107,14 +94,14 @@ describe('originals without their secrets', () => {
     const log = new LogBuilder();
     const [{ written }] = SECRETS_IN_PLACE as readonly [(typeof SECRETS_IN_PLACE)[0]];
     log.step(['ok'], { arguments: nestedJson(100_000).replace('value', written) });
-    expect((await redacted(log.entries)).count).toBe(1);
+    expect((await redactedOriginals(log.entries)).count).toBe(1);
   });
 
   it('lack a key that only the name of its argument tells', async () => {
     const log = new LogBuilder();
     const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
     log.step(['ok'], { arguments: JSON.stringify({ aws_secret_access_key: key }) });
-    const { entries } = await redacted(log.entries);
+    const { entries } = await redactedOriginals(log.entries);
     expect(JSON.stringify(entries)).not.toContain(key);
   });
 
@@ -122,7 +109,7 @@ describe('originals without their secrets', () => {
     const log = new LogBuilder();
     const texts = ['a\n\0\u0001\0\nb', '-----BEGIN PRIVATE KEY-----', 'middle', '-----END PRIVATE KEY-----', ''];
     for (const text of texts) log.user(text);
-    const { entries } = await redacted(log.entries);
+    const { entries } = await redactedOriginals(log.entries);
     expect(entries.map(({ content }) => textOf(content))).toEqual(texts);
   });
 });

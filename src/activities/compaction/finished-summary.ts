@@ -13,10 +13,10 @@ import { readPreviousSummary, readCallsOf, readResultsOf } from '../../store/com
 import type { CallRange } from '../../store/compactions/previous-summary.ts';
 import type { Database } from '../../store/database/database.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
+import { redactSecrets, redactTexts } from '../../tools/runtime/redact-secrets.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { withoutAnySecrets } from './redaction.ts';
 
 /** What a finished plan leads to. */
 interface FinishedCompaction extends FinishedView {
@@ -45,7 +45,7 @@ export async function finishCompaction(
   const { headEntryId } = source;
   const files =
     parts.length === 0 ? NO_FILES : await keepLedger(database, { conversationId, headEntryId, plan, previous, policy });
-  const texts = await textsOf(database, { conversationId, parts, policy, compaction });
+  const texts = await Promise.all(parts.map(textOfPart));
   const previousText = previous?.text ?? null;
   const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
   const whole = wholeSummary({ parts: texts, previousText, files, policy, budget, plan, recall });
@@ -59,28 +59,9 @@ export async function finishCompaction(
 }
 
 /** A part's text was checked for secrets when it was written. What a hook brought is nobody's but its own: it read the originals (R28). */
-async function textsOf(
-  database: Database,
-  of: {
-    readonly conversationId: string;
-    readonly parts: readonly PartRow[];
-    readonly policy: CompactionPolicy;
-    readonly compaction: CompactionRow;
-  },
-): Promise<readonly { readonly kind: PlanPart['kind']; readonly text: string }[]> {
-  const { conversationId, parts, policy, compaction } = of;
-  const { headEntryId } = compaction;
-  const texts: { kind: PlanPart['kind']; text: string }[] = [];
-  for (const row of parts) {
-    const { kind, fromSequence = 0, toSequence = 0 } = row.part;
-    const written = row.text ?? '';
-    const range = { conversationId, headEntryId, fromSequence, toSequence };
-    const [text = ''] = isOfHook(row)
-      ? await withoutAnySecrets(database, range, { policy, texts: [written] })
-      : [written];
-    texts.push({ kind, text });
-  }
-  return texts;
+async function textOfPart(row: PartRow): Promise<{ readonly kind: PlanPart['kind']; readonly text: string }> {
+  const text = row.text ?? '';
+  return { kind: row.part.kind, text: isOfHook(row) ? (await redactSecrets(text)).text : text };
 }
 
 function isOfHook(row: PartRow): boolean {
@@ -114,7 +95,7 @@ export async function keepLedger(database: Database, pass: LedgerPass): Promise<
   // What recall found is no work of its own.
   const calls = await readResultsOf(database, range, { not: [RECALL_OPEN, RECALL_SEARCH], newest: LEDGER_LENGTH });
   const subjects = calls.map((call) => callSubject(call.arguments));
-  const told = await withoutAnySecrets(database, range, { policy, texts: [...subjects, ...read, ...modified] });
+  const { texts: told } = await redactTexts([...subjects, ...read, ...modified]);
   const results = calls.map(({ entryId, tool, outcome, characters }, index): LedgerResult => {
     return { entryId, tool, target: shortSubject(told[index] ?? ''), outcome, characters };
   });

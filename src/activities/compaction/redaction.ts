@@ -1,15 +1,8 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Entry } from '../../context/log/entry.ts';
 import { parseNestedJson } from '../../context/log/nested-json.ts';
-import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
-import { readOriginals } from '../../store/compactions/compaction-parts.ts';
-import type { CallRange } from '../../store/compactions/previous-summary.ts';
-import type { Database, Queries } from '../../store/database/database.ts';
-import { entryTexts } from '../../store/log/entry-text.ts';
-import { readSaidWords } from '../../store/memory/said-words.ts';
 import { countRedacted, redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
-import { withoutSecrets, restatedSecrets } from '../../tools/runtime/restated-secrets.ts';
 
 /** Entries as what is written from them may quote them. */
 interface RedactedOriginals {
@@ -21,22 +14,12 @@ interface RedactedOriginals {
 /**
  * Originals without secrets, before anything is cut out of them: of the half of a token, or of a connection string without its
  * end, nothing tells any more what it is a part of (R28).
- * @param knownIn what stands in a text and is known as a secret by what stands beside it elsewhere
  */
-export async function redactedOriginals(
-  originals: readonly Entry[],
-  knownIn: (text: string) => Promise<ReadonlySet<string>>,
-): Promise<RedactedOriginals> {
-  const inside = await mapTexts(originals, stringsInside, async (texts) => redactTexts(texts));
+export async function redactedOriginals(originals: readonly Entry[]): Promise<RedactedOriginals> {
+  const inside = await mapTexts(originals, stringsInside);
   // The name of an argument may tell what its value is.
-  const whole = await mapTexts(inside.entries, asWritten, async (texts) => redactTexts(texts));
-  const restated = await mapTexts(whole.entries, asWritten, async (texts) => {
-    const together = texts.join('\n');
-    const known = together.trim() === '' ? NONE : await knownIn(together);
-    const without = texts.map((text) => withoutSecrets(text, known));
-    return { texts: without.map(({ text }) => text), count: without.reduce((sum, { count }) => sum + count, 0) };
-  });
-  return { entries: restated.entries, count: inside.count + whole.count + restated.count };
+  const whole = await mapTexts(inside.entries, asWritten);
+  return { entries: whole.entries, count: inside.count + whole.count };
 }
 
 /** How many of the secrets that were left out of the originals a text tells of, besides what another one did already. */
@@ -47,24 +30,19 @@ export function secretsLeftOut(
   return Math.min(of, Math.max(0, countRedacted(text) - countRedacted(already)));
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** Texts of a part, and how the part is made of others in their place. */
 interface PartTexts {
   readonly texts: readonly string[];
   readonly remade: (texts: readonly string[]) => ContentPart;
 }
 
-type Mapped = { readonly texts: readonly string[]; readonly count: number };
-
 async function mapTexts(
   entries: readonly Entry[],
   textsOf: (part: ContentPart) => PartTexts | null,
-  map: (texts: readonly string[]) => Promise<Mapped>,
 ): Promise<RedactedOriginals> {
   const found = entries.map(({ content }) => content.map(textsOf));
   const texts = found.flatMap((parts) => parts.flatMap((part) => part?.texts ?? []));
-  const mapped = await map(texts);
+  const mapped = await redactTexts(texts);
   if (mapped.count === 0) return { entries, count: 0 };
   let next = 0;
   const remade = entries.map((entry, index) => {
@@ -137,63 +115,4 @@ export async function redactedView(view: View): Promise<{
     messages.push({ ...message, content });
   }
   return { view: { ...view, messages }, redacted };
-}
-
-/** Characters of each side that are looked through, the newest: some four million tokens, a third of a second. */
-const MOST_CHARACTERS = 16_000_000;
-
-/**
- * A text that is to outlive its conversation, without what redaction takes out of what was said there: "the password is …" has no
- * form by itself.
- */
-export async function withoutSaidSecrets(sql: Queries, conversationId: string, text: string): Promise<string> {
-  return withoutSecrets(text, await saidSecrets(sql, conversationId, text)).text;
-}
-
-/** What stands in a text and is known as a secret by what stands beside it anywhere in the conversation. */
-export async function saidSecrets(sql: Queries, conversationId: string, text: string): Promise<ReadonlySet<string>> {
-  const values = new Set<string>();
-  for (const whose of ['user', 'tools', 'model'] as const) {
-    let left = MOST_CHARACTERS;
-    for await (const page of readSaidWords(sql, conversationId, whose)) {
-      if (left <= 0) break;
-      const texts = page.map(({ text: said }) => said);
-      for (const value of await restatedSecrets(text, texts)) values.add(value);
-      left -= texts.reduce((sum, { length }) => sum + length, 0);
-    }
-  }
-  return values;
-}
-
-/** What stands in a text and is known as a secret by what stands beside it in these entries. */
-export async function secretsOfEntries(
-  text: string,
-  pages: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
-): Promise<ReadonlySet<string>> {
-  const values = new Set<string>();
-  for await (const page of pages) {
-    const texts = page.flatMap(({ content }) => entryTexts(content));
-    for (const value of await restatedSecrets(text, texts)) values.add(value);
-  }
-  return values;
-}
-
-/** Where the policy makes memories of summaries: a memory outlives its conversation, and a secret may have been told long before what is summarized. */
-export function outlivesConversation({ summary }: CompactionPolicy): boolean {
-  return summary.memory !== null;
-}
-
-/** Whole texts of a stretch of a conversation without secrets: what is cut out of them afterwards holds no part of one. */
-export async function withoutAnySecrets(
-  sql: Database,
-  range: CallRange,
-  { policy, texts }: { readonly policy: CompactionPolicy; readonly texts: readonly string[] },
-): Promise<readonly string[]> {
-  const { texts: redacted } = await redactTexts(texts);
-  const together = redacted.join('\n');
-  if (together.trim() === '') return redacted;
-  const known = outlivesConversation(policy)
-    ? await saidSecrets(sql, range.conversationId, together)
-    : await secretsOfEntries(together, readOriginals(sql, range));
-  return redacted.map((text) => withoutSecrets(text, known).text);
 }

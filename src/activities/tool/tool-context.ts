@@ -15,7 +15,6 @@ import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import type { RecalledPage, RecalledRange, ToolMemory, ToolMemories } from '../../tools/tool.ts';
 import type { RunToolInput } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import { saidSecrets } from '../compaction/redaction.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { describeError } from '../runtime/failures.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
@@ -125,13 +124,12 @@ const AROUND_SECRETS = 20_000;
  * offsets mean the same as in the original. What stands around the page is read too, for the half of a secret has no form.
  */
 async function openWithoutSecrets(database: Database, request: OpenRequest): Promise<OpenedText | null> {
-  const { conversationId, offset, limit } = request;
+  const { offset, limit } = request;
   const from = Math.max(0, offset - AROUND_SECRETS);
   const opened = await openEntry(database, { ...request, offset: from, limit: offset - from + limit + AROUND_SECRETS });
   if (opened === null) return null;
   const { removed } = await redactSecrets(opened.text);
-  const secrets = [...removed, ...(await saidSecrets(database, conversationId, opened.text))];
-  const masked = secrets
+  const masked = removed
     .toSorted((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, '*'.repeat(secret.length)), opened.text);
   // No redaction looks into an image.

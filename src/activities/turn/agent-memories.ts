@@ -26,7 +26,6 @@ import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { MemoryToKeep, ToolMemories } from '../../tools/tool.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import { withoutSaidSecrets } from '../compaction/redaction.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newText } from '../runtime/new-content.ts';
 
@@ -188,8 +187,7 @@ async function remember(
   const { conversationId } = call.turn;
   const scopes = scopesOf(snapshot);
   const scope = wanted ?? (user.named === null ? 'workspace' : 'user');
-  const redacted = await redactSecrets(maskText(written, secrets));
-  const text = await withoutSaidSecrets(database, conversationId, redacted.text);
+  const { text } = await redactSecrets(maskText(written, secrets));
   const own = scopes.find((each) => each.scope === scope);
   if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
   const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);

@@ -54,13 +54,10 @@ export async function changeBranch(
     return { kind: 'refused', reason: read.refusal };
   }
   const { command } = read;
-  const written = await summaryFor(dependencies, command, { ...input, messageId: command.messageId, execution });
+  const summary = await summaryFor(dependencies, command, { ...input, messageId: command.messageId, execution });
   reachCrashPoint('changeBranch:summarized');
-  // The branch is read once more for it: an outage there must not throw a paid summary away either.
-  const change = async (): Promise<void> => {
-    const summary = await redactedSummary(database, written.summary, written.left);
-    await store.changeBranch(database, turn, command, summary);
-  };
+  const redacted = await redactedSummary(summary);
+  const change = async (): Promise<void> => store.changeBranch(database, turn, command, redacted);
   await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, change));
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
@@ -71,16 +68,14 @@ async function summaryFor(
   dependencies: ActivityDependencies,
   command: BranchCommand,
   task: Omit<BranchTask, 'left'>,
-): Promise<WrittenSummary> {
-  if (!command.summarizes) return { kind: 'written', summary: null };
+): Promise<NewBranchSummary | null> {
+  if (!command.summarizes) return null;
   const { database } = dependencies;
   const { conversationId } = task.turn;
   const earlier = await readEarlierBranchSummary(database, conversationId, command);
-  if (earlier.kind === 'told') return { kind: 'written', summary: null };
-  if (earlier.kind === 'written') return earlier;
-  const left = { conversationId, command };
-  const written = await summarizeBranch(dependencies, { ...task, left });
-  return { ...written, left };
+  if (earlier.kind === 'told') return null;
+  if (earlier.kind === 'written') return earlier.summary;
+  return summarizeBranch(dependencies, { ...task, left: { conversationId, command } });
 }
 
 interface BranchTask extends OfTurn {
@@ -90,14 +85,7 @@ interface BranchTask extends OfTurn {
   readonly execution: Execution;
 }
 
-interface WrittenSummary {
-  readonly kind: 'written';
-  readonly summary: NewBranchSummary | null;
-  /** What it was made from, when it is new. */
-  readonly left?: LeftBranch;
-}
-
-async function summarizeBranch(dependencies: ActivityDependencies, task: BranchTask): Promise<WrittenSummary> {
+async function summarizeBranch(dependencies: ActivityDependencies, task: BranchTask): Promise<NewBranchSummary | null> {
   const { database } = dependencies;
   const { snapshot } = await readSnapshot(database, task.turn.turnId);
   const { limits } = snapshot.summarizer;
@@ -105,9 +93,9 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   const policy = branchPolicy(snapshot.policy);
   const room = Math.max(0, budgetFor(policy, limits).inputBudget - BRANCH_SUMMARY_OUTPUT);
   const chosen = await chooseLeftItems(database, task.left, { budget: room, calibration });
-  if (chosen.length === 0) return { kind: 'written', summary: null };
+  if (chosen.length === 0) return null;
   const files = await readLeftFiles(database, task.left);
-  const { items, leftOut } = await redactedItems(database, chosen, task.left);
+  const { items, leftOut } = await redactedItems(chosen);
   const { view, promptVersion } = branchSummaryView({ items, policy, room, calibration });
   const request = await redactedView(view);
   const tokens = items.reduce((sum, { entry }) => sum + estimateTokens(entry.measurements, calibration), 0);
@@ -116,12 +104,9 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     view: request.view,
     tokens,
   });
-  if (asked.kind === 'failed') {
-    return {
-      kind: 'written',
-      summary: extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call: null }),
-    };
-  }
+  const extracted = (call: NewBranchSummary['call']): NewBranchSummary =>
+    extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call });
+  if (asked.kind === 'failed') return extracted(null);
   const { answer, call, maximumOutput } = asked;
   const checked = checkSummary({
     policy,
@@ -130,13 +115,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     calledTool: answer.content.some((part) => part.type === 'tool_call'),
     maximumOutputTokens: maximumOutput,
   });
-  if (!checked.ok) {
-    const refused = { ...call, failure: { kind: 'retryable', evidence: checked.problem } };
-    return {
-      kind: 'written',
-      summary: extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call: refused }),
-    };
-  }
+  if (!checked.ok) return extracted({ ...call, failure: { kind: 'retryable', evidence: checked.problem } });
   const written = {
     items,
     model: snapshot.summarizer.model,
@@ -144,7 +123,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     call,
     redacted: { input: leftOut + request.redacted, output: 0 },
   };
-  return { kind: 'written', summary: branchSummaryOf(files, checked.text, written) };
+  return branchSummaryOf(files, checked.text, written);
 }
 
 type Asked =

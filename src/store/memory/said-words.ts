@@ -11,7 +11,6 @@ const KINDS = {
   // What a summary says, it may have from a tool.
   // And what came with a message of the user, or with an import.
   tools: ['tool_result', 'branch_summary', 'compaction', 'user'],
-  model: ['assistant'],
 } as const;
 
 type Speaker = keyof typeof KINDS;
@@ -33,8 +32,8 @@ interface SaidRow {
 }
 
 /**
- * Pages of what the user said in a conversation, of what tools did (their results, summaries, files that the user attached, and messages
- * that were imported), or of what the model said and called tools with. Of all branches, newest first; for telling whose words a text repeats.
+ * Pages of what the user said in a conversation, or of what tools did (their results, summaries, files that the user attached, and messages
+ * that were imported). Of all branches, newest first; for telling whose words a text repeats.
  */
 export async function* readSaidWords(
   sql: Queries,
@@ -73,5 +72,5 @@ function textsOfMessage({ content, is_imported: isImported }: SaidRow, whose: Sp
 
 function textsOf({ kind, content, summary }: SaidRow): readonly string[] {
   if (kind === 'compaction') return [summary ?? ''];
-  return entryTexts(kind === 'assistant' ? content : content.filter(({ type }) => type === 'text'));
+  return entryTexts(content.filter(({ type }) => type === 'text'));
 }
