@@ -37,7 +37,7 @@ test('R26 a fallback whose window cannot hold what no compaction makes smaller i
     model: 'simulator-chat/sim-128k',
     givenUp: [
       { model, callNumber: 1 },
-      { model: 'simulator/sim-16k', callNumber: 1, reason: 'window_too_small' },
+      { model: 'simulator/sim-16k', reason: 'window_too_small' },
     ],
     compactions: 0,
   });

@@ -19,7 +19,7 @@ import { decideByHooks } from './ask-hooks.ts';
 import { checkLimits, noteLimits } from '../turn/check-limits.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { passOn } from '../model/fall-back.ts';
+import { giveUpSmallFallback } from '../model/fall-back.ts';
 import { countNextRequest, describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
 
 /**
@@ -139,7 +139,7 @@ async function checkView(
   if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budgetFor(check.policy, check.modelLimits))) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
   }
-  if (await passOn(dependencies, input)) return fits;
+  if (await giveUpSmallFallback(dependencies, input)) return fits;
   const data = { reason, ...result.breakdown };
   await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
   dependencies.reachCrashPoint('compactContext:exhausted');

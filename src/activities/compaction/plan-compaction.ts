@@ -7,7 +7,6 @@ import type {
   CompactionPlan,
   CompactionReason,
   CountedRequest,
-  ModelLimits,
   PlanInput,
   PlanResult,
 } from '../../context/plan/plan.ts';
@@ -53,19 +52,16 @@ export async function makePlan(
     readonly form?: CompactionForm;
     readonly keepFrom?: number;
     readonly turnIsOver: boolean;
-    /** Limits of the model that summarizes (default: of the one in force). */
-    readonly summarizer?: ModelLimits;
   },
 ): Promise<PlanResult> {
   const { check, source, reason, form, keepFrom, turnIsOver } = wish;
   const isRepeated = reason === 'overflow' && check.policy.overflowRecoveries > 1;
   const { snapshot } = await readSnapshot(database, turn.turnId);
-  const summarizer = wish.summarizer ?? snapshot.summarizer.limits;
   return planCompaction({
     policy: check.policy,
     budget: budgetFor(check.policy, check.modelLimits),
     calibration: check.calibration,
-    summarizer,
+    summarizer: snapshot.summarizer.limits,
     fixed: check.fixed,
     entries: source.entries,
     summary: source.summary,

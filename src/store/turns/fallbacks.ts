@@ -23,14 +23,12 @@ export async function fallBack(
     /** Who gives it up. Absent: a check before the call. */
     readonly by?: ActivityAttempt;
     readonly from: string;
-    /** Fallbacks before `to` whose window cannot hold the view. */
-    readonly skipped?: readonly FallbackModel[];
     readonly to: FallbackModel;
     /** Why `from` is given up. Default: the evidence of the try that failed, `rate_limit` without one. */
     readonly reason?: string;
   },
 ): Promise<void> {
-  const { turn, callNumber, attempt, by, from, skipped = [], to } = change;
+  const { turn, callNumber, attempt, by, from, to } = change;
   await writeAsTurn(sql, turn, async (writer) => {
     const [row] = await writer.sql<{ fallbacks: readonly GivenUpModel[]; reason: string | null; later: boolean }[]>`
       select t.fallbacks, m.failure_evidence as reason,
@@ -51,19 +49,12 @@ export async function fallBack(
     // A frozen worker may hold a try: stored later, its answer would stand in the log with nobody to take it up.
     await endLostAttempts(writer, ofCall(writer.sql, call));
     const reason = change.reason ?? row.reason ?? 'rate_limit';
-    const now: GivenUpModel[] = [
-      { model: from, callNumber, reason },
-      ...skipped.map(({ model }) => ({ model, callNumber, reason: 'window_too_small' })),
-    ];
-    const givenUp = [...row.fallbacks, ...now];
+    const givenUp = [...row.fallbacks, { model: from, callNumber, reason }];
     await writer.sql`
       update turns set model = ${to.model}, model_limits = null,
         fallbacks = ${jsonText(givenUp)}::text::jsonb
       where id = ${turn.turnId}`;
-    for (const [place, each] of now.entries()) {
-      const next = now[place + 1]?.model ?? to.model;
-      await writer.event('model_fallback', { callNumber, from: each.model, to: next, reason: each.reason });
-    }
+    await writer.event('model_fallback', { callNumber, from, to: to.model, reason });
   });
 }
 
