@@ -1,17 +1,15 @@
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { connect } from '../../src/client/connect.ts';
 import type { Holdfast } from '../../src/client/holdfast.ts';
-
-import { freePort } from '../../src/local/ports.ts';
 import { AS_APPLICATION } from '../../src/local/postgres/postgres-login.ts';
-import { STATE_FOLDER, readStack } from '../../src/local/stack-file.ts';
 import type { Connections } from '../../src/local/stack-file.ts';
-import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';
+import { startLocalStack } from '../../src/local/stack.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
+import { makeOwnDirectory, removeOwnDirectory, withoutServers } from '../own-servers.ts';
 import { TASK_QUEUES } from './workers/settings.ts';
 import type { WorkerKind } from './workers/settings.ts';
 import { startBenchWorker } from './workers/worker-process.ts';
@@ -43,23 +41,14 @@ export interface BenchStack {
   stop(): Promise<void>;
 }
 
-/** Variables that would put the bench on servers of the user's own. */
-const SERVER_VARIABLES = /^(?:DATABASE_URL|TEMPORAL_.*|HOLDFAST_(?!TEMPORAL_CLI$).*)$/u;
-
-const PREFIX = 'bench-';
-
 export async function startBenchStack(options: {
   readonly durable: boolean;
   readonly signal: AbortSignal;
 }): Promise<BenchStack> {
-  const state = join(process.cwd(), STATE_FOLDER);
-  await mkdir(state, { recursive: true });
-  await removeLeftovers(state);
-  const directory = join(state, `${PREFIX}${process.pid}`);
+  const directory = await makeOwnDirectory('bench-');
   const workspace = join(directory, 'workspace');
-  await mkdir(workspace, { recursive: true });
-  await chmod(directory, 0o755);
-  const closers: (() => Promise<unknown>)[] = [async () => removeDirectory(directory)];
+  await mkdir(workspace);
+  const closers: (() => Promise<unknown>)[] = [async () => removeOwnDirectory(directory)];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
   };
@@ -67,8 +56,8 @@ export async function startBenchStack(options: {
     const stack = await startLocalStack({
       directory,
       services: ['postgres', 'temporal', 'simulator'],
-      ports: await freePorts(),
-      environment: Object.fromEntries(Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.test(name))),
+      isAnyPortGood: true,
+      environment: withoutServers(process.env),
       durable: options.durable,
       signal: options.signal,
     });
@@ -121,40 +110,4 @@ async function connectStack(
     },
     keepRequests: async (requests) => writeFile(requestsFile, JSON.stringify(requests)),
   };
-}
-
-async function freePorts(): Promise<Record<'postgres' | 'temporal' | 'temporalUi' | 'simulator', number>> {
-  return {
-    postgres: await freePort(),
-    temporal: await freePort(),
-    temporalUi: await freePort(),
-    simulator: await freePort(),
-  };
-}
-
-/** Folders of benches that were killed. */
-async function removeLeftovers(state: string): Promise<void> {
-  for (const name of await readdir(state)) {
-    const directory = join(state, name);
-    if (!name.startsWith(PREFIX) || isAlive(Number(name.slice(PREFIX.length))) || isStackRunning(directory)) continue;
-    await removeDirectory(directory);
-  }
-}
-
-function isAlive(processId: number): boolean {
-  try {
-    return process.kill(processId, 0);
-  } catch {
-    // No such process, or one of another user's, which is no bench of ours.
-    return false;
-  }
-}
-
-/** Postgres's data lies elsewhere where its user cannot reach the project. */
-async function removeDirectory(directory: string): Promise<void> {
-  const data = readStack(directory)?.postgres?.dataDirectory ?? null;
-  await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  if (data !== null && !data.startsWith(directory)) {
-    await rm(dirname(data), { recursive: true, force: true, maxRetries: 3 });
-  }
 }

@@ -1,3 +1,4 @@
+import { exactly } from './statistics.ts';
 import type { Summary } from './statistics.ts';
 
 export type Target = { readonly atMost: number } | { readonly atLeast: number };
@@ -20,12 +21,31 @@ export function meetsTarget({ median, target }: Figure): boolean | null {
   return 'atMost' in target ? median <= target.atMost : median >= target.atLeast;
 }
 
-/** 1 when targets are to be checked and one was missed, or nothing was measured. */
-export function checkedExitCode(check: boolean, allMet: boolean): 0 | 1 {
-  return check && !allMet ? 1 : 0;
-}
-
 /** Every figure with a target meets it, and there is at least one figure. */
 export function allTargetsMet(figures: readonly Figure[]): boolean {
   return figures.length > 0 && figures.every((figure) => meetsTarget(figure) !== false);
+}
+
+/** In how many of a hundred questions the answer is among the first so many. The target holds for the most of them. */
+export function sharesFoundWithin(of: {
+  readonly benchmark: string;
+  readonly name: string;
+  /** Rank of each answer from 0; negative: not found. */
+  readonly ranks: readonly number[];
+  readonly within: readonly number[];
+  readonly target?: Target;
+}): Figure[] {
+  const { benchmark, name, ranks, within, target } = of;
+  const figures: Figure[] = [];
+  for (const first of within) {
+    const hits = ranks.filter((rank) => rank >= 0 && rank < first).length;
+    figures.push({
+      benchmark,
+      name: `${name}: answer among ${first}, of ${ranks.length} questions`,
+      unit: '%',
+      ...(target !== undefined && first === Math.max(...within) && { target }),
+      ...exactly((100 * hits) / Math.max(1, ranks.length)),
+    });
+  }
+  return figures;
 }

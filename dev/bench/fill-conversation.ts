@@ -165,11 +165,14 @@ function firstKeptSequence({ steps }: FillRequest): number {
 async function insertCompaction(sql: Transaction, filling: Filling): Promise<void> {
   const { conversationId, turnId, compactionId, steps } = filling;
   const firstKept = firstKeptSequence(filling);
+  const part = { number: 1, wave: 1, kind: 'history', fromSequence: 1, toSequence: firstKept - 1 };
+  const plan = { keptSequences: [1], parts: [part] };
   await sql`
     insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
       first_kept_sequence, covered_through_sequence, tokens_before, tokens_after, status, number,
       marker_entry_id, committed_head_entry_id, summary, summary_measurements, files, view_after, finished_at)
-    select ${compactionId}, ${conversationId}, ${turnId}, 1, ${steps + 1}, 'manual', 'default', 'summary', '{"keptSequences": [1]}', e.parent_id,
+    select ${compactionId}, ${conversationId}, ${turnId}, 1, ${steps + 1}, 'manual', 'default', 'summary',
+      ${JSON.stringify(plan)}::text::json, e.parent_id,
       ${firstKept}, ${firstKept - 1}, 2, 1, 'committed', 1, e.id, e.id, to_json(${SUMMARY}::text),
       row(${SUMMARY.length}, 0, 0, 0, 0, 0, ${SUMMARY.length}, 0, 0, 0, 1)::measurements, '{"read": [], "modified": []}',
       (select sum(k.measurements) from entries k

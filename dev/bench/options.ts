@@ -1,8 +1,10 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../src/cli/usage-error.ts';
+import { parseCommand, wholeNumber } from '../command-line.ts';
 
-/** In the order in which they are run and shown. */
-export const BENCHMARK_NAMES = [
+/** Run only when named: they need data of the user's, or take long. */
+const NAMED_ONLY = ['recall', 'dialogues', 'search-features', 'memory-search', 'memory', 'load', 'takeover'] as const;
+const USUAL = [
   'steps',
   'throughput',
   'history',
@@ -11,27 +13,11 @@ export const BENCHMARK_NAMES = [
   'step-writes',
   'deletion',
   'planning',
-  'live-text',
-  'stop',
-  'worker-memory',
   'server',
-  'recall',
-  'dialogues',
-  'search-features',
-  'memory-search',
-  'memory',
-  'load',
-  'takeover',
 ] as const;
 
-/** Run only when named: they need data of the user's, or take long. They ask Postgres alone. */
-const SEARCH_BENCHMARKS = [
-  'recall',
-  'dialogues',
-  'search-features',
-  'memory-search',
-  'memory',
-] as const satisfies readonly BenchmarkName[];
+/** In the order in which they are run and shown. */
+const BENCHMARK_NAMES = [...NAMED_ONLY, ...USUAL] as const;
 
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
 
@@ -43,16 +29,16 @@ export interface BenchOptions {
   readonly json: boolean;
   /** Postgres with fsync. */
   readonly durable: boolean;
-  /** Folder with facts and questions for `recall`; `null` unless given. */
-  readonly recallData: string | null;
-  /** Of the sessions that `memory` plants its facts in, and of the talk of `dialogues`. */
+  /** Folder with facts and questions for `recall`. */
+  readonly recallData?: string;
+  /** Of the sessions that `memory` plants its facts in. */
   readonly seed: number;
   /** `memory` writes its table into docs/presets.md. */
-  readonly writesPage: boolean;
+  readonly writePage: boolean;
   /** Entries that `memory-search` searches: a conversation for each number, or an agent. */
   readonly entries: readonly number[];
-  /** Entries of each conversation of the agent that `memory-search` searches; `null`: it searches one conversation. */
-  readonly entriesEach: number | null;
+  /** Entries of each conversation of the agent that `memory-search` searches. Default: it searches one conversation. */
+  readonly entriesEach?: number;
   /** Minutes of `load`. */
   readonly minutes: number;
   /** Conversations of 1,000 entries that `load` fills the database with. */
@@ -79,34 +65,8 @@ Exit codes:
     2  wrong flags
   130  interrupted with Ctrl-C`;
 
-function parseRounds(text: string): number {
-  const rounds = Number(text);
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) {
-    throw new InvalidArgumentError('Rounds are a whole number from 1 to 100.');
-  }
-  return rounds;
-}
-
 function parseEntries(text: string): readonly number[] {
-  const sizes = text.split(',').map(Number);
-  if (sizes.some((entries) => !Number.isInteger(entries) || entries < 1_000 || entries > 10_000_000)) {
-    throw new InvalidArgumentError('Entries are whole numbers from 1,000 to 10,000,000, with commas between them.');
-  }
-  return sizes;
-}
-
-function parseEntriesEach(text: string): number {
-  const entries = Number(text);
-  if (!Number.isInteger(entries) || entries < 1 || entries > 1_000) {
-    throw new InvalidArgumentError('Entries of each conversation are a whole number from 1 to 1,000.');
-  }
-  return entries;
-}
-
-function parseSeed(text: string): number {
-  const seed = Number(text);
-  if (!Number.isInteger(seed) || seed < 0) throw new InvalidArgumentError('A seed is a whole number from 0 on.');
-  return seed;
+  return text.split(',').map(wholeNumber(1_000, 10_000_000));
 }
 
 function parseMinutes(text: string): number {
@@ -115,108 +75,68 @@ function parseMinutes(text: string): number {
   return minutes;
 }
 
-function parseConversations(text: string): number {
-  const conversations = Number(text);
-  // Postgres scans small tables whole, because that costs less than their indexes: of 200 conversations the branches, not of 1,500.
-  if (!Number.isInteger(conversations) || conversations < 1_000 || conversations > 100_000) {
-    throw new InvalidArgumentError('Conversations are a whole number from 1,000 to 100,000.');
-  }
-  return conversations;
-}
-
 function createCommand(): Command {
-  return new Command('bench')
-    .description(
-      'Measures what Holdfast costs: against a raw Temporal workflow that does the same work, and against itself at other sizes. Servers of its own, the simulator as the model; docs/measurements.md explains the figures.',
-    )
-    .addArgument(
-      new Argument(
-        '[names...]',
-        'what to measure; default: everything but recall, dialogues, search-features, memory-search, memory, load and takeover',
-      ).choices(BENCHMARK_NAMES),
-    )
-    .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
-    .option('--recall-data <folder>', 'facts.jsonl and questions.jsonl for recall')
-    .addOption(
-      new Option('--entries <numbers>', 'entries of memory-search')
-        .default([100_000], '100000')
-        .argParser(parseEntries),
-    )
-    .addOption(
-      new Option(
-        '--entries-each <number>',
-        'spread the entries of memory-search over conversations of so many, and search by agent',
-      ).argParser(parseEntriesEach),
-    )
-    .addOption(
-      new Option('--seed <number>', 'of the sessions of memory and of dialogues').default(1).argParser(parseSeed),
-    )
-    .option('--write-page', 'write the table of memory into docs/presets.md')
-    .addOption(new Option('--minutes <number>', 'length of load').default(10).argParser(parseMinutes))
-    .addOption(
-      new Option('--conversations <number>', 'conversations of 1,000 entries that load fills the database with')
-        .default(2_000)
-        .argParser(parseConversations),
-    )
-    .option('--check', 'exit with 1 when a target is missed')
-    .option('--json', 'print one JSON object on the last line')
-    .option('--durable', "Postgres waits for its disk at every commit, which Temporal's development server never does")
-    .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', EXAMPLES)
-    .exitOverride()
-    .configureOutput({ outputError: () => undefined });
-}
-
-interface Flags {
-  readonly rounds: number;
-  readonly recallData?: string;
-  readonly entries: readonly number[];
-  readonly entriesEach?: number;
-  readonly seed: number;
-  readonly writePage?: true;
-  readonly minutes: number;
-  readonly conversations: number;
-  readonly check?: true;
-  readonly json?: true;
-  readonly durable?: true;
+  const number = (flags: string, meaning: string, low: number, high: number): Option =>
+    new Option(flags, meaning).argParser(wholeNumber(low, high));
+  return (
+    new Command('bench')
+      .description(
+        'Measures what Holdfast costs: against a raw Temporal workflow that does the same work, and against itself at other sizes. Servers of its own, the simulator as the model; docs/measurements.md explains the figures.',
+      )
+      .addArgument(
+        new Argument('[names...]', `what to measure; default: everything but ${NAMED_ONLY.join(', ')}`).choices(
+          BENCHMARK_NAMES,
+        ),
+      )
+      .addOption(number('--rounds <number>', 'times each comparison is repeated', 1, 100).default(7))
+      .option('--recall-data <folder>', 'facts.jsonl and questions.jsonl for recall')
+      .addOption(
+        new Option('--entries <numbers>', 'entries of memory-search')
+          .default([100_000], '100000')
+          .argParser(parseEntries),
+      )
+      .addOption(
+        number(
+          '--entries-each <number>',
+          'spread the entries of memory-search over conversations of so many, and search by agent',
+          1,
+          1_000,
+        ),
+      )
+      .addOption(number('--seed <number>', 'of the sessions of memory', 0, 2 ** 31).default(1))
+      .option('--write-page', 'write the table of memory into docs/presets.md', false)
+      .addOption(new Option('--minutes <number>', 'length of load').default(10).argParser(parseMinutes))
+      // Postgres scans small tables whole, because that costs less than their indexes: of 200 conversations the branches, not of 1,500.
+      .addOption(
+        number(
+          '--conversations <number>',
+          'conversations of 1,000 entries that load fills the database with',
+          1_000,
+          100_000,
+        ).default(2_000),
+      )
+      .option('--check', 'exit with 1 when a target is missed', false)
+      .option('--json', 'print one JSON object on the last line', false)
+      .option(
+        '--durable',
+        "Postgres waits for its disk at every commit, which Temporal's development server never does",
+        false,
+      )
+      .addHelpText('after', EXAMPLES)
+  );
 }
 
 /**
  * @returns `null` when only the help was asked for
  * @throws UsageError
  */
-export function parseOptions(commandArguments: readonly string[]): BenchOptions | null {
+export function parseOptions(args: readonly string[]): BenchOptions | null {
   const command = createCommand();
-  try {
-    command.parse([...commandArguments], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return null;
-    throw new UsageError('usage', error.message.replace(/^error: /u, ''), 'npm run bench -- --help');
-  }
-  const flags = command.opts<Flags>();
-  const wanted = command.args;
+  if (!parseCommand(command, args)) return null;
+  const flags = command.opts<Omit<BenchOptions, 'names'>>();
+  const wanted: readonly string[] = command.args.length === 0 ? USUAL : command.args;
   if (wanted.includes('recall') && flags.recallData === undefined) {
     throw new UsageError('usage', 'recall needs --recall-data <folder>.', 'npm run bench -- --help');
   }
-  return {
-    names: BENCHMARK_NAMES.filter((name) =>
-      wanted.length === 0 ? !isSearch(name) && name !== 'load' && name !== 'takeover' : wanted.includes(name),
-    ),
-    recallData: flags.recallData ?? null,
-    entries: flags.entries,
-    entriesEach: flags.entriesEach ?? null,
-    seed: flags.seed,
-    writesPage: flags.writePage ?? false,
-    minutes: flags.minutes,
-    conversations: flags.conversations,
-    rounds: flags.rounds,
-    check: flags.check ?? false,
-    json: flags.json ?? false,
-    durable: flags.durable ?? false,
-  };
-}
-
-export function isSearch(name: BenchmarkName): name is (typeof SEARCH_BENCHMARKS)[number] {
-  return SEARCH_BENCHMARKS.some((each) => each === name);
+  return { ...flags, names: BENCHMARK_NAMES.filter((name) => wanted.includes(name)) };
 }

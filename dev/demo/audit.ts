@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/database/database.ts';
 import { parseMeasurements } from '../../src/store/log/measurement-columns.ts';
 import { readSnapshot } from '../../src/store/turns/turns.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../src/tools/runtime/names.ts';
-import { pathArgument } from './progress.ts';
+import { pathArgument } from './demo-screen.ts';
 
 /** What Postgres holds of the conversation, counted by queries of the demo's own. */
 export interface LogAudit {

@@ -1,107 +1,139 @@
+import { openDisplay } from '../../src/cli/follow/display.ts';
+import type { Output } from '../../src/cli/output.ts';
 import { itemLines } from '../../src/cli/render/turn/item-lines.ts';
-import { runningCompactionLines } from '../../src/cli/render/turn/compaction-card.ts';
-import { drawBar, formatCount, formatDuration, formatPercent, plural } from '../../src/cli/render/text/numbers.ts';
-import { safeLine } from '../../src/cli/render/text/safe-text.ts';
-import type { Style } from '../../src/cli/render/text/style.ts';
-import { displayWidth, truncate } from '../../src/cli/render/text/text-width.ts';
-import type { DemoItem, DemoProgress } from './progress.ts';
+import { drawBar, formatCount, formatDuration, formatPercent } from '../../src/cli/render/text/numbers.ts';
+import type { TurnItem } from '../../src/cli/render/turn/turn-items.ts';
+import { applyEvent, startState } from '../../src/cli/render/turn/turn-state.ts';
+import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
+import type { Kill } from './workers.ts';
 
-export interface DemoLineOptions {
-  /** Columns of the terminal; `null` in a pipe. */
-  readonly columns: number | null;
-  readonly style: Style;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+/** A kill of the worker and, once the turn has gone on, how long that took. */
+export interface Takeover extends Kill {
+  /** From the kill to the first event after it; `null` as long as there is none. */
+  readonly milliseconds: number | null;
 }
 
-/** The lines that show for good what happened; in a pipe each begins with the time since the start. */
-export function demoItemLines(item: DemoItem, progress: DemoProgress, options: DemoLineOptions): string[] {
-  const { columns, style, now } = options;
-  const lines = linesOf(item, progress, options);
-  if (columns !== null) return lines.map((line) => truncate(line, Math.max(columns * 2, 1)));
-  const time = `${((now - progress.startedAt) / 1_000).toFixed(1).padStart(6)} s`;
-  return lines.map((line) => `${style.dim(time)}  ${line.trim()}`);
-}
+/** Between two lines about files in a pipe. */
+const FILES_PER_LINE = 10;
+const BAR_COLUMNS = 30;
 
-function linesOf(item: DemoItem, progress: DemoProgress, { columns, style }: DemoLineOptions): string[] {
-  switch (item.kind) {
-    case 'turn':
-      return itemLines(item.item, { columns, style }).map((line) => (item.item.kind === 'notice' ? `  ${line}` : line));
-    case 'killed':
-      return [
-        style.red(
-          `  ✗ kill ${item.number}: SIGKILL of worker ${item.kill.processId}, ${item.kill.words} (${item.kill.crashPoint})`,
-        ),
-      ];
-    case 'taken_over': {
-      const { milliseconds, activity } = item.takeover;
-      const worker = item.workerProcessId === null ? 'another worker' : `worker ${item.workerProcessId}`;
-      return [
-        style.green(
-          `  ✓ takeover ${item.number}: ${worker} goes on with ${activity} after ${formatDuration(milliseconds ?? 0)}`,
-        ),
-      ];
+/** Kinds of the turn's own items that are news here; the rest is in the status line. */
+const SHOWN: ReadonlySet<TurnItem['kind']> = new Set(['compaction_begun', 'compaction_done', 'notice']);
+
+/** Shows the demo while it goes on, and knows how far it came: a turn's screen on a terminal, lines with their time in a pipe. */
+export class DemoScreen {
+  readonly filesRead = new Set<string>();
+  takeovers: readonly Takeover[] = [];
+  #worker: number | null = null;
+  #state;
+  readonly #display;
+  readonly #output: Output;
+  readonly #window: number;
+  readonly #files: ReadonlySet<string>;
+  readonly #startedAt: number;
+
+  constructor(output: Output, job: { window: number; files: readonly string[]; startedAt: number }) {
+    this.#output = output;
+    this.#window = job.window;
+    this.#files = new Set(job.files);
+    this.#startedAt = job.startedAt;
+    this.#state = startState(job.startedAt);
+    this.#display = output.repaints ? openDisplay(output, () => this.#hint()) : null;
+  }
+
+  /** @param entry the entry that the event tells of, when it could be read */
+  event(event: TimelineEvent, entry: ListedEntry | null): void {
+    const at = Date.parse(event.createdAt);
+    const { state, items } = applyEvent({ ...this.#state, heardAt: at, inputBudget: this.#window }, event, entry);
+    this.#state = state;
+    this.#goesOn(at);
+    const before = this.filesRead.size;
+    for (const item of items) {
+      const isRead = item.kind === 'tool' && item.name === 'read_file' && item.outcome === 'succeeded';
+      const path = isRead ? pathArgument(item.arguments ?? '') : null;
+      // The report is read again too.
+      if (path !== null && this.#files.has(path)) this.filesRead.add(path);
     }
-    case 'files':
-      return columns === null
-        ? [`${item.count} of ${plural(progress.files.size, 'file')} read, ${windowWords(progress)}`]
-        : [];
+    const { size } = this.filesRead;
+    if (this.#display === null && Math.floor(size / FILES_PER_LINE) > Math.floor(before / FILES_PER_LINE)) {
+      this.#line(`${this.#filesWords()} read, ${this.#windowWords()}`);
+    }
+    this.#show(items.filter(({ kind }) => SHOWN.has(kind)));
+  }
+
+  killed(kill: Kill): void {
+    this.takeovers = [...this.takeovers, { ...kill, milliseconds: null }];
+    this.#worker = null;
+    this.#tell(
+      `✗ kill ${this.takeovers.length}: SIGKILL of worker ${kill.processId}, ${kill.words} (${kill.crashPoint})`,
+      'warning',
+    );
+  }
+
+  /** Which worker process serves from now on. */
+  serves(processId: number): void {
+    this.#worker = processId;
+  }
+
+  close(): void {
+    this.#display?.close();
+  }
+
+  /** The first event after a death shows that the turn goes on. */
+  #goesOn(at: number): void {
+    const last = this.takeovers.at(-1);
+    if (last === undefined || last.milliseconds !== null || at <= last.at) return;
+    const milliseconds = at - last.at;
+    this.takeovers = [...this.takeovers.slice(0, -1), { ...last, milliseconds }];
+    const worker = this.#worker === null ? 'another worker' : `worker ${this.#worker}`;
+    const time = formatDuration(milliseconds);
+    this.#tell(
+      `✓ takeover ${this.takeovers.length}: ${worker} goes on with ${last.activity} after ${time}`,
+      'information',
+    );
+  }
+
+  #tell(text: string, level: 'information' | 'warning'): void {
+    if (this.#display === null) this.#line(text);
+    else this.#show([{ kind: 'notice', level, text }]);
+  }
+
+  #show(items: readonly TurnItem[]): void {
+    if (this.#display !== null) this.#display.show(this.#state, items);
+    else {
+      const { style } = this.#output;
+      for (const line of items.flatMap((item) => itemLines(item, { columns: null, style }))) this.#line(line.trim());
+    }
+  }
+
+  #line(text: string): void {
+    const time = `${((Date.now() - this.#startedAt) / 1_000).toFixed(1).padStart(6)} s`;
+    this.#output.lines([`${this.#output.style.dim(time)}  ${text}`]);
+  }
+
+  #hint(): string {
+    const { filled, empty } = drawBar(this.filesRead.size / Math.max(1, this.#files.size), BAR_COLUMNS);
+    return `▕${filled}${empty}▏ ${this.#filesWords()} · window ${this.#windowWords()}`;
+  }
+
+  #filesWords(): string {
+    return `${this.filesRead.size} of ${this.#files.size} files`;
+  }
+
+  #windowWords(): string {
+    const { tokens } = this.#state;
+    return `${formatCount(tokens ?? 0)} of ${formatCount(this.#window)} tokens (${formatPercent(tokens ?? 0, this.#window)})`;
   }
 }
 
-const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const FRAME_MILLISECONDS = 100;
-const LABEL_COLUMNS = 10;
-const WIDEST_BAR = 40;
-
-/** The part of the screen that is repainted: a running compaction, the two bars, and what goes on. */
-export function demoRegion(progress: DemoProgress, options: DemoLineOptions & { readonly columns: number }): string[] {
-  const { columns, style, now } = options;
-  const { turn, filesRead, files, window } = progress;
-  const tokens = turn.tokens ?? 0;
-  const fill = tokens / window;
-  const windowColor = fill < 0.6 ? style.green : fill < 0.85 ? style.yellow : style.red;
-  const words = [`${filesRead.size} of ${files.size} files`, windowWords(progress)];
-  const room = columns - LABEL_COLUMNS - 4 - Math.max(...words.map((text) => displayWidth(text)));
-  const barColumns = Math.min(WIDEST_BAR, room);
-  const bar = (label: string, fraction: number, color: (text: string) => string, text: string): string => {
-    if (barColumns < 5) return truncate(`  ${text}`, columns);
-    const { filled, empty } = drawBar(fraction, barColumns);
-    return `  ${label.padEnd(LABEL_COLUMNS - 2)}${style.dim('▕')}${color(filled)}${empty}${style.dim('▏')} ${text}`;
-  };
-  return [
-    ...(turn.compaction === null ? [] : runningCompactionLines(turn.compaction, now, columns, style)),
-    '',
-    bar('files', filesRead.size / Math.max(1, files.size), style.cyan, words[0] ?? ''),
-    bar('window', fill, windowColor, words[1] ?? ''),
-    truncate(statusWords(progress, now), columns),
-  ];
-}
-
-function windowWords({ turn, window }: DemoProgress): string {
-  const tokens = turn.tokens ?? 0;
-  return `${formatCount(tokens)} of ${formatCount(window)} tokens (${formatPercent(tokens, window)})`;
-}
-
-function statusWords(progress: DemoProgress, now: number): string {
-  const { turn, compactions, startedAt } = progress;
-  const spinner = SPINNER[Math.floor(now / FRAME_MILLISECONDS) % SPINNER.length] ?? '';
-  const parts = [
-    formatDuration(now - startedAt),
-    plural(turn.steps, 'step'),
-    plural(compactions, 'compaction'),
-    doing(progress),
-  ];
-  return `  ${spinner} ${parts.join(' · ')}`;
-}
-
-function doing({ turn, newestPath, takeovers, workerProcessId }: DemoProgress): string {
-  const last = takeovers.at(-1);
-  if (last !== undefined && last.milliseconds === null) {
-    return workerProcessId === null ? 'another worker starts' : 'Temporal notices that the worker is gone';
+/** The path in a tool call's arguments; `null` when there is none, or no JSON. */
+export function pathArgument(argumentsText: string): string | null {
+  try {
+    const parsed: unknown = JSON.parse(argumentsText);
+    const value: unknown = typeof parsed === 'object' && parsed !== null && 'path' in parsed ? parsed.path : null;
+    return typeof value === 'string' ? value.replace(/^\.\//u, '') : null;
+  } catch {
+    // A model may write what is no JSON.
+    return null;
   }
-  if (turn.compaction !== null) return 'compacting';
-  const [tool] = turn.tools;
-  const path = newestPath === null ? '' : ` ${safeLine(newestPath)}`;
-  return tool === undefined ? `reading${path}` : `${safeLine(tool.reference.name)}${path}`;
 }

@@ -1,5 +1,6 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../src/cli/usage-error.ts';
+import { parseCommand } from '../command-line.ts';
 
 export interface DemoOptions {
   /** Tokens. */
@@ -79,10 +80,7 @@ function createCommand(): Command {
     .addOption(new Option('--without-recall', 'take the recall tools from the agent').hideHelp())
     .addOption(new Option('--without-summaries', 'let compaction clip only, never summarize').hideHelp())
     .addOption(new Option('--named-servers', 'run on the servers of DATABASE_URL and TEMPORAL_ADDRESS').hideHelp())
-    .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', EXAMPLES)
-    .exitOverride()
-    .configureOutput({ outputError: () => undefined });
+    .addHelpText('after', EXAMPLES);
 }
 
 interface Flags {
@@ -104,14 +102,7 @@ interface Flags {
  */
 export function parseOptions(args: readonly string[]): DemoOptions | null {
   const command = createCommand();
-  try {
-    command.parse([...args], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return null;
-    const message = error.message.replace(/^error: /u, '').replace(/(?<![.!?])$/u, '.');
-    throw new UsageError('usage', message, '`npm run demo -- --help` shows the flags.');
-  }
+  if (!parseCommand(command, args)) return null;
   const flags = command.opts<Flags>();
   if (flags.baseUrl !== undefined && flags.model === undefined) {
     throw new UsageError(

@@ -3,7 +3,7 @@ import type { ReportCheck } from './check-report.ts';
 import type { HistoryFacts } from './history.ts';
 import { byteCount, factCount, filesOf } from './job.ts';
 import type { Job } from './job.ts';
-import type { Takeover } from './progress.ts';
+import type { Takeover } from './demo-screen.ts';
 
 /** All that was measured and checked, before it is judged. */
 export interface DemoFindings {

@@ -2,30 +2,29 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { plural, formatBytes, formatCount } from '../../src/cli/render/text/numbers.ts';
+import { entryOfEvent } from '../../src/cli/follow/entry-of-event.ts';
 import type { Output } from '../../src/cli/output.ts';
 import { connect } from '../../src/client/connect.ts';
 import type { Holdfast } from '../../src/client/holdfast.ts';
-
+import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import type { LocalStack } from '../../src/local/stack.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { temporalAt } from '../../src/temporal/profile.ts';
+import { removeOwnDirectory } from '../own-servers.ts';
 import { auditLog } from './audit.ts';
 import { checkReport } from './check-report.ts';
 import { AGENT, WORKSPACE, modelOf, requireKey } from './configuration.ts';
+import { DemoScreen } from './demo-screen.ts';
 import { finalReportLines, nextStepLines } from './final-report.ts';
-import { followDemoTurn } from './follow-turn.ts';
 import { readHistory } from './history.ts';
 import { packageJob } from './input/installed-packages.ts';
 import { byteCount, factCount, filesOf } from './job.ts';
 import type { Job } from './job.ts';
 import type { DemoOptions } from './options.ts';
-import { startProgress, withEvent, withKill, withWorker } from './progress.ts';
-import type { Applied, DemoProgress } from './progress.ts';
 import { demoResult } from './result.ts';
 import type { DemoResult } from './result.ts';
-import { openDemoDisplay } from './show-progress.ts';
-import { demoEnvironment, prepareDirectory, removeDirectory, startDemoStack } from './stack.ts';
+import { demoEnvironment, prepareDirectory, startDemoStack } from './stack.ts';
 import { REPORT_PATH, taskText } from './task-text.ts';
 import { plannedKills, startWorkers } from './workers.ts';
 import type { Workers } from './workers.ts';
@@ -55,7 +54,7 @@ export async function runDemo(options: DemoOptions, output: Output, signal: Abor
   const directory = await prepareDirectory(options, job);
   let result: DemoResult | null = null;
   try {
-    const stack = await startDemoStack(directory, options, { signal, onEvent: () => undefined });
+    const stack = await startDemoStack(directory, options, signal);
     try {
       result = await playDemo({ options, output, job, directory, stack, startedAt, signal });
     } finally {
@@ -68,7 +67,7 @@ export async function runDemo(options: DemoOptions, output: Output, signal: Abor
       throw error;
     }
   }
-  if (!options.keep || result === null) await removeDirectory(directory);
+  if (!options.keep || result === null) await removeOwnDirectory(directory);
   return result;
 }
 
@@ -90,7 +89,7 @@ async function playDemo(demo: Demo): Promise<DemoResult | null> {
   const client = await connect({
     databaseUrl,
     ...(listenUrl !== null && { listenUrl }),
-    temporal: temporalAt(stack.connections, demoEnvironment(process.env, options)),
+    temporal: temporalAt(stack.connections, demoEnvironment(options)),
   });
   try {
     return await runTurn(demo, client, async (result) => {
@@ -116,9 +115,10 @@ async function runTurn(
   client: Holdfast,
   report: (result: DemoResult) => Promise<void>,
 ): Promise<DemoResult | null> {
-  const { options, job, directory, stack, signal } = demo;
+  const { options, output, job, directory, stack, startedAt, signal } = demo;
   const kills = plannedKills(options);
-  const board = openBoard(demo);
+  const files = filesOf(job).map(({ path }) => path);
+  const screen = new DemoScreen(output, { window: options.window, files, startedAt });
   const failed = new AbortController();
   const { conversationId } = await client.start(taskText(job, options), { agent: AGENT });
   const sentAt = Date.now();
@@ -127,25 +127,24 @@ async function runTurn(
     workers = await startWorkers(
       {
         connections: stack.connections,
-        environment: demoEnvironment(process.env, options),
+        environment: demoEnvironment(options),
         directory,
         logDirectory: stack.logDirectory,
       },
       kills,
       {
-        onServing: (processId) =>
-          board.change((progress) => ({ progress: withWorker(progress, processId), items: [] })),
-        onKilled: (kill) => board.change((progress) => withKill(progress, kill)),
+        onServing: (processId) => screen.serves(processId),
+        onKilled: (kill) => screen.killed(kill),
         onFailed: (error) => failed.abort(error),
       },
     );
     const silence = watchSilence((error) => failed.abort(error));
-    const turnId = await followDemoTurn(client, conversationId, {
+    const turnId = await followEvents(client, conversationId, {
       signal: AbortSignal.any([signal, failed.signal]),
       onEvent: (event, entry) => {
         silence.refresh();
-        board.change((progress) => withEvent(progress, event, entry));
-        workers?.filesRead(board.current().filesRead.size).catch((error: unknown) => failed.abort(error));
+        screen.event(event, entry);
+        workers?.filesRead(screen.filesRead.size).catch((error: unknown) => failed.abort(error));
       },
     }).finally(() => clearTimeout(silence));
     failed.signal.throwIfAborted();
@@ -155,15 +154,33 @@ async function runTurn(
       conversationId,
       turnId,
       turnMilliseconds,
-      takeovers: board.current().takeovers,
+      takeovers: screen.takeovers,
     });
-    board.close();
+    screen.close();
     await report(result);
     return result;
   } finally {
-    board.close();
+    screen.close();
     await workers?.stop();
   }
+}
+
+/** Tells each event of the conversation's turn, with the entry that came with it. @returns the turn's id at its end; `null`: aborted */
+async function followEvents(
+  client: Holdfast,
+  conversationId: string,
+  options: {
+    readonly signal: AbortSignal;
+    readonly onEvent: (event: TimelineEvent, entry: ListedEntry | null) => void;
+  },
+): Promise<string | null> {
+  for await (const update of client.conversation.watch({ conversationId, liveText: false, signal: options.signal })) {
+    if (update.type !== 'event') continue;
+    const { event } = update;
+    options.onEvent(event, await entryOfEvent(client, event));
+    if (event.kind === 'turn_ended') return event.turnId;
+  }
+  return null;
 }
 
 /** Longer than any model thinks; then something is broken, and a demo that waits for ever shows nothing. */
@@ -174,42 +191,17 @@ function watchSilence(onSilence: (error: Error) => void): NodeJS.Timeout {
   return setTimeout(() => onSilence(new Error(`Nothing happened for ${minutes} minutes.`)), PATIENCE_MILLISECONDS);
 }
 
-interface Board {
-  current(): DemoProgress;
-  change(apply: (progress: DemoProgress) => Applied): void;
-  close(): void;
-}
-
-/** The state of the demo together with its display. */
-function openBoard({ options, output, job, startedAt }: Demo): Board {
-  let progress: DemoProgress = startProgress({
-    window: options.window,
-    files: filesOf(job).map(({ path }) => path),
-    now: startedAt,
-  });
-  const display = openDemoDisplay(output);
-  return {
-    current: () => progress,
-    change(apply) {
-      const applied = apply(progress);
-      progress = applied.progress;
-      display.show(applied);
-    },
-    close: () => display.close(),
-  };
-}
-
 interface PlayedTurn {
   readonly conversationId: string;
   readonly turnId: string;
   readonly turnMilliseconds: number;
-  readonly takeovers: DemoProgress['takeovers'];
+  readonly takeovers: DemoScreen['takeovers'];
 }
 
 async function examine(demo: Demo, client: Holdfast, played: PlayedTurn): Promise<DemoResult> {
   const { options, job, directory, stack, startedAt } = demo;
   const database = connectDatabase({ url: stack.connections.databaseUrl, applicationName: 'holdfast-demo' });
-  const temporal = await connectClient(temporalAt(stack.connections, demoEnvironment(process.env, options)));
+  const temporal = await connectClient(temporalAt(stack.connections, demoEnvironment(options)));
   try {
     const [log, history, { turn }, text] = await Promise.all([
       auditLog(database, played.conversationId, played.turnId),

@@ -8,12 +8,9 @@ import { verifyJournal } from '../../src/verify/journal-invariants.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
 import { verify } from '../../src/verify/verify.ts';
 import type { SoakConversation } from './conversations.ts';
-import type { Exposure } from './exposure.ts';
-import { judgeRepeated, keyOfRepeated, paidTooOften, readModelTries } from './repeated-calls.ts';
-import type { RepeatedModelCalls } from './repeated-calls.ts';
 import { checkReports } from './reports.ts';
-import { judgeUnknownOutcomes, unexplained } from './unknown-outcomes.ts';
-import type { UnknownCall } from './unknown-outcomes.ts';
+import { findSuspects, unexplained } from './suspects.ts';
+import type { Interval, Suspect } from './suspects.ts';
 import type { Violation } from './violation.ts';
 import { JOURNAL } from './workers.ts';
 
@@ -32,8 +29,7 @@ export interface SoakFindings {
   readonly outcomes: Counts;
   readonly compactions: Counts;
   readonly messages: Counts;
-  readonly repeatedModelCalls: RepeatedModelCalls;
-  readonly unknownOutcomes: readonly UnknownCall[];
+  readonly suspects: readonly Suspect[];
   readonly effects: number;
   readonly factsRight: number;
   readonly factsChecked: number;
@@ -51,24 +47,21 @@ export interface SoakEvidence {
   readonly temporal: Client;
   readonly directory: string;
   readonly conversations: readonly SoakConversation[];
-  /** What each strike took away. */
-  readonly exposures: readonly Exposure[];
+  /** When each strike lasted. */
+  readonly strikes: readonly Interval[];
 }
 
 /** Reads Postgres, Temporal, the journal and the reports. */
 export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
-  const { database, temporal, directory, exposures } = evidence;
+  const { database, temporal, directory } = evidence;
   const scope = { conversationId: null, limit: LISTED };
   const verification = await verify(database, scope);
   const asked = await verifyTemporal(database, temporal, scope, { turns: null });
-  const [journal, unknownOutcomes, reports, tries] = await Promise.all([
+  const [journal, suspects, reports] = await Promise.all([
     checkJournal(database, directory),
-    judgeUnknownOutcomes(database, exposures),
+    findSuspects(database, evidence.strikes),
     checkReports(database, evidence.conversations),
-    readModelTries(database),
   ]);
-  const repeated = verification.repeatedCalls.map((call) => ({ key: keyOfRepeated(call), tries: call.tries }));
-  const repeatedModelCalls = judgeRepeated(repeated, tries, exposures);
   return {
     violations: [
       ...broken([...verification.invariants, ...asked.invariants]),
@@ -77,9 +70,8 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
         found: `turn ${turnId} run ${runId}`,
       })),
       ...journal.violations,
-      ...unexplained(unknownOutcomes),
+      ...unexplained(suspects),
       ...reports.violations,
-      ...paidTooOften(repeatedModelCalls),
       ...(await findInterrupted(database)),
     ],
     outcomes: await countBy(database, database`select coalesce(outcome, 'open') as name from turns`),
@@ -91,8 +83,7 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
         from compactions`,
     ),
     messages: await countBy(database, database`select kind as name from messages`),
-    repeatedModelCalls,
-    unknownOutcomes,
+    suspects,
     effects: journal.effects,
     factsRight: reports.right,
     factsChecked: reports.checked,

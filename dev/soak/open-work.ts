@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { Database } from '../../src/store/database/database.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 
 /** An activity that Temporal believes to run. */
@@ -50,23 +49,4 @@ export async function readPending(temporal: Client, workflowId: string): Promise
     if (error instanceof WorkflowNotFoundError) return [];
     throw error;
   }
-}
-
-/** Activities that ask a model. */
-export const MODEL_ACTIVITIES: ReadonlySet<string> = new Set(['callModel', 'summarize', 'changeBranch']);
-
-/** An attempt of an activity, as rows name the one that registered them. */
-export type Attempt = Pick<OpenActivity, 'runId' | 'activityId' | 'attempt'>;
-
-/** A summary that is being written: its row knows the newest try only. */
-export interface OpenSummary extends Attempt {
-  /** `compaction:part`, or `turn:branch` of a branch summary. */
-  readonly key: string;
-}
-
-export function readOpenSummaries(database: Database): Promise<readonly OpenSummary[]> {
-  return database<OpenSummary[]>`
-    select distinct on (key) coalesce(compaction_id || ':' || part, turn_id || ':branch') as key,
-      (registered_by).run_id as "runId", (registered_by).activity_id as "activityId", (registered_by).attempt
-    from model_attempts m where purpose <> 'step' and state = 'registered' order by key, m.attempt desc`;
 }

@@ -1,6 +1,6 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { CRASH_POINTS, pointsNamed } from '../../src/activities/runtime/crash-points.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
+import { parseCommand, wholeNumber } from '../command-line.ts';
 import { KINDS } from './strikes.ts';
 import type { StrikeWeights } from './strikes.ts';
 
@@ -69,14 +69,6 @@ const NUMBERS = [
   ['latency', "milliseconds until the model's first token", 0, 60_000],
 ] as const;
 
-function wholeNumber(low: number, high: number) {
-  return (text: string): number => {
-    const value = Number(text);
-    if (/^\d+$/u.test(text) && value >= low && value <= high) return value;
-    throw new InvalidArgumentError(`It takes a whole number from ${low} to ${high}.`);
-  };
-}
-
 function crashPoint(text: string): string {
   if (pointsNamed(text).length > 0) return text;
   throw new InvalidArgumentError(
@@ -96,10 +88,7 @@ function createCommand(): Command {
       ),
     )
     .option('--json', 'print one JSON object on the last line')
-    .option('--keep', 'leave the folder with logs and data')
-    .helpOption('-h, --help', 'show this help')
-    .exitOverride()
-    .configureOutput({ outputError: () => undefined });
+    .option('--keep', 'leave the folder with logs and data');
   for (const [name, meaning, low, high] of NUMBERS) {
     const option = new Option(`--${name} <number>`, meaning).argParser(wholeNumber(low, high));
     command.addOption(option.default(DEFAULT_OPTIONS[name]));
@@ -108,17 +97,10 @@ function createCommand(): Command {
 }
 
 /**
- * Reads the command line. @returns `null` when only the help was asked for, which is then printed
+ * @returns `null` when only the help was asked for, which is then printed
  * @throws UsageError naming the wrong flag
  */
 export function parseOptions(args: readonly string[]): SoakOptions | null {
   const command = createCommand();
-  try {
-    command.parse([...args], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return null;
-    throw new UsageError('usage', error.message.replace(/^error: /u, ''), '`npm run soak -- --help` shows the flags.');
-  }
-  return { ...DEFAULT_OPTIONS, ...command.opts<Partial<SoakOptions>>() };
+  return parseCommand(command, args) ? { ...DEFAULT_OPTIONS, ...command.opts<Partial<SoakOptions>>() } : null;
 }

@@ -1,15 +1,17 @@
 import { formatDuration, plural } from '../../src/cli/render/text/numbers.ts';
 import type { Counts } from './check.ts';
 import type { SoakResult } from './result.ts';
+import type { Suspect } from './suspects.ts';
 
 /** Violations that are listed; the JSON has all. */
 const LISTED = 20;
-/** Repeated calls and unknown outcomes that are listed. */
+/** Suspects that are listed. */
 const LISTED_CALLS = 10;
 
 /** @param wanted strikes that were asked for */
 export function reportLines(result: SoakResult, wanted: number): string[] {
-  const { violations, repeatedModelCalls: repeated, unknownOutcomes } = result;
+  const { violations, suspects } = result;
+  const named = (name: Suspect['name']): readonly Suspect[] => suspects.filter((each) => each.name === name);
   const takeovers = Object.entries(result.takeovers).map(
     ([kind, { median, p95, max }]) =>
       `    ${kind.padEnd(20)} median ${formatDuration(median)}, p95 ${formatDuration(p95)}, max ${formatDuration(max)}`,
@@ -22,12 +24,9 @@ export function reportLines(result: SoakResult, wanted: number): string[] {
     ...takeovers,
     `  messages             ${countsText(result.messages)}`,
     `  compactions          ${countsText(result.compactions)}`,
-    `  model calls repeated ${repeated.calls} (${repeated.extraTries} tries more, ${repeated.met} of them lost to strikes; strikes met ${repeated.exposed} model calls)`,
-    ...listed(
-      repeated.list.map(({ key, tries, met }) => `${key}: ${plural(tries, 'try', 'tries')}, ${met} lost to strikes`),
-    ),
-    `  effects              ${result.effects}; ${plural(unknownOutcomes.length, 'call')} with an unknown outcome`,
-    ...listed(unknownOutcomes.map(({ key, tool, explainedBy }) => `${tool} ${key}: ${explainedBy ?? 'unexplained'}`)),
+    `  model calls repeated ${plural(named('model_call_paid_again').length, 'try', 'tries')} more`,
+    `  effects              ${result.effects}; ${plural(named('outcome_unknown').length, 'call')} with an unknown outcome`,
+    ...listed(suspects.map(({ name, key, explainedBy }) => `${name} ${key}: ${explainedBy ?? 'unexplained'}`)),
     `  histories read       ${result.histories}`,
     `  facts right          ${result.factsRight} of ${result.factsChecked}, in ${plural(result.reports, 'report')}; ${plural(result.reportsOwed, 'conversation')} that nobody stopped gave ${result.reportsGiven}`,
     `  settled              ${formatDuration(result.settledMilliseconds)}`,

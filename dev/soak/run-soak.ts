@@ -10,7 +10,6 @@ import { checkSoak } from './check.ts';
 import { AGENT, openConversations } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
 import { armFault, clearFaults } from './faults.ts';
-import type { Exposure } from './exposure.ts';
 import { inventJob } from './job.ts';
 import { findLeft, waitForCommands } from './left.ts';
 import type { SoakOptions } from './options.ts';
@@ -21,6 +20,7 @@ import { startServers } from './servers.ts';
 import { settle } from './settle.ts';
 import { strike } from './strikes.ts';
 import type { Battlefield, Strike } from './strikes.ts';
+import type { Interval } from './suspects.ts';
 import { measureTakeover } from './takeovers.ts';
 import { decide, interfere } from './users.ts';
 import type { Users } from './users.ts';
@@ -88,7 +88,7 @@ async function fight(
   const longestFreeze = SHORTEST_LONG_FREEZE_MILLISECONDS + options.patience;
   const { at, kinds } = options;
   const open = () => conversations.open();
-  const field = { servers, places: workers.places, temporal, database, conversations: open, longestFreeze, at, kinds };
+  const field = { servers, places: workers.places, temporal, conversations: open, longestFreeze, at, kinds };
   try {
     const strikes = await strikeAll(options, { field, conversations, users, simulatorUrl, onProgress, signal });
     await clearFaults(simulatorUrl);
@@ -98,9 +98,9 @@ async function fight(
     const settledMilliseconds = Date.now() - lastStrikeAt;
     await waitForCommands(directory);
     await workers.stop();
-    const exposures = await Promise.all(strikes.exposures);
+    const lasted = await Promise.all(strikes.lasted);
     const { all } = conversations;
-    const findings = await checkSoak({ database, temporal, directory, conversations: all, exposures });
+    const findings = await checkSoak({ database, temporal, directory, conversations: all, strikes: lasted });
     const struck = await Promise.all(strikes.struck);
     return { struck, stuck, settledMilliseconds, findings, conversations: all.length };
   } finally {
@@ -132,7 +132,7 @@ async function strikeAll(options: SoakOptions, run: Run) {
   const { field, onProgress, signal } = run;
   const end = Date.now() + minutes * 60_000;
   const struck: Promise<StruckOnce>[] = [];
-  const exposures: Promise<Exposure>[] = [];
+  const lasted: Promise<Interval>[] = [];
   let misses = 0;
   let failedStrikes = 0;
   await run.conversations.refill();
@@ -152,9 +152,9 @@ async function strikeAll(options: SoakOptions, run: Run) {
       });
       if (hit !== null) {
         failedStrikes = 0;
-        exposures.push(hit.exposed);
+        lasted.push(hit.lasted);
         // Awaited at the end.
-        hit.exposed.catch(() => undefined);
+        hit.lasted.catch(() => undefined);
       }
       if (hit === null || hit.hit.length === 0) {
         misses += 1;
@@ -172,7 +172,7 @@ async function strikeAll(options: SoakOptions, run: Run) {
     calm.abort();
     await others;
   }
-  return { struck, exposures };
+  return { struck, lasted };
 }
 
 async function withTakeover({ temporal }: Field, hit: Strike): Promise<StruckOnce> {

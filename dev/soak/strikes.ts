@@ -4,14 +4,12 @@ import { promisify } from 'node:util';
 import type { Client } from '@temporalio/client';
 import type { GuardedProcess } from '../../src/local/guarded-process.ts';
 import { signalProcess } from '../../src/local/process-signals.ts';
-import type { Database } from '../../src/store/database/database.ts';
-import { exposureOf } from './exposure.ts';
-import type { Exposure, Look } from './exposure.ts';
-import { readOpenActivities, readOpenSummaries } from './open-work.ts';
+import { readOpenActivities } from './open-work.ts';
 import type { OpenActivity } from './open-work.ts';
 import { persist } from './persist.ts';
 import type { SeededRandom } from '../random.ts';
 import type { Server, Servers } from './servers.ts';
+import type { Interval } from './suspects.ts';
 import type { RunningWorker, WorkerPlace } from './workers.ts';
 
 /** How often each kind is chosen, mostly the deaths between two writes. */
@@ -60,27 +58,21 @@ const ORDER_PATIENCE = { common: 4_000, compaction: 20_000 };
 const LATE_DEATH = 250;
 /** Longest time that a server stays away, milliseconds. */
 const LONGEST_AWAY = 2_000;
-/** Milliseconds between two looks at what a frozen worker is given, well below the heartbeat timeout, after which another has it. */
-const LOOK_INTERVAL = 1_000;
 
 export interface Strike {
   readonly kind: StrikeKind;
-  /** Milliseconds since 1970. */
+  /** When it took away what it hit. Milliseconds since 1970. */
   readonly at: number;
   /** Activities that were open where it struck. */
   readonly hit: readonly OpenActivity[];
-}
-
-/** A strike, and what it took away: known only when it is over. */
-export interface Struck extends Strike {
-  readonly exposed: Promise<Exposure>;
+  /** From its first act until what it struck was gone for good or back. */
+  readonly lasted: Promise<Interval>;
 }
 
 export interface Battlefield {
   readonly servers: Servers;
   readonly places: readonly WorkerPlace[];
   readonly temporal: Client;
-  readonly database: Database;
   /** Decides what this strike does. */
   readonly random: SeededRandom;
   /** Conversations whose activities count. */
@@ -95,7 +87,7 @@ export interface Battlefield {
 }
 
 /** Strikes once and repairs what it took away. @returns `null` when it would have hit nothing */
-export async function strike(field: Battlefield): Promise<Struck | null> {
+export async function strike(field: Battlefield): Promise<Strike | null> {
   if (field.at !== null || field.inCompaction) return killAtPoint(field);
   const kind = field.random.weighted(field.kinds);
   switch (kind) {
@@ -135,14 +127,19 @@ function orderPoints({ random, at, inCompaction }: Battlefield): PointOrder {
   return { points: points.join(','), patience: ORDER_PATIENCE.common };
 }
 
-async function killAtPoint(field: Battlefield): Promise<Struck | null> {
+async function killAtPoint(field: Battlefield): Promise<Strike | null> {
   const worker = pickWorker(field);
   if (worker === null) return null;
   const since = Date.now();
   if (!(await diesByOrder(worker, orderPoints(field)))) return null;
   const at = Date.now();
-  const look = await lookOn(field, worker);
-  return { kind: 'worker_crash_point', at, hit: look.activities, exposed: Promise.resolve(exposureOf(since, [look])) };
+  return { kind: 'worker_crash_point', at, hit: await workOf(field, worker), lasted: lasting(since) };
+}
+
+/** Until now, or until something has ended. */
+async function lasting(since: number, ends: Promise<unknown> = Promise.resolve()): Promise<Interval> {
+  await ends;
+  return { since, until: Date.now() };
 }
 
 /** Whether a worker dies by an order, also by one that it had read just before it was withdrawn. */
@@ -158,78 +155,48 @@ export async function diesByOrder(
 }
 
 /** What a worker works on, as Temporal tells. */
-async function lookOn(field: Battlefield, worker: RunningWorker): Promise<Look> {
-  const { activities, summaries } = await lookAround(field);
-  return {
-    activities: activities.filter(({ workerIdentity }) => workerIdentity.startsWith(worker.identity)),
-    summaries,
-  };
+async function workOf(field: Battlefield, worker: RunningWorker): Promise<readonly OpenActivity[]> {
+  const activities = await openWork(field);
+  return activities.filter(({ workerIdentity }) => workerIdentity.startsWith(worker.identity));
 }
 
 /** A server that was struck needs a moment to answer. */
-function lookAround({ temporal, database, conversations }: Battlefield): Promise<Look> {
-  return persist(async () => {
-    const [activities, summaries] = await Promise.all([
-      readOpenActivities(temporal, conversations()),
-      readOpenSummaries(database),
-    ]);
-    return { activities, summaries };
-  });
+function openWork({ temporal, conversations }: Battlefield): Promise<readonly OpenActivity[]> {
+  return persist(() => readOpenActivities(temporal, conversations()));
 }
 
 async function strikeWorker(
   field: Battlefield,
   kind: 'worker_kill' | 'worker_freeze' | 'worker_restart',
-): Promise<Struck | null> {
+): Promise<Strike | null> {
   const worker = pickWorker(field);
   if (worker === null) return null;
   const at = Date.now();
   // Frozen while we look, so that what is seen open is what is hit.
   worker.process.kill('SIGSTOP');
-  const looks: Look[] = [];
+  let hit: readonly OpenActivity[] = [];
   try {
-    const look = await lookOn(field, worker);
-    if (look.activities.length === 0) return null;
-    looks.push(look);
+    hit = await workOf(field, worker);
+    if (hit.length === 0) return null;
     if (kind === 'worker_kill') worker.process.kill('SIGKILL');
     if (kind === 'worker_restart') worker.process.kill('SIGTERM');
-    if (kind === 'worker_freeze')
-      looks.push(...(await looksDuring(field.random.between(500, field.longestFreeze), () => lookOn(field, worker))));
+    if (kind === 'worker_freeze') await delay(field.random.between(500, field.longestFreeze));
   } finally {
     worker.process.kill('SIGCONT');
   }
-  const afterRestart = async (): Promise<Exposure> => {
-    await worker.process.exited;
-    return exposureOf(at, [...looks, await lookOn(field, worker)]);
-  };
-  const exposed = kind === 'worker_restart' ? afterRestart() : Promise.resolve(exposureOf(at, looks));
-  return { kind, at, hit: looks[0]?.activities ?? [], exposed };
+  return { kind, at, hit, lasted: lasting(at, kind === 'worker_freeze' ? undefined : worker.process.exited) };
 }
 
-/**
- * What a frozen worker is given meanwhile, it begins when it wakes up. Looked for again and again, since at the end Temporal may have
- * taken it for lost and given it to another one already.
- */
-async function looksDuring(milliseconds: number, lookAgain: () => Promise<Look>): Promise<readonly Look[]> {
-  const end = Date.now() + milliseconds;
-  const looks: Look[] = [];
-  for (let left = milliseconds; left > 0; left = end - Date.now()) {
-    await delay(Math.min(LOOK_INTERVAL, left));
-    looks.push(await lookAgain());
-  }
-  return looks;
-}
-
-async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server): Promise<Struck | null> {
+async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server): Promise<Strike | null> {
   const { places, random, longestFreeze } = field;
   const workers = places.flatMap((place) => place.current()?.process.processId ?? []);
   const at = Date.now();
   signalAll(workers, 'SIGSTOP');
-  let before: Look;
+  let hit: readonly OpenActivity[];
   let ids: readonly number[];
   try {
-    before = await lookAround(field);
-    if (before.activities.length === 0) return null;
+    hit = await openWork(field);
+    if (hit.length === 0) return null;
     ids = await withChildren(server.processId());
     if (kind.endsWith('_kill')) signalAll(ids, 'SIGKILL');
     if (kind.endsWith('_freeze')) signalAll(ids, 'SIGSTOP');
@@ -240,8 +207,8 @@ async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server
   await delay(random.between(0, kind.endsWith('_freeze') ? longestFreeze : LONGEST_AWAY));
   if (kind.endsWith('_freeze')) signalAll(ids, 'SIGCONT');
   else await server.start();
-  const exposed = lookAround(field).then((after) => exposureOf(at, [before, after]));
-  return { kind, at, hit: before.activities, exposed };
+  // It is back when it answers.
+  return { kind, at, hit, lasted: lasting(at, openWork(field)) };
 }
 
 async function withChildren(processId: number): Promise<readonly number[]> {

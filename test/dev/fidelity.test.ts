@@ -17,7 +17,6 @@ describe('what is known after compactions', () => {
         policies: [preset('default'), preset('opencode')],
         passes: [1],
         simulatorUrl: simulator.url,
-        onBegin: () => {},
       });
       expect(figures.map((each) => each.preset)).toEqual(['default', 'opencode']);
       for (const { preset: name, passes, asked, rules, originals, byKind, ...figure } of figures) {

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { dialogue } from '../../dev/bench/memory/dialogues/dialogue.ts';
-import type { Dialogue } from '../../dev/bench/memory/dialogues/dialogue.ts';
 import { writtenDialogues } from '../../dev/bench/memory/dialogues/written-dialogues.ts';
+import type { Dialogue } from '../../dev/bench/memory/dialogues/written-dialogues.ts';
 import { loadEntries } from '../../dev/bench/memory/load-entries.ts';
 import { createEmbeddingClient } from '../../src/models/embedder.ts';
 import type { Database } from '../../src/store/database/database.ts';
@@ -22,7 +21,6 @@ const MOST_LOST = 0.5;
 const LEAST_FAR = 50;
 
 const sets: readonly (readonly [name: string, dialogues: readonly Dialogue[]])[] = [
-  ['generated', Array.from({ length: 4 }, (_, number) => dialogue(2_000 + number))],
   ['written near', await written(false)],
   ['written far', await written(true)],
 ];

@@ -12,6 +12,7 @@ import { commitCompaction, storePlan } from '../../src/store/compactions/compact
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
+import { readLineage } from '../../src/store/compactions/lineage.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import {
   readCurrentProjectionSource,
@@ -145,6 +146,8 @@ describe('the view', () => {
     expect(kept).toHaveLength(7);
     const [check, source] = [await readFitCheck(sql, turn), await readPlanSource(sql, turn)];
     expect(addMeasurements(check.view, check.fixed)).toEqual(measureView({ ...source, fixed: check.fixed }));
+    const [lineage] = await readLineage(sql, conversationId);
+    expect(lineage?.parts[0]?.entries).toHaveLength(255);
   });
 
   it('is refused to a turn that was taken over, and unknown for what does not exist', async () => {

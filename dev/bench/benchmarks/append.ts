@@ -1,6 +1,7 @@
 import type { BenchStack } from '../bench-stack.ts';
 import { fillConversation } from '../fill-conversation.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { runTurn } from '../measured-turn.ts';
 import { median, summarize } from '../statistics.ts';
 import type { Database } from '../../../src/store/database/database.ts';
@@ -17,7 +18,7 @@ const TEXT = JSON.stringify([{ type: 'text', text: 'x'.repeat(600) }]);
  * equal row into a table with the same columns, checks and indexes and neither triggers nor foreign keys. Statement and
  * commit together, as seen by the client, one of each kind in turn.
  */
-export async function measureAppend(stack: BenchStack, rounds: number): Promise<Figure[]> {
+export async function measureAppend(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const { database } = stack;
   const { conversationId: template } = await runTurn(stack, 2);
   const stepsOf = (entries: number): number => Math.ceil((entries - 3) / 2);

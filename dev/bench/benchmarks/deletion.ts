@@ -3,6 +3,7 @@ import { connectDatabase } from '../../../src/store/database/database.ts';
 import { indexConversation } from '../../../src/store/memory/recall-search.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { fillConversation } from '../fill-conversation.ts';
 import { runTurn } from '../measured-turn.ts';
 import { summarize } from '../statistics.ts';
@@ -11,7 +12,7 @@ import { summarize } from '../statistics.ts';
 const STEPS = 5_000;
 
 /** Deletes an indexed conversation of 10,000 entries as the role of the application, with all triggers and constraints. */
-export async function measureDeletion(stack: BenchStack, rounds: number): Promise<Figure[]> {
+export async function measureDeletion(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const { conversationId: template } = await runTurn(stack, 2);
   const application = connectDatabase({ url: stack.connections.databaseUrl, maximumConnections: 1 });
   const milliseconds: number[] = [];

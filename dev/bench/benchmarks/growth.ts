@@ -1,6 +1,7 @@
 import type { BenchStack } from '../bench-stack.ts';
 import { fillConversation } from '../fill-conversation.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { runTurn } from '../measured-turn.ts';
 import { median, summarize } from '../statistics.ts';
 
@@ -13,7 +14,7 @@ const LATE = 1_000;
  * A step after 1,000 steps against one after 10, with the same view: both conversations are filled with the same
  * steps and one compaction that leaves the last three and a summary of equal length. Then each takes a real turn.
  */
-export async function measureGrowth(stack: BenchStack, rounds: number): Promise<Figure[]> {
+export async function measureGrowth(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const { conversationId: template } = await runTurn(stack, 2);
   const early: number[] = [];
   const late: number[] = [];

@@ -1,6 +1,8 @@
+import { remark } from '../../command-line.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import { cloneConversations } from '../clone-conversations.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { fillConversation } from '../fill-conversation.ts';
 import { runRawTurn, runTurn } from '../measured-turn.ts';
 import { exactly, median, ratios, summarize } from '../statistics.ts';
@@ -12,30 +14,20 @@ import { startRawWorker } from '../warm-up.ts';
 const FILLED_STEPS = 498;
 const STEPS = 11;
 
-export interface SizeOptions {
-  /** Conversations of 1,000 entries. */
-  readonly conversations: number;
-  readonly rounds: number;
-}
-
 /**
  * What the size of the database costs a step. Minutes pass between the empty and the full database, in which the machine may get
  * busier: each step is compared with one of the raw workflow, which has no database, in the same seconds.
  */
-export async function measureSize(
-  stack: BenchStack,
-  { conversations, rounds }: SizeOptions,
-  events: { readonly onBegin: (name: string) => void },
-): Promise<Figure[]> {
+export async function measureSize(stack: BenchStack, { conversations, rounds }: BenchOptions): Promise<Figure[]> {
   const raw = await startRawWorker(stack);
   const { conversationId: template } = await runTurn(stack, 2);
   await measureRounds(stack, 1);
   const empty = await measureRounds(stack, rounds);
   const few = await rowsOfTurn(stack);
-  events.onBegin(`load: filling ${conversations.toLocaleString('en-US')} conversations`);
+  remark(`load: filling ${conversations.toLocaleString('en-US')} conversations`);
   const { conversationId } = await fillConversation(stack.database, { template, steps: FILLED_STEPS });
   await cloneConversations(stack.database, { conversationId, copies: conversations - 1 }, (copies) => {
-    if (copies % 500 === 0) events.onBegin(`load: ${copies.toLocaleString('en-US')} filled`);
+    if (copies % 500 === 0) remark(`load: ${copies.toLocaleString('en-US')} filled`);
   });
   await measureRounds(stack, 1);
   const full = await measureRounds(stack, rounds);

@@ -2,14 +2,15 @@ import type { SentMessage } from '../../../src/client/types.ts';
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { remark } from '../../command-line.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { runTurn } from '../measured-turn.ts';
 import { readLostAttempts } from '../lost-attempts.ts';
 import type { LostAttempts } from '../lost-attempts.ts';
 import { exactly, growthOf, summarize } from '../statistics.ts';
 import { measureSize } from './load-size.ts';
-import type { SizeOptions } from './load-size.ts';
 import type { BenchWorker } from '../workers/worker-process.ts';
 
 const OPEN_TURNS = 200;
@@ -31,36 +32,25 @@ const MESSAGES = 40;
 const MESSAGE_WORDS = 25_000;
 const ANSWER_WORDS = 230_000;
 
-export interface LoadOptions extends SizeOptions {
-  readonly minutes: number;
-}
-
 /** 200 turns open in one small worker, and a step in a database of 2,000 conversations against one in an empty database. */
-export async function measureLoad(
-  stack: BenchStack,
-  options: LoadOptions,
-  events: { readonly signal: AbortSignal; readonly onBegin: (name: string) => void },
-): Promise<Figure[]> {
+export async function measureLoad(stack: BenchStack, options: BenchOptions): Promise<Figure[]> {
   await writeFile(
     join(stack.workspace, 'holdfast.yaml'),
     `models:\n  ${LONG_MODEL}:\n    window: 2048000\n    maximumOutput: 512000\n`,
   );
   const worker = await stack.startWorker('holdfast', { heapMebibytes: HEAP_MEBIBYTES, concurrentWork: SLOTS });
   try {
-    const size = await measureSize(stack, options, events);
-    if (events.signal.aborted) return size;
-    events.onBegin(`load: ${OPEN_TURNS} open turns, ${options.minutes} minutes`);
-    return [...size, ...(await measureOpenTurns(stack, worker, { ...options, signal: events.signal }))];
+    const size = await measureSize(stack, options);
+    if (stack.signal.aborted) return size;
+    remark(`load: ${OPEN_TURNS} open turns, ${options.minutes} minutes`);
+    return [...size, ...(await measureOpenTurns(stack, worker, options))];
   } finally {
     await worker.stop();
   }
 }
 
-async function measureOpenTurns(
-  stack: BenchStack,
-  worker: BenchWorker,
-  { minutes, signal }: { readonly minutes: number; readonly signal: AbortSignal },
-): Promise<Figure[]> {
+async function measureOpenTurns(stack: BenchStack, worker: BenchWorker, { minutes }: BenchOptions): Promise<Figure[]> {
+  const { signal } = stack;
   const resting = await Promise.all(
     Array.from({ length: OPEN_TURNS - ACTIVE_TURNS }, () => stack.client.start('Call rest with {}')),
   );

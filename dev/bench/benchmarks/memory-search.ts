@@ -3,6 +3,7 @@ import { newId } from '../../../src/store/database/ids.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { FoundPassage, MemoryQuery } from '../../../src/store/memory/recall-search.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { loadEntries } from '../memory/load-entries.ts';
 import type { LoadedKind } from '../memory/load-entries.ts';
 import { NaturalCorpus } from '../memory/natural-corpus.ts';
@@ -46,18 +47,23 @@ interface Round {
  * words, common ones among them. Each question is asked once to warm up and three times more for the time. An answer is right
  * when one of the ten entries found has the question's words in a row, as the one has that they were taken from; a round is
  * equal to the first when each of its questions finds the same passages in the same order.
- * @param entriesEach of conversations that the entries are spread over, all of one agent, by which they are searched. `null`: of one
+ * @param options.entriesEach of conversations that the entries are spread over, all of one agent, by which they are searched. Default: of one
  */
 export async function measureMemorySearch(
   sql: Database,
-  entries: number,
-  entriesEach: number | null,
+  { entries, entriesEach }: Pick<BenchOptions, 'entries' | 'entriesEach'>,
 ): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const size of entries) figures.push(...(await measureSize(sql, size, entriesEach)));
+  return figures;
+}
+
+async function measureSize(sql: Database, entries: number, entriesEach: number | undefined): Promise<Figure[]> {
   const corpus = await NaturalCorpus.read(process.cwd());
   const { conversationIds, entryIds } = await load(sql, corpus, entries, entriesEach ?? entries);
   const agent = `bench-${newId()}`;
   await sql`update conversations set agent = ${agent} where id = any(${conversationIds}::uuid[])`;
-  const scope = entriesEach === null ? { conversationId: conversationIds[0] ?? '' } : { agent };
+  const scope = entriesEach === undefined ? { conversationId: conversationIds[0] ?? '' } : { agent };
   const started = performance.now();
   for (const conversationId of conversationIds) await indexConversation(sql, conversationId);
   const perEntry = (performance.now() - started) / entries;

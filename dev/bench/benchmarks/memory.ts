@@ -1,7 +1,8 @@
 import { PRESETS } from '../../../src/config/presets.ts';
+import type { BenchStack } from '../bench-stack.ts';
 import type { FidelityFigures } from '../fidelity/measure-fidelity.ts';
-import type { Database } from '../../../src/store/database/database.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { measureFidelityOfPresets } from '../memory/fidelity-of-presets.ts';
 import { writeFidelityTable } from '../memory/fidelity-table.ts';
 import { sumFidelity } from '../memory/sum-fidelity.ts';
@@ -13,24 +14,19 @@ const PASSES = [1, 5, 10];
 /** Sessions, each planted by a seed of its own: of one, too few facts change for a share of 2 % to mean anything. */
 const SESSIONS = 3;
 
-export interface MemoryBenchOptions {
-  readonly seed: number;
-  /** Writes the table into `docs/presets.md`. */
-  readonly writesPage: boolean;
-  readonly simulatorUrl: string;
-  readonly onBegin: (name: string) => void;
-}
-
 /** What an agent still knows after 1, 5 and 10 compactions under each preset. */
-export async function measureMemory(sql: Database, options: MemoryBenchOptions): Promise<Figure[]> {
+export async function measureMemory({ database, connections }: BenchStack, options: BenchOptions): Promise<Figure[]> {
+  const simulatorUrl = connections.simulatorUrl ?? '';
   const policies = Object.values(PRESETS);
   const sessions: FidelityFigures[][] = [];
   for (let session = 0; session < SESSIONS; session += 1) {
     const seed = options.seed + session;
-    sessions.push(await measureFidelityOfPresets(sql, { ...options, seed, policies, steps: STEPS, passes: PASSES }));
+    sessions.push(
+      await measureFidelityOfPresets(database, { simulatorUrl, seed, policies, steps: STEPS, passes: PASSES }),
+    );
   }
   const figures = sumFidelity(sessions);
-  if (options.writesPage) await writeFidelityTable(figures);
+  if (options.writePage) await writeFidelityTable(figures);
   return [
     ...figures.flatMap(fidelityLines),
     ...unreachedLines(sessions, { presets: policies.map(({ name }) => name), passes: PASSES }),

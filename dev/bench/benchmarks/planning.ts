@@ -17,6 +17,7 @@ import { readPlanSource } from '../../../src/store/compactions/fit-check.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { runTurn } from '../measured-turn.ts';
 import { planningLog, sessionFile, storeLog } from '../planning-log.ts';
 import type { PlanningLog } from '../planning-log.ts';
@@ -36,7 +37,7 @@ const PLANS = 5;
  * Planning a pass for a million tokens against `prepareCompaction` of pi-agent-core on the same log, in memory and from
  * where each keeps its log; and the check before a call that finds nothing to do, in a short and in a long conversation.
  */
-export async function measurePlanning(stack: BenchStack, rounds: number): Promise<Figure[]> {
+export async function measurePlanning(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const { conversationId: template } = await runTurn(stack, 2);
   const few = planningLog(FEW, TOKENS);
   const many = planningLog(MANY, TOKENS);

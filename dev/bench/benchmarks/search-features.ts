@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { sharesFoundWithin } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { featureSets } from '../memory/features/feature-sets.ts';
 import type { FeatureSet, SourceFile } from '../memory/features/feature-sets.ts';
 import { loadEntries } from '../memory/load-entries.ts';
-import { exactly } from '../statistics.ts';
 
-const WITHIN = [1, 10] as const;
+const WITHIN = [1, 10];
 const LONGEST_FILE = 8_000;
 
 /** What the search finds of words that are misspelt, quoted, parts of identifiers or paths, or of languages without spaces. */
@@ -20,15 +20,7 @@ export async function measureSearchFeatures(sql: Database): Promise<Figure[]> {
     ranks.set(set.name, known);
   }
   return [...ranks].flatMap(([name, found]) =>
-    WITHIN.map((within) => {
-      const hits = found.filter((rank) => rank >= 0 && rank < within).length;
-      const figure = {
-        benchmark: 'search-features',
-        name: `${name}: answer among ${within}, of ${found.length} questions`,
-        unit: '%' as const,
-      };
-      return Object.assign(figure, exactly((100 * hits) / Math.max(1, found.length)));
-    }),
+    sharesFoundWithin({ benchmark: 'search-features', name, ranks: found, within: WITHIN }),
   );
 }
 

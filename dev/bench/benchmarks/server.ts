@@ -15,6 +15,7 @@ import { connectDatabase } from '../../../src/store/database/database.ts';
 import { isolateTenants } from '../../../src/store/database/migration-ledger.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { median, ratios, summarize } from '../statistics.ts';
 import { freePort } from '../../../src/local/ports.ts';
 import { followEvents } from './server-watcher.ts';
@@ -26,7 +27,7 @@ const DELTAS = 200;
 const PAUSE_MILLISECONDS = 23;
 
 /** What the HTTP server adds to a read and to live text, what its watchers take, and what row-level security costs. */
-export async function measureServer(stack: BenchStack, rounds: number): Promise<Figure[]> {
+export async function measureServer(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const sent = await stack.client.start('Say hello');
   await stack.client.conversation.outcome({ ...sent, signal: stack.signal });
   const { conversationId } = sent;

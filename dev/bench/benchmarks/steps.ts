@@ -1,5 +1,6 @@
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { runRawTurn, runTurn } from '../measured-turn.ts';
 import { median, summarize } from '../statistics.ts';
 
@@ -10,7 +11,7 @@ const STEPS = 30;
  * workflow and taken off both, so what Holdfast adds around the HTTP call counts against it. Medians within
  * a turn, since one hiccup of the machine is no property of either; a ratio for each pair of turns, which follow each other.
  */
-export async function measureSteps(stack: BenchStack, rounds: number): Promise<Figure[]> {
+export async function measureSteps(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const holdfast: number[] = [];
   const raw: number[] = [];
   const bodies: number[] = [];

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
+import { remark } from '../../command-line.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { exactly, quantileOf, summarize } from '../statistics.ts';
 import { readStarts } from '../task-starts.ts';
 import type { TaskStart } from '../task-starts.ts';
 import { MortalWorkers } from '../workers/mortal-workers.ts';
-import type { MortalWorker } from '../workers/mortal-workers.ts';
+import { READER } from '../workers/settings.ts';
+import type { BenchWorker } from '../workers/worker-process.ts';
 
 const KINDS = ['tool', 'model call', 'summary', 'workflow task', 'random instant'] as const;
 type Kind = (typeof KINDS)[number];
@@ -36,11 +39,7 @@ interface Sample {
 type Measured = Readonly<Record<'attempt' | 'modelCall', Map<Kind, number[]>>>;
 
 /** How soon another worker, which is idle, goes on with what a killed one did. */
-export async function measureTakeover(
-  stack: BenchStack,
-  rounds: number,
-  onBegin: (name: string) => void,
-): Promise<Figure[]> {
+export async function measureTakeover(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from({ length: 120 }, (_, line) => `pump ${file * 1_000 + line} opens at ${line + file} bar\n`);
     await writeFile(join(stack.workspace, `log-${file}.txt`), lines.join(''));
@@ -49,7 +48,7 @@ export async function measureTakeover(
   const measured: Measured = { attempt: new Map(), modelCall: new Map() };
   try {
     for (const kind of KINDS) {
-      onBegin(`takeover: ${kind}`);
+      remark(`takeover: ${kind}`);
       for (let round = 0; round < rounds && !stack.signal.aborted; round += 1) {
         await workers.complete();
         const sample = await kill(stack, workers, kind);
@@ -90,7 +89,7 @@ function figuresOf({ attempt, modelCall }: Measured): Figure[] {
 /** @returns `null`: it hit nothing */
 async function kill(stack: BenchStack, workers: MortalWorkers, kind: Kind): Promise<Sample | null> {
   const { client, signal } = stack;
-  const sent = await client.start(await taskOf(stack, kind));
+  const sent = await client.start(await taskOf(stack, kind), { agent: READER });
   const workflowId = turnWorkflowId(sent.conversationId);
   const worker = await workerToKill(stack, workers, { kind, workflowId });
   if (kind === 'workflow task') await giveTask(stack, worker, workflowId);
@@ -144,7 +143,7 @@ async function workerToKill(
   { temporal, signal }: BenchStack,
   workers: MortalWorkers,
   { kind, workflowId }: { readonly kind: Kind; readonly workflowId: string },
-): Promise<MortalWorker> {
+): Promise<BenchWorker> {
   if (kind === 'random instant') await sleep(500 + Math.random() * 2_500, undefined, { signal });
   for (;;) {
     signal.throwIfAborted();
@@ -172,7 +171,7 @@ async function pendingActivities(temporal: Client, workflowId: string) {
 }
 
 /** Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds. */
-async function giveTask({ temporal, signal }: BenchStack, worker: MortalWorker, workflowId: string): Promise<void> {
+async function giveTask({ temporal, signal }: BenchStack, worker: BenchWorker, workflowId: string): Promise<void> {
   worker.process.kill('SIGSTOP');
   await temporal.workflow.getHandle(workflowId).signal('doorbell');
   const given = Date.now();

@@ -1,5 +1,6 @@
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
+import type { BenchOptions } from '../options.ts';
 import { runRawTurn, runTurn } from '../measured-turn.ts';
 import type { MeasuredTurn } from '../measured-turn.ts';
 import { summarize } from '../statistics.ts';
@@ -8,7 +9,7 @@ const TURNS = 20;
 const STEPS = 15;
 
 /** Steps per second with 20 turns at once, begin and end of each turn included. */
-export async function measureThroughput(stack: BenchStack, rounds: number): Promise<Figure[]> {
+export async function measureThroughput(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const raw: number[] = [];
   const holdfast: number[] = [];
   for (let round = 0; round < rounds; round += 1) {

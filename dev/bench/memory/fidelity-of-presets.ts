@@ -6,6 +6,7 @@ import { recallOf } from '../../../src/activities/tool/tool-context.ts';
 import { DEFAULT_AGENT } from '../../../src/config/default-agent.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
+import { remark } from '../../command-line.ts';
 import { measureFidelity } from '../fidelity/measure-fidelity.ts';
 import type { FidelityFigures, RecallOnce, StoredUntil } from '../fidelity/measure-fidelity.ts';
 import { plantedSession } from '../fidelity/planted-session.ts';
@@ -41,7 +42,6 @@ export interface FidelityOptions {
   /** Compactions after which is asked. */
   readonly passes: readonly number[];
   readonly simulatorUrl: string;
-  readonly onBegin: (name: string) => void;
 }
 
 /**
@@ -69,7 +69,7 @@ export async function measureFidelityOfPresets(sql: Database, options: FidelityO
       const summarizer = openSummarizer(options.simulatorUrl);
       const figures: FidelityFigures[] = [];
       for (const policy of options.policies) {
-        options.onBegin(`memory under ${policy.name}`);
+        remark(`memory under ${policy.name}`);
         const agent = agentFor(policy, rules, summarizer);
         const { passes, seed } = options;
         figures.push(...(await measureFidelity({ session, agent, plants, passes, openRecall, seed })));

@@ -1,4 +1,4 @@
-import { pause } from './pause.ts';
+import { pause } from './tools.ts';
 
 export type RawActivities = ReturnType<typeof createRawActivities>;
 

@@ -4,13 +4,12 @@ import { Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { connectWorker } from '../../../src/temporal/connect.ts';
 import { workTaskQueueFor } from '../../../src/turn/temporal-names.ts';
 import { CACHED_WORKFLOWS, TAKEOVER_OPTIONS } from '../../../src/worker/create-turn-workers.ts';
-import type { TurnWorkers } from '../../../src/worker/create-turn-workers.ts';
 import { createRawActivities } from './raw-activities.ts';
 import { TASK_QUEUES } from './settings.ts';
-import type { WorkerSettings } from './settings.ts';
+import type { MeasuredWorker, WorkerSettings } from './settings.ts';
 
 /** Two workers with the options of Holdfast's own: the same queues, slots, cache and timers. */
-export async function createRawWorker(settings: WorkerSettings): Promise<TurnWorkers> {
+export async function createRawWorker(settings: WorkerSettings): Promise<MeasuredWorker> {
   if (settings.requestsFile === null) throw new TypeError('a raw worker needs the requests to repeat');
   const requests: unknown[] = JSON.parse(readFileSync(settings.requestsFile, 'utf8'));
   const { compactContext, ...work } = createRawActivities(
@@ -44,7 +43,8 @@ export async function createRawWorker(settings: WorkerSettings): Promise<TurnWor
   ];
   return {
     shutdown: () => workers.forEach((worker) => worker.shutdown()),
-    run: async () => void (await Promise.all(workers.map((worker) => worker.run()))),
+    identity: common.identity,
+    ended: Promise.all(workers.map((worker) => worker.run())).then(() => undefined),
   };
 }
 

@@ -7,13 +7,16 @@ export type WorkerKind = 'holdfast' | 'raw';
 
 export const TASK_QUEUES: Readonly<Record<WorkerKind, string>> = { holdfast: 'agent-turn', raw: 'agent-turn-raw' };
 
+/** Agent of a small window that reads files. */
+export const READER = 'reader';
+
 /** What a worker process is told on its command line, as JSON. */
 export interface WorkerSettings {
   readonly kind: WorkerKind;
   readonly databaseUrl: string;
   readonly temporal: TemporalAddress;
   readonly simulatorUrl: string;
-  /** An empty folder. */
+  /** Of the agents. */
   readonly workspace: string;
   /** raw: JSON file with the requests that Holdfast made, one of each step. */
   readonly requestsFile: string | null;
@@ -21,9 +24,21 @@ export interface WorkerSettings {
   readonly concurrentWork: number;
 }
 
+/** A worker that takes work. */
+export interface MeasuredWorker {
+  /** As Temporal and Postgres name it. */
+  readonly identity: string;
+  readonly ended: Promise<void>;
+  shutdown(): void;
+}
+
 /** What a worker process says of itself. */
 export type WorkerMessage =
-  | { readonly kind: 'ready' }
+  | {
+      readonly kind: 'ready';
+      /** As Temporal and Postgres name it. */
+      readonly identity: string;
+    }
   | {
       readonly kind: 'memory';
       readonly residentBytes: number;

@@ -13,14 +13,13 @@ import type { WorkerMessage, WorkerSettings } from './settings.ts';
  */
 async function main(settings: WorkerSettings): Promise<void> {
   installRuntimeLogger(pino({ level: 'silent' }));
-  const workers = settings.kind === 'holdfast' ? await createHoldfastWorker(settings) : await createRawWorker(settings);
+  const worker = settings.kind === 'holdfast' ? await createHoldfastWorker(settings) : await createRawWorker(settings);
   loop.enable();
   process.on('message', () => void memoryNow().then(tell));
-  const ended = workers.run();
-  if (process.connected) process.once('disconnect', () => workers.shutdown());
-  else workers.shutdown();
-  tell({ kind: 'ready' });
-  await ended;
+  if (process.connected) process.once('disconnect', () => worker.shutdown());
+  else worker.shutdown();
+  tell({ kind: 'ready', identity: worker.identity });
+  await worker.ended;
   // Connections of the worker are still open, and nobody needs them any more.
   process.exit(0);
 }

@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 import type { WorkerMessage, WorkerSettings } from './settings.ts';
 
 export interface BenchWorker {
+  /** As Temporal and Postgres name it. */
+  readonly identity: string;
+  readonly process: ChildProcess;
   /** Bytes held now, after a collection, and how late the event loop was since the last question. */
   memory(): Promise<Omit<Extract<WorkerMessage, { kind: 'memory' }>, 'kind'>>;
   stop(): Promise<void>;
@@ -21,8 +24,10 @@ export async function startBenchWorker(settings: WorkerSettings, heapMebibytes?:
     // In a group of its own, Ctrl-C reaches it only through us.
     detached: true,
   });
-  await nextMessage(child, 'ready');
+  const { identity } = await nextMessage(child, 'ready');
   return {
+    identity,
+    process: child,
     async memory() {
       const answer = nextMessage(child, 'memory');
       child.send('memory');

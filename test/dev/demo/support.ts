@@ -1,6 +1,6 @@
 import type { LogAudit } from '../../../dev/demo/audit.ts';
 import type { Job } from '../../../dev/demo/job.ts';
-import type { Takeover } from '../../../dev/demo/progress.ts';
+import type { Takeover } from '../../../dev/demo/demo-screen.ts';
 import type { DemoFindings } from '../../../dev/demo/result.ts';
 
 export const JOB: Job = {

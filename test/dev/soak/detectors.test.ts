@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkJournal, findInterrupted } from '../../../dev/soak/check.ts';
 import type { SoakConversation } from '../../../dev/soak/conversations.ts';
-import { exposureOf } from '../../../dev/soak/exposure.ts';
 import { inventJob } from '../../../dev/soak/job.ts';
 import { findLeft } from '../../../dev/soak/left.ts';
 import { SeededRandom } from '../../../dev/random.ts';
 import { checkReports } from '../../../dev/soak/reports.ts';
-import { judgeUnknownOutcomes, unexplained } from '../../../dev/soak/unknown-outcomes.ts';
+import { findSuspects, unexplained } from '../../../dev/soak/suspects.ts';
+import type { Interval } from '../../../dev/soak/suspects.ts';
 import { JOURNAL } from '../../../dev/soak/workers.ts';
 import type { Job } from '../../../dev/demo/job.ts';
 import { idempotencyKeyOf } from '../../../src/store/attempts/tool-call-keys.ts';
@@ -99,27 +99,18 @@ describe('the journal', () => {
 });
 
 describe('an unknown outcome', () => {
-  const struck = exposureOf(
-    0,
-    [
-      {
-        activities: [{ ...FIRST_ATTEMPT, workflowId: 'w', type: 'runTool', workerIdentity: 'worker-1' }],
-        summaries: [],
-      },
-    ],
-    Date.now() + 600_000,
-  );
+  const struck = { since: 0, until: Date.now() + 600_000 };
 
-  async function judge(turn: TurnReference, exposures = [] as (typeof struck)[]) {
-    const calls = await judgeUnknownOutcomes(sql, exposures);
-    return calls.filter(({ key }) => key.startsWith(turn.turnId));
+  async function judge(turn: TurnReference, strikes: readonly Interval[] = []) {
+    const suspects = await findSuspects(sql, strikes);
+    return suspects.filter(({ key }) => key.includes(turn.turnId));
   }
 
-  test('is explained by a strike at the worker that had claimed the call', async () => {
+  test('is explained by a strike that lasted while it was open', async () => {
     const turn = await turnThatCalls('charge');
     await finishToolCall(sql, turn, 1, 0, { outcome: 'outcome_unknown' });
-    expect(await judge(turn, [struck])).toMatchObject([{ tool: 'charge', explainedBy: 'strike' }]);
-    const alone = await judge(turn);
+    expect(await judge(turn, [struck])).toMatchObject([{ name: 'outcome_unknown', explainedBy: 'strike' }]);
+    const alone = await judge(turn, [{ since: 0, until: 1_000 }]);
     expect(alone).toMatchObject([{ explainedBy: null }]);
     expect(unexplained(alone)).toMatchObject([{ name: 'outcome_unknown' }]);
   });
@@ -136,6 +127,15 @@ describe('an unknown outcome', () => {
     await end(before, 'stopped');
     expect(await judge(before)).toMatchObject([{ explainedBy: null }]);
   });
+});
+
+test('a model call that was paid again is a violation unless a strike lasted between its tries', async () => {
+  const turn = await startTurn(sql);
+  for (const attempt of [1, 2]) await register(sql, turn, 1, { ...FIRST_ATTEMPT, attempt });
+  const paidAgain = async (strikes: readonly Interval[]) =>
+    (await findSuspects(sql, strikes)).filter(({ key }) => key === `${turn.turnId}:1`);
+  expect(unexplained(await paidAgain([]))).toMatchObject([{ name: 'model_call_paid_again' }]);
+  expect(unexplained(await paidAgain([{ since: 0, until: Date.now() + 600_000 }]))).toEqual([]);
 });
 
 test('a turn that lost its workflow is a violation', async () => {

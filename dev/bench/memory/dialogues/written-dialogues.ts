@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Dialogue, DialogueQuestion, DialogueTurn } from './dialogue.ts';
 
 const FOLDER = join(import.meta.dirname, 'written');
 const MINUTE = 60_000;
@@ -9,12 +8,32 @@ const SESSION = /^S (\S+T\S+)$/u;
 const TURN = /^(\p{Lu}): (.*?)(?: #(\w+))?$/u;
 const QUESTION = /^\? (\w+) (near|far) (.*)$/u;
 
+export interface DialogueTurn {
+  /** `Name: …`. */
+  readonly text: string;
+  readonly saidAt: Date;
+}
+
+export interface DialogueQuestion {
+  readonly question: string;
+  /** Index of the turn that answers it. */
+  readonly answer: number;
+  /** It has hardly a word of its answer. */
+  readonly isFar: boolean;
+}
+
+/** Months of talk between two people, and questions about it. */
+export interface Dialogue {
+  readonly turns: readonly DialogueTurn[];
+  readonly questions: readonly DialogueQuestion[];
+}
+
 export interface WrittenDialogue extends Dialogue {
   /** Of the file, which tells who speaks: "greta-and-tomasz". */
   readonly name: string;
 }
 
-/** Talks of two people that were written, not generated, with their questions; the head of each file says what it is. By name. */
+/** Written talks of two people with their questions; the head of each file says what it is. By name. */
 export async function writtenDialogues(): Promise<readonly WrittenDialogue[]> {
   const files = (await readdir(FOLDER)).toSorted();
   return Promise.all(files.map(async (file) => readDialogue(file, await readFile(join(FOLDER, file), 'utf8'))));

@@ -27,10 +27,9 @@ const plain = <K extends string>(...kinds: readonly [K, ...K[]]) =>
 
 /** A fault, as the control endpoint and the `x-simulator-fault` header take it. */
 export const FaultSchema = z.discriminatedUnion('kind', [
-  /** The input is refused as too long, in the words of `vendor` (by default the one whose protocol is spoken). */
+  /** The input is refused as too long, in the words of the vendor whose protocol is spoken. */
   z.strictObject({
     kind: z.literal('overflow'),
-    vendor: z.string().optional(),
     actual: z.number().int().optional(),
     limit: z.number().int().optional(),
     ...Schedule,

@@ -1,43 +1,19 @@
 import type { SimulatorRequest } from '../core/request.ts';
 import { vendorError, VendorError, vendorErrorBody } from '../core/vendor-error.ts';
 import type { Fault } from '../faults/fault.ts';
-import { OVERFLOW_VENDORS, overflowBody } from '../faults/overflow-bodies.ts';
+import { overflowRefusal, overflowWithAnswer } from '../faults/overflow-bodies.ts';
 
 /**
  * Whether the input fits the window, as the vendor checks it: Anthropic refuses the sum of input and
  * `max_tokens` as well, OpenAI only the input.
  */
 export function windowRefusal(request: SimulatorRequest, inputTokens: number): VendorError | undefined {
-  const limit = request.model.window;
-  const numbers = { actual: inputTokens, limit, maximumOutput: request.maximumOutput };
-  if (inputTokens > limit) return overflowRefusal(ownVendor(request), numbers);
-  if (request.protocol === 'anthropic' && inputTokens + request.maximumOutput > limit)
-    return overflowRefusal('anthropic-sum', numbers);
+  const { protocol, model, maximumOutput } = request;
+  const numbers = { actual: inputTokens, limit: model.window };
+  if (inputTokens > model.window) return overflowRefusal(protocol, numbers);
+  if (protocol === 'anthropic' && inputTokens + maximumOutput > model.window)
+    return overflowWithAnswer(numbers, maximumOutput);
   return undefined;
-}
-
-function ownVendor(request: SimulatorRequest): string {
-  switch (request.protocol) {
-    case 'anthropic':
-      return 'anthropic';
-    case 'chat':
-      return 'openai';
-    case 'responses':
-      return 'openai-responses';
-  }
-}
-
-function overflowRefusal(
-  vendor: string,
-  numbers: { actual: number; limit: number; maximumOutput: number },
-): VendorError {
-  const known = overflowBody(vendor, numbers);
-  if (known === undefined) {
-    return new VendorError(400, {
-      error: { message: `the simulator knows no vendor "${vendor}"; use one of ${OVERFLOW_VENDORS.join(', ')}` },
-    });
-  }
-  return new VendorError(known.status, known.body);
 }
 
 const SERVER_MESSAGES: Readonly<Record<number, string>> = {
@@ -56,11 +32,7 @@ export function faultRefusal(fault: Fault, request: SimulatorRequest, inputToken
       const limit = fault.limit ?? request.model.window;
       // An overflow is over the limit, whatever was really sent.
       const actual = fault.actual ?? Math.max(inputTokens, limit + 1);
-      return overflowRefusal(fault.vendor ?? ownVendor(request), {
-        actual,
-        limit,
-        maximumOutput: request.maximumOutput,
-      });
+      return overflowRefusal(protocol, { actual, limit });
     }
     case 'rate_limit': {
       const headers: Record<string, string> =
@@ -75,25 +47,7 @@ export function faultRefusal(fault: Fault, request: SimulatorRequest, inputToken
       return vendorError(protocol, { status: fault.status, message: SERVER_MESSAGES[fault.status] ?? 'Server error' });
     case 'status':
       return new VendorError(fault.status, fault.body, fault.headers);
-    case 'connection_reset':
-    case 'hang':
-    case 'cut_stream':
-    case 'stall_stream':
-    case 'stream_error':
-    case 'delay':
-    case 'malformed_arguments':
-    case 'cut_arguments':
-    case 'unknown_tool':
-    case 'empty_answer':
-    case 'refusal':
-    case 'content_filter':
-    case 'cut_answer':
-    case 'window_full':
-    case 'summary_empty':
-    case 'summary_cut_off':
-    case 'summary_too_long':
-    case 'summary_tool_call':
-    case 'summary_without_sections':
+    default:
       return undefined;
   }
 }
