@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GroupTable, groupEntries } from '../../src/context/log/groups.ts';
-import { outlineTable } from '../../src/context/log/outline-table.ts';
+import { groupEntries } from '../../src/context/log/groups.ts';
 import { LogBuilder, outline } from './builders.ts';
 
 function shapes(log: LogBuilder): string[] {
@@ -90,12 +89,6 @@ describe('groupEntries', () => {
           expect(results).toHaveLength(assistant?.toolCallCount ?? 0);
           expect(new Set(results.map((result) => result.callNumber))).toEqual(new Set([assistant?.callNumber]));
         }
-        const positions = log.entries.map((_, position) => position);
-        const table = new GroupTable(outlineTable(log.entries), positions);
-        for (const from of [0, 2])
-          expect(table.entriesFrom(from).map((position) => log.entries[position]?.id)).toEqual(
-            groups.slice(from).flatMap((group) => group.entries.map((entry) => entry.id)),
-          );
       }),
     );
   });

@@ -6,8 +6,7 @@ import { NodeExecutionEnv } from '@earendil-works/pi-agent-core/node';
 import { budgetFor } from '../../../src/context/policy/budget.ts';
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
-import { outlineTable } from '../../../src/context/log/outline-table.ts';
-import type { OutlineTable } from '../../../src/context/log/outline-table.ts';
+import type { EntryOutline } from '../../../src/context/log/entry.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { PlanInput } from '../../../src/context/plan/plan.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
@@ -71,7 +70,7 @@ function planInput(log: PlannedLog, policy: CompactionPolicy): PlanInput {
 
 /** As the store gives it to planning. */
 interface PlannedLog {
-  readonly outlines: OutlineTable;
+  readonly outlines: readonly EntryOutline[];
   readonly turnId: string;
 }
 
@@ -109,17 +108,14 @@ function interleave<Name extends string>(
 }
 
 function planInMemory(few: PlanningLog, many: PlanningLog, rounds: number): Figure[] {
-  // Both have the log as their store reads it: columns here, objects there.
-  const fewSizes = { outlines: outlineTable(few.outlines), turnId: few.turnId };
-  const manySizes = { outlines: outlineTable(many.outlines), turnId: many.turnId };
   const times = interleave(
     [
       { name: 'theirs few', work: () => prepare(few.session) },
-      { name: 'pi few', work: () => plan(fewSizes, PI_POLICY) },
-      { name: 'default few', work: () => plan(fewSizes, DEFAULT_POLICY) },
+      { name: 'pi few', work: () => plan(few, PI_POLICY) },
+      { name: 'default few', work: () => plan(few, DEFAULT_POLICY) },
       { name: 'theirs', work: () => prepare(many.session) },
-      { name: 'pi', work: () => plan(manySizes, PI_POLICY) },
-      { name: 'default', work: () => plan(manySizes, DEFAULT_POLICY) },
+      { name: 'pi', work: () => plan(many, PI_POLICY) },
+      { name: 'default', work: () => plan(many, DEFAULT_POLICY) },
     ],
     rounds,
   );

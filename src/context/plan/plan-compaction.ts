@@ -157,7 +157,9 @@ function hidingRoom(state: PlanningState): number {
   const { policy, budget } = state.input;
   let room = resolveAmount(policy.summary.hiddenMaximum ?? DEFAULT_HIDDEN, budget);
   if (state.inForce.size === 0) return room;
-  for (const position of state.arrangement.kept) room -= hiddenTokens(state, position, state.inForce.get(position));
+  for (const position of state.arrangement.kept) {
+    room -= hiddenTokens(state, position, state.inForce.get(state.table.at(position).id));
+  }
   return room;
 }
 

@@ -1,5 +1,5 @@
 import type { Measurements } from '../log/measurements.ts';
-import type { Outlines } from '../log/outline-table.ts';
+import type { EntryOutline } from '../log/entry.ts';
 import type { Reducers } from './reducers/reducer.ts';
 import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from '../policy/policy.ts';
 
@@ -156,7 +156,7 @@ export interface PlanInput {
   /** Measurements of system prompt, rules and tool schemas: the floor that no pass can shrink. */
   readonly fixed: Measurements;
   /** Outlines of the branch, oldest first, from the first entry that the view or a summary can need. */
-  readonly entries: Outlines;
+  readonly entries: readonly EntryOutline[];
   readonly summary: SummaryInForce | null;
   /** Operations in force, the newest per entry. */
   readonly operations: readonly Operation[];

@@ -18,7 +18,7 @@ import type { SummaryForm } from '../plan/summary-rooms.ts';
 import { layOut } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
 import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
-import { originalsRead } from '../plan/summary-sizes.ts';
+import { entriesRead } from '../plan/summary-sizes.ts';
 import { summaryShown } from './summary-message.ts';
 
 /**
@@ -85,17 +85,12 @@ function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
 
 /** Whether the view has the messages that a summary is worth for. */
 function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
-  let missing = input.policy.keep.minimumMessages;
-  for (const positions of [arrangement.olderUserMessages, arrangement.kept]) {
-    for (let place = 0; place < positions.length && missing > 0; place += 1) {
-      if (isMessage(table, positions[place] ?? 0)) missing -= 1;
-    }
-  }
-  return missing <= 0;
+  const messages = [...arrangement.olderUserMessages, ...arrangement.kept].filter((each) => isMessage(table, each));
+  return messages.length >= input.policy.keep.minimumMessages;
 }
 
 function isMessage(table: OutlineTable, position: number): boolean {
-  const kind = table.kindAt(position);
+  const kind = table.at(position).kind;
   return kind === 'user' || kind === 'assistant' || kind === 'tool_result';
 }
 
@@ -121,7 +116,7 @@ function summaryRoom(state: PlanningState, rooms: Rooms, layout: Layout): number
 function rewritesHistory({ input, table }: PlanningState, { turnStart, dropped }: Layout): boolean {
   if (turnStart === null || input.policy.summary.splitTurn === 'together') return true;
   const [oldest] = dropped;
-  return oldest !== undefined && table.sequenceAt(oldest) < turnStart;
+  return oldest !== undefined && table.at(oldest).sequence < turnStart;
 }
 
 /** Results beyond the policy's caps are shortened whatever is kept. */
@@ -160,7 +155,7 @@ function completePlan(
   if (parts === null) return null;
   const how = summaryShown(input.policy, {
     form: of.form,
-    afterSequence: table.sequenceAt(table.length - 1),
+    afterSequence: table.at(table.length - 1).sequence,
     newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
   });
   const after = input.summary?.coveredThroughSequence ?? 0;
@@ -171,7 +166,7 @@ function completePlan(
     opensWithMarker: input.policy.keep.pivot,
     keptFromMarker: layout.tail.length === 0,
     splitTurn: turnStart !== null,
-    coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
+    coveredThroughSequence: from === 0 ? null : table.at(from - 1).sequence,
     droppedMessages: countRemoved(table, layout),
     keptSequences: sequencesOf(table, layout.older),
     operations: [...draft.operations.values()],
@@ -201,11 +196,12 @@ function partsOf(
   { form, layout, rooms }: { form: SummaryForm; layout: Layout; rooms: Rooms },
   summaryLimit: number,
 ): PlanPart[] | null {
-  const { input, table } = state;
-  if (form === 'extractive_summary') return extractivePart(table, layout.dropped, summaryLimit);
+  const { input } = state;
+  const read = entriesRead(state, layout.dropped);
+  if (form === 'extractive_summary') return extractivePart(read, summaryLimit);
   const written = (room: number): number => Math.max(1, Math.floor(room * (1 - input.policy.summary.appendedShare)));
   return summaryParts(input, {
-    read: originalsRead(state, layout.dropped),
+    read,
     turnStart: layout.turnStart,
     maximumOutput: written(rooms.summary),
     turnPrefixOutput: written(rooms.turnPrefix),
@@ -214,7 +210,7 @@ function partsOf(
 }
 
 function sequencesOf(table: OutlineTable, positions: readonly number[]): number[] {
-  return positions.map((position) => table.sequenceAt(position));
+  return positions.map((position) => table.at(position).sequence);
 }
 
 /** What the summary reads leaves the view, but for what stays word for word beside it. */

@@ -1,12 +1,10 @@
 import type { EntryOutline, NoteSlot } from '../log/entry.ts';
-import { outlineTable } from '../log/outline-table.ts';
-import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, SummaryInForce } from '../plan/plan.ts';
 import { groupEntries } from '../log/groups.ts';
 import type { Group } from '../log/groups.ts';
 
 /** Which entries a view shows, and where; entries that it does not show are left out. */
-export interface ViewArrangement<T extends EntryOutline> {
+export interface ViewArrangement<T> {
   /** The newest note of slot `rules`; goes into the system text. */
   readonly rules: T | null;
   /** The newest plan and memories from before the cut; stand right after the summary. */
@@ -19,15 +17,6 @@ export interface ViewArrangement<T extends EntryOutline> {
   readonly kept: readonly T[];
 }
 
-/** The same as positions of a table. */
-export interface ArrangedPositions {
-  readonly rules: number | null;
-  readonly carriedNotes: readonly number[];
-  readonly firstUserMessage: number | null;
-  readonly olderUserMessages: readonly number[];
-  readonly kept: Int32Array;
-}
-
 const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
 
 /**
@@ -36,81 +25,55 @@ const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
  * out at that moment would change the beginning of the request and lose the provider's cache. The
  * next compaction clears it.
  */
-export function arrangePositions(
-  table: OutlineTable,
+export function arrangeItems<T>(
+  items: readonly T[],
+  outlineOf: (item: T) => EntryOutline,
   of: { readonly summary: SummaryInForce | null; readonly operations: OperationsInForce },
-): ArrangedPositions {
+): ViewArrangement<T> {
   const cut = of.summary?.firstKeptSequence ?? -Infinity;
   const keptSequences = new Set(of.summary?.keptSequences ?? []);
-  const carried = new Map<NoteSlot, number>();
-  const olderUserMessages: number[] = [];
-  const kept = new Int32Array(table.length);
-  let keptCount = 0;
-  let rules: number | null = null;
-  for (let position = 0; position < table.length; position += 1) {
-    const kind = table.kindAt(position);
+  const carried = new Map<NoteSlot, T>();
+  const olderUserMessages: T[] = [];
+  const kept: T[] = [];
+  let rules: T | null = null;
+  for (const item of items) {
+    const { id, kind, slot, sequence } = outlineOf(item);
     if (kind === 'compaction') continue;
-    const isKept = table.sequenceAt(position) >= cut;
+    const isKept = sequence >= cut;
     if (kind === 'note') {
-      const slot = table.slotAt(position);
-      if (of.operations.get(position)?.kind === 'clear') continue;
-      if (slot === 'rules') rules = position;
-      else if (isKept) kept[keptCount++] = position;
-      else if (slot !== undefined) carried.set(slot, position);
-    } else if (isKept) kept[keptCount++] = position;
-    else if (keptSequences.has(table.sequenceAt(position))) olderUserMessages.push(position);
+      if (of.operations.get(id)?.kind === 'clear') continue;
+      if (slot === 'rules') rules = item;
+      else if (isKept) kept.push(item);
+      else if (slot !== undefined) carried.set(slot, item);
+    } else if (isKept) kept.push(item);
+    else if (keptSequences.has(sequence)) olderUserMessages.push(item);
   }
   const [oldest] = olderUserMessages;
   const isFirst = of.summary?.shown?.placement === 'after_first_message' && oldest !== undefined;
-  const hasFirst = isFirst && table.kindAt(oldest) === 'user';
+  const hasFirst = isFirst && outlineOf(oldest).kind === 'user';
   return {
     rules,
     carriedNotes: CARRIED_SLOTS.flatMap((slot) => carried.get(slot) ?? []),
     firstUserMessage: hasFirst ? oldest : null,
     olderUserMessages: hasFirst ? olderUserMessages.slice(1) : olderUserMessages,
-    kept: kept.subarray(0, keptCount),
+    kept,
   };
 }
 
-/** The newest operation on each entry that has one, by position. */
-export type OperationsInForce = ReadonlyMap<number, Operation>;
-
-const NO_OPERATIONS: OperationsInForce = new Map();
-
-export function operationsByPosition(table: OutlineTable, operations: readonly Operation[]): OperationsInForce {
-  if (operations.length === 0) return NO_OPERATIONS;
-  const byEntry = operationsByEntry(operations);
-  const byPosition = new Map<number, Operation>();
-  for (let position = 0; position < table.length; position += 1) {
-    const operation = byEntry.get(table.idAt(position));
-    if (operation !== undefined) byPosition.set(position, operation);
-  }
-  return byPosition;
-}
+/** The newest operation on each entry that has one, by the entry's id. */
+export type OperationsInForce = ReadonlyMap<string, Operation>;
 
 /** The arrangement of entries with whatever else they carry. */
 export function arrangeView<T extends EntryOutline>(input: {
   readonly entries: readonly T[];
   readonly summary: SummaryInForce | null;
-  readonly operations: ReadonlyMap<string, Operation>;
+  readonly operations: OperationsInForce;
 }): ViewArrangement<T> {
-  const table = outlineTable(input.entries);
-  const operations = operationsByPosition(table, [...input.operations.values()]);
-  const arranged = arrangePositions(table, { summary: input.summary, operations });
-  const entriesAt = (positions: Iterable<number>): T[] =>
-    Array.from(positions).flatMap((position) => input.entries[position] ?? []);
-  const entryAt = (position: number | null): T | null => (position === null ? null : (input.entries[position] ?? null));
-  return {
-    rules: entryAt(arranged.rules),
-    carriedNotes: entriesAt(arranged.carriedNotes),
-    firstUserMessage: entryAt(arranged.firstUserMessage),
-    olderUserMessages: entriesAt(arranged.olderUserMessages),
-    kept: entriesAt(arranged.kept),
-  };
+  return arrangeItems(input.entries, (entry) => entry, input);
 }
 
 /** The newest operation per entry; later ones in the list replace earlier ones. */
-export function operationsByEntry(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
+export function operationsByEntry(operations: readonly Operation[]): OperationsInForce {
   return new Map(operations.map((operation) => [operation.entryId, operation]));
 }
 

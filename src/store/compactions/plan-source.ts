@@ -1,5 +1,5 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { OutlineTable } from '../../context/log/outline-table.ts';
+import type { EntryOutline } from '../../context/log/entry.ts';
 import type { Operation, SummaryInForce } from '../../context/plan/plan.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { readOperationsInForce, readViewScope } from '../conversations/branch-path.ts';
@@ -13,7 +13,7 @@ import { readOutlines } from '../log/packed-outlines.ts';
 /** The view in sizes. */
 export interface ViewOutline {
   /** Outlines of the branch that the view needs: kept ones, kept older user messages, newest notes. Oldest first. */
-  readonly entries: OutlineTable;
+  readonly entries: readonly EntryOutline[];
   readonly summary: SummaryInForce | null;
   /** In force on these entries, the newest per entry. */
   readonly operations: readonly Operation[];
