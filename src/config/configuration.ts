@@ -1,7 +1,7 @@
 import { definedOf } from '../context/policy/defined-of.ts';
 import { modelFacts, type ListedLimits, type ModelFacts, type ModelOverride } from '../models/catalogue/catalogue.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
-import { nearestName } from '../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../tools/runtime/nearest-name.ts';
 import type { EmbeddingModel } from '../models/embedder.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import type { McpServer } from '../tools/mcp/mcp-server.ts';
@@ -122,11 +122,9 @@ export function providerNamed(configuration: Configuration, name: string): Provi
   const unavailable = configuration.unavailableProviders.find((one) => one.name === name);
   if (unavailable === undefined) {
     const names = configuration.providers.map((one) => one.name);
-    const near = nearestName(name, names);
-    const hint = near === null ? '' : ` Did you mean ${near}?`;
     throw new ConfigurationError(
       'provider_unknown',
-      `There is no provider ${JSON.stringify(name)}.${hint} There are: ${names.join(', ')}. Others are named under "providers" in holdfast.yaml.`,
+      `There is no provider ${JSON.stringify(name)}${didYouMean(name, names)} (there are: ${names.join(', ')}). Others are named under "providers" in holdfast.yaml.`,
     );
   }
   if (unavailable.reason === 'key_missing') {
@@ -157,24 +155,9 @@ export function modelOverrides(models: Readonly<Record<string, ModelOptions>>): 
   return Object.fromEntries(
     Object.entries(models).map(([name, { window, maximumInput, maximumOutput, prices }]) => [
       name,
-      {
-        ...(window === undefined ? {} : { window }),
-        ...(maximumInput === undefined ? {} : { maximumInput }),
-        ...(maximumOutput === undefined ? {} : { maximumOutput }),
-        ...(prices === undefined ? {} : { prices: givenPrices(prices) }),
-      },
+      definedOf({ window, maximumInput, maximumOutput, prices: prices && definedOf(prices) }),
     ]),
   );
-}
-
-function givenPrices(prices: NonNullable<ModelOptions['prices']>): NonNullable<ModelOverride['prices']> {
-  const { input, output, cacheRead, cacheWrite } = prices;
-  return {
-    ...(input === undefined ? {} : { input }),
-    ...(output === undefined ? {} : { output }),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
-  };
 }
 
 function checkModelName(name: string): void {
@@ -189,10 +172,8 @@ function checkModelName(name: string): void {
 
 function unknownAgent(configuration: Configuration, name: string): ConfigurationError {
   const names = configuration.agents.map((agent) => agent.name);
-  const near = nearestName(name, names);
-  const hint = near === null ? '' : ` Did you mean ${near}?`;
   return new ConfigurationError(
     'agent_unknown',
-    `There is no agent ${JSON.stringify(name)}.${hint} There are: ${names.join(', ')}.`,
+    `There is no agent ${JSON.stringify(name)}${didYouMean(name, names)} (there are: ${names.join(', ')})`,
   );
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { PolicyChanges } from '../context/policy/change-policy.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import type { CompactionPolicyInput } from '../context/policy/policy.ts';
 import { RUN_COMMAND } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
@@ -86,16 +87,15 @@ export interface AgentInput {
  * @throws ConfigurationError naming every wrong option.
  */
 export function defineAgent(input: AgentInput): DefinedAgent {
-  const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, mcp, output, ...rest } = input;
+  const { name, preset = 'default', tools, workspace = '.', output, ...rest } = input;
   const presetName = typeof preset === 'string' ? preset : preset.name;
   const options = {
     ...rest,
     preset: presetName,
-    ...(output === undefined ? {} : { output: z.toJSONSchema(output) }),
-    ...(rules === undefined ? {} : { rules: [...rules] }),
-    ...(fallbacks === undefined ? {} : { fallbacks: [...fallbacks] }),
-    ...(mcp === undefined ? {} : { mcp: [...mcp] }),
-    ...(tools === undefined ? {} : { tools: tools.map((tool) => (typeof tool === 'string' ? tool : tool.name)) }),
+    ...definedOf({
+      output: output && z.toJSONSchema(output),
+      tools: tools?.map((tool) => (typeof tool === 'string' ? tool : tool.name)),
+    }),
   };
   const parsed = agentOptions.safeParse(options);
   const found = parsed.success

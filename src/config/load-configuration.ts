@@ -2,13 +2,13 @@ import { dirname, resolve } from 'node:path';
 import type { CompactionPolicyInput } from '../context/policy/policy.ts';
 import type { Reducers } from '../context/plan/reducers/reducer.ts';
 import { checkConfiguration } from './check/check-configuration.ts';
+import { describeOptionProblems } from './check/describe-option-problem.ts';
 import type { Configuration } from './configuration.ts';
 import { problemsIn, readConfigurationSource, requireNone, type ConfigurationSource } from './configuration-source.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { AgentDefinition } from './definitions.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
-import { FORGET_AFTER_DAYS, type ConfigurationOptions } from './options/options.ts';
-import { notFollowingFrom, parseOptions } from './options/parse-options.ts';
+import { configurationOptions, FORGET_AFTER_DAYS, type ConfigurationOptions } from './options/options.ts';
 import { commandProblems, keyFiles } from './options/key-options.ts';
 import type { McpServersInput } from './mcp-options.ts';
 import { checkMcpServers, resolveMcpServers } from './mcp-servers.ts';
@@ -53,30 +53,30 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const directory = source === null ? resolve(options.directory) : dirname(source.file);
   const presets = presetsWith(options.presets ?? []);
   // An empty file, or one with only comments, says nothing.
-  const parsed = parseOptions(source?.yaml.value ?? {});
-  const providers = parsed.value.providers ?? {};
+  const written = source?.yaml.value ?? {};
+  const parsed = configurationOptions.safeParse(written);
+  const file = parsed.data ?? {};
+  const { providers = {}, models = {}, agents = {}, server = {} } = file;
   const simulatorUrl = given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack.simulatorUrl ?? null;
-  const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? parsed.value.defaultModel ?? modelForKeys(environment);
-  const ownMcpServers = checkMcpServers(options.mcpServers ?? {});
-  const mcpServers = { ...parsed.value.mcpServers, ...ownMcpServers };
-  const known = { presets, toolNames, reducers, defaultModel, mcpServers };
-  const contradictions = notFollowingFrom(parsed.problems, checkConfiguration(parsed.value, known));
+  const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? file.defaultModel ?? modelForKeys(environment);
+  const mcpServers = { ...file.mcpServers, ...checkMcpServers(options.mcpServers ?? {}) };
   const otherWriters = source?.otherWriters ?? null;
-  const found = [
-    ...parsed.problems,
-    ...contradictions,
-    ...commandProblems('providers', providers, otherWriters),
-    ...commandProblems('mcpServers', parsed.value.mcpServers ?? {}, otherWriters),
-  ];
+  // Names and numbers are checked once all options are what they should be: much would follow from a wrong one.
+  const found = parsed.success
+    ? [
+        ...checkConfiguration(file, { presets, toolNames, reducers, defaultModel, mcpServers }),
+        ...commandProblems('providers', providers, otherWriters),
+        ...commandProblems('mcpServers', file.mcpServers ?? {}, otherWriters),
+      ]
+    : describeOptionProblems(parsed.error.issues, { value: written, below: [] });
   requireNone([...problemsIn(source, found), ...environmentProblems(environment)]);
   const secrets = [...providerKeys(providers, environment)];
   const onKey = (key: string): void => {
     if (!secrets.includes(key)) secrets.push(key);
   };
   const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl, { directory, onKey });
-  const { models = {}, agents = {}, server = {} } = parsed.value;
   const stateFolder = given(environment, 'HOLDFAST_DIRECTORY');
-  const databaseUrl = given(environment, 'DATABASE_URL') ?? parsed.value.database?.url ?? stack.databaseUrl ?? null;
+  const databaseUrl = given(environment, 'DATABASE_URL') ?? file.database?.url ?? stack.databaseUrl ?? null;
   return {
     file: source?.file ?? null,
     providers: available,
@@ -85,23 +85,23 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     defaultModel,
     models,
     server,
-    forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
-    embeddings: parsed.value.embeddings ?? null,
-    commandVariables: parsed.value.commandVariables ?? [],
+    forgetWindowsAfterDays: file.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
+    embeddings: file.embeddings ?? null,
+    commandVariables: file.commandVariables ?? [],
     protectedPaths: [
       ...(source === null ? [] : [source.file]),
       ...keyFiles(providers, directory),
       ...keyFiles(mcpServers, directory),
       ...databaseKeyFiles(
-        [databaseUrl, given(environment, 'DATABASE_LISTEN_URL'), parsed.value.database?.listenUrl],
+        [databaseUrl, given(environment, 'DATABASE_LISTEN_URL'), file.database?.listenUrl],
         environment,
       ).map((file) => resolve(directory, file)),
       ...(stateFolder === undefined ? [] : [resolve(stateFolder)]),
     ],
-    retention: retentionRules(parsed.value),
-    timelineDays: parsed.value.retention?.timelineDays ?? null,
+    retention: retentionRules(file),
+    timelineDays: file.retention?.timelineDays ?? null,
     presets,
-    agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),
+    agents: resolveAgents(file, { directory, presets, defaultModel }),
     agentOptions: agents,
     workspacePlaces: workspacePlacesOf(agents, source),
     secrets,

@@ -1,7 +1,7 @@
 /** Servers of the Model Context Protocol: what can be wrong with their options, and how they are resolved. */
 import type { McpServer } from '../tools/mcp/mcp-server.ts';
 import { passedOnVariables } from '../tools/process/child-environment.ts';
-import { nearestName } from '../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../tools/runtime/nearest-name.ts';
 import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
 import type { FoundProblem } from './check/describe-option-problem.ts';
 import { given, type Environment } from './environment.ts';
@@ -64,9 +64,7 @@ function serverProblems(name: string, server: McpServersOptions[string]): FoundP
 function unknownServer(entry: string, names: readonly string[], path: FoundProblem['path']): FoundProblem[] {
   const server = serverNamed(entry);
   if (names.includes(server)) return [];
-  const near = nearestName(server, names);
-  const hint = near === null ? '' : `; did you mean ${near}?`;
-  const message = `is ${JSON.stringify(entry)}, and there is no MCP server ${server}${hint} (there are: ${names.join(', ') || 'none'}; they are named under mcpServers)`;
+  const message = `is ${JSON.stringify(entry)}, and there is no MCP server ${server}${didYouMean(server, names)} (there are: ${names.join(', ') || 'none'}; they are named under mcpServers)`;
   return [{ code: 'wrong_value', path, message }];
 }
 

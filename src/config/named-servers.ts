@@ -1,8 +1,11 @@
+import { z } from 'zod';
+import { isRecord } from '../models/protocols/json.ts';
+import { describeOptionProblems } from './check/describe-option-problem.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { problemsIn, readConfigurationSource, requireNone } from './configuration-source.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';
-import { parseOptions } from './options/parse-options.ts';
+import { configurationOptions } from './options/options.ts';
 
 export interface NamedServers {
   /** `DATABASE_URL`, `DATABASE_LISTEN_URL`, `TEMPORAL_ADDRESS` and `TEMPORAL_NAMESPACE` as the environment or the file has them; the rest as it was. */
@@ -26,30 +29,33 @@ const SERVER_VARIABLES = new Set([
  */
 export function readNamedServers(environment: Environment, directory: string): NamedServers {
   requireNone(environmentProblems(environment).filter(({ option }) => SERVER_VARIABLES.has(option)));
-  const { database, temporal, problem } = readServerOptions(environment, directory);
-  const address = given(environment, 'TEMPORAL_ADDRESS') ?? temporal?.address;
+  const named = readServerOptions(environment, directory);
+  const address = given(environment, 'TEMPORAL_ADDRESS') ?? named.temporal?.address;
   const servers = definedOf({
-    DATABASE_URL: given(environment, 'DATABASE_URL') ?? database?.url,
+    DATABASE_URL: given(environment, 'DATABASE_URL') ?? named.database?.url,
     DATABASE_LISTEN_URL:
       given(environment, 'DATABASE_LISTEN_URL') ??
-      (given(environment, 'DATABASE_URL') === undefined ? database?.listenUrl : undefined),
+      (given(environment, 'DATABASE_URL') === undefined ? named.database?.listenUrl : undefined),
     TEMPORAL_ADDRESS: address,
     // The local stack has one namespace: the file's is of the file's server.
-    TEMPORAL_NAMESPACE: given(environment, 'TEMPORAL_NAMESPACE') ?? (address && temporal?.namespace),
+    TEMPORAL_NAMESPACE: given(environment, 'TEMPORAL_NAMESPACE') ?? (address && named.temporal?.namespace),
   });
   const allNamed = servers.DATABASE_URL !== undefined && servers.TEMPORAL_ADDRESS !== undefined;
-  return { environment: { ...environment, ...servers }, problem: allNamed ? null : problem };
+  return { environment: { ...environment, ...servers }, problem: allNamed ? null : named.problem };
 }
+
+const { database, temporal } = configurationOptions.shape;
+const serverOptions = z.object({ database, temporal });
 
 function readServerOptions(environment: Environment, directory: string) {
   try {
     const source = readConfigurationSource(environment, directory);
     if (source !== null && source.yaml.problems.length > 0)
       return { problem: invalidConfiguration(source.yaml.problems) };
-    const { value, problems } = parseOptions(source?.yaml.value ?? {});
-    const ofServers = problems.filter(({ path }) => path[0] === 'database' || path[0] === 'temporal');
-    requireNone(problemsIn(source, ofServers));
-    return { database: value.database, temporal: value.temporal, problem: null };
+    const written = source?.yaml.value;
+    const { data, error } = serverOptions.safeParse(isRecord(written) ? written : {});
+    requireNone(problemsIn(source, describeOptionProblems(error?.issues ?? [], { value: written, below: [] })));
+    return { database: data?.database, temporal: data?.temporal, problem: null };
   } catch (error) {
     if (!(error instanceof ConfigurationError) || error.code !== 'configuration_unreadable') throw error;
     return { problem: error };

@@ -1,7 +1,7 @@
 import { compactionPolicy } from '../context/policy/policy.ts';
 import type { CompactionPolicy, CompactionPolicyInput } from '../context/policy/policy.ts';
 import { BUILT_IN_PRESETS } from '../context/policy/presets/index.ts';
-import { nearestName } from '../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../tools/runtime/nearest-name.ts';
 import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';
 
@@ -48,6 +48,5 @@ export function presetNamed(presets: Presets, name: string): CompactionPolicy {
 
 export function presetHint(presets: Presets, name: string): string {
   const names = Object.keys(presets);
-  const near = nearestName(name, names);
-  return `${near === null ? '' : `; did you mean ${near}?`} (there are: ${names.join(', ')})`;
+  return `${didYouMean(name, names)} (there are: ${names.join(', ')})`;
 }

@@ -247,7 +247,7 @@ describe('what does not exist', () => {
   });
 
   test.each([
-    [['--agent', 'defualt'], 'Did you mean default?'],
+    [['--agent', 'defualt'], 'did you mean default?'],
     [['--preset', 'defualt'], 'default'],
     [['--model', 'simulater/sim-32k'], 'simulator'],
   ])('%j is refused before anything is sent', async (args, hint) => {

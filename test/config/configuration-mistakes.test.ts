@@ -77,15 +77,6 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     ['1:16 agents.a.rules is "Be brief.": it must be a list'],
   ],
   [
-    'what fits the schema and is wrong elsewhere, beside what does not fit',
-    'agents:\n  a:\n    modle: simulator/sim-8k\n  b:\n    model: simulater/sim-8k\n    tools: [read_flie]\n',
-    [
-      expect.stringContaining('3:5 agents.a.modle is not an option'),
-      expect.stringContaining('there is no provider simulater'),
-      expect.stringContaining('which is no tool; did you mean read_file?'),
-    ],
-  ],
-  [
     'a model of a provider that is wrong itself, once',
     'providers: { mine: 5 }\nagents: { a: { model: mine/x } }',
     ['1:14 providers.mine is 5: it must be a map of options'],

@@ -50,7 +50,7 @@ test('another preset comes as it is, without the agent’s changes of its own', 
 test('unknown agents, presets and models are named with what there is', async () => {
   const configuration = await configurationOf(FILE);
   expect(() => selectAgent(configuration, 'raeder')).toThrow(
-    'There is no agent "raeder". Did you mean reader? There are: default, reader.',
+    'There is no agent "raeder"; did you mean reader? (there are: default, reader)',
   );
   expect(() => selectAgent(configuration, 'reader', { preset: 'othr' })).toThrow(
     'There is no preset "othr"; did you mean other?',

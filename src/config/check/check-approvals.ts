@@ -1,5 +1,5 @@
 import { RUN_COMMAND } from '../../tools/runtime/names.ts';
-import { nearestName } from '../../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import type { ToolRegistry } from '../../tools/runtime/registry.ts';
 import { toolSchema } from '../../tools/runtime/tool-input.ts';
 import type { ToolDefinition } from '../../tools/tool.ts';
@@ -31,7 +31,7 @@ export function approvalRuleProblems({ agents }: Pick<Configuration, 'agents'>, 
 
 function wrongTool({ tool }: ApprovalRule, offered: readonly string[]): string | null {
   if (offered.some((name) => fitsPattern(tool, name))) return null;
-  return `is for the tool ${JSON.stringify(tool)}, which fits none of the agent's, so that no call would ask${hint(tool, offered)} (it has: ${offered.join(', ')})`;
+  return `is for the tool ${JSON.stringify(tool)}, which fits none of the agent's, so that no call would ask${didYouMean(tool, offered)} (it has: ${offered.join(', ')})`;
 }
 
 function wrongArgument({ tool, when }: ApprovalRule, offered: readonly string[], tools: Tools): string | null {
@@ -44,7 +44,7 @@ function wrongArgument({ tool, when }: ApprovalRule, offered: readonly string[],
   const those = fitting.join(', ');
   if (unknown === undefined)
     return `names arguments under when that none of ${those} takes together: ${named.join(', ')}`;
-  return `names the argument ${JSON.stringify(unknown)} under when, which ${those} does not take, so that no call would ask${hint(unknown, known)} (there are: ${known.join(', ')})`;
+  return `names the argument ${JSON.stringify(unknown)} under when, which ${those} does not take, so that no call would ask${didYouMean(unknown, known)} (there are: ${known.join(', ')})`;
 }
 
 /** Names of the arguments; `null`: not known, or any. */
@@ -53,9 +53,4 @@ function takenBy(tool: ToolDefinition | undefined): readonly string[] | null {
   const { properties, additionalProperties = false } = toolSchema(tool).inputSchema;
   if (additionalProperties !== false || typeof properties !== 'object' || properties === null) return null;
   return Object.keys(properties);
-}
-
-function hint(name: string, known: readonly string[]): string {
-  const near = nearestName(name, known);
-  return near === null ? '' : `; did you mean ${near}?`;
 }

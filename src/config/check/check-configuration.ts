@@ -1,7 +1,7 @@
 /** What no schema can say: names that must exist, options that need each other, numbers that contradict each other. */
 import type { Reducers } from '../../context/plan/reducers/reducer.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
-import { nearestName } from '../../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import { agentPolicyProblems } from './check-policies.ts';
 import { requestProblems } from './check-request-options.ts';
 import { fallbackProblems } from './check-fallbacks.ts';
@@ -63,7 +63,6 @@ function secretProblems({ database, providers }: ConfigurationOptions): FoundPro
   const addresses: (readonly [readonly string[], string | undefined, string])[] = [
     [['database', 'url'], database?.url, 'Set DATABASE_URL instead'],
     [['database', 'listenUrl'], database?.listenUrl, 'Set DATABASE_LISTEN_URL instead'],
-    [['database', 'listenUrl'], database?.listenUrl, 'Set DATABASE_LISTEN_URL instead'],
     ...Object.entries(providers ?? {}).map(
       ([name, { baseUrl }]) =>
         [['providers', name, 'baseUrl'], baseUrl, 'Name its variable with apiKeyVariable'] as const,
@@ -83,9 +82,9 @@ function secretProblems({ database, providers }: ConfigurationOptions): FoundPro
 }
 
 function providerProblems({ providers }: ConfigurationOptions): FoundProblem[] {
-  return Object.entries(providers ?? {}).flatMap(([name, provider]) => {
-    return BUILT_IN_PROVIDER_NAMES.includes(name) ? [] : ownProviderProblems(name, provider);
-  });
+  return Object.entries(providers ?? {}).flatMap(([name, provider]) =>
+    BUILT_IN_PROVIDER_NAMES.includes(name) ? [] : ownProviderProblems(name, provider),
+  );
 }
 
 function modelProblems(options: ConfigurationOptions): FoundProblem[] {
@@ -108,9 +107,7 @@ function modelProblems(options: ConfigurationOptions): FoundProblem[] {
     if (model === undefined || model === null) return [];
     const provider = model.includes('/') ? parseModelName(model).provider : model;
     if (known.includes(provider)) return [];
-    const near = nearestName(provider, known);
-    const hint = near === null ? '' : `; did you mean ${near}?`;
-    const message = `is ${JSON.stringify(model)}: there is no provider ${provider}${hint} (there are: ${known.join(', ')})`;
+    const message = `is ${JSON.stringify(model)}: there is no provider ${provider}${didYouMean(provider, known)} (there are: ${known.join(', ')})`;
     return [{ code: 'wrong_value' as const, path, message }];
   });
 }

@@ -7,7 +7,7 @@ import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import { BUILT_IN_REGISTRY } from '../../context/plan/reducers/built-in.ts';
 import type { Reducers } from '../../context/plan/reducers/reducer.ts';
 import { modelFacts } from '../../models/catalogue/catalogue.ts';
-import { nearestName } from '../../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import { modelOverrides } from '../configuration.ts';
 import type { Configuration } from '../configuration.ts';
 import { DEFAULT_AGENT } from '../default-agent.ts';
@@ -95,10 +95,9 @@ function reducerProblems(
       return below(at, found);
     }
     const names = [...known.keys()];
-    const near = nearestName(use, names);
+    const hint = didYouMean(use, names);
     // Without the worker's own list, only what looks like a slip is refused: the name may be a reducer of the user's.
-    if (reducers === undefined && near === null) return [];
-    const hint = near === null ? '' : `; did you mean ${near}?`;
+    if (reducers === undefined && hint === '') return [];
     const message = `is no reducer${hint} (there are: ${names.join(', ')}; your own are passed to createWorker)`;
     return [{ code: 'unknown_option', path: at, message }];
   });

@@ -1,5 +1,5 @@
 import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../../tools/runtime/names.ts';
-import { nearestName } from '../../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import type { Configuration } from '../configuration.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import { invalidConfiguration, type ConfigurationProblem } from '../errors.ts';
@@ -15,7 +15,7 @@ export function toolProblems(
   const problems = (agent.tools ?? []).flatMap((tool, index): FoundProblem[] => {
     if (known.includes(tool)) return [];
     // Without the worker's own list, only what looks like a slip is refused: the name may be a tool of the user's.
-    if (toolNames === undefined && nearestName(tool, known) === null) return [];
+    if (toolNames === undefined && didYouMean(tool, known) === '') return [];
     return [{ code: 'wrong_value', path: ['agents', name, 'tools', index], message: noSuchTool(tool, known) }];
   });
   if (agent.tools?.includes(RUN_COMMAND) !== true || agent.allowCommands === true) return problems;
@@ -41,7 +41,5 @@ export function requireTools({ agents }: Pick<Configuration, 'agents'>, toolName
 }
 
 function noSuchTool(tool: string, known: readonly string[]): string {
-  const near = nearestName(tool, known);
-  const hint = near === null ? '' : `; did you mean ${near}?`;
-  return `is ${JSON.stringify(tool)}, which is no tool${hint} (there are: ${known.join(', ')}; your own are passed to createWorker)`;
+  return `is ${JSON.stringify(tool)}, which is no tool${didYouMean(tool, known)} (there are: ${known.join(', ')}; your own are passed to createWorker)`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearestName } from '../../tools/runtime/nearest-name.ts';
+import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import type { ConfigurationProblem } from '../errors.ts';
 import { configurationOptions } from '../options/options.ts';
 
@@ -59,7 +59,13 @@ function describeIssue(issue: z.core.$ZodIssue, written: WrittenOptions): FoundP
       return [wrongValue(path, value, `must be ${kind(issue.expected)}`)];
     case 'invalid_value': {
       const accepted = issue.values.map(String);
-      return [wrongValue(path, value, `must be one of ${accepted.join(', ')}${didYouMean(value, accepted)}`)];
+      return [
+        wrongValue(
+          path,
+          value,
+          `must be one of ${accepted.join(', ')}${typeof value === 'string' ? didYouMean(value, accepted) : ''}`,
+        ),
+      ];
     }
     case 'too_small':
       return [
@@ -103,11 +109,6 @@ function unknownOption(path: readonly PropertyKey[], below: readonly string[]): 
   }
   const accepted = `there are: ${known.join(', ')}`;
   return { code: 'unknown_option', path, message: `is not an option${didYouMean(key, known)} (${accepted})` };
-}
-
-function didYouMean(value: unknown, accepted: readonly string[]): string {
-  const near = typeof value === 'string' ? nearestName(value, accepted) : null;
-  return near === null ? '' : `; did you mean ${near}?`;
 }
 
 function kind(expected: string): string {

@@ -13,6 +13,12 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   return nearest;
 }
 
+/** The same as the end of what is wrong: `; did you mean model?`, or nothing. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const near = nearestName(name, known);
+  return near === null ? '' : `; did you mean ${near}?`;
+}
+
 /** `allow_commands`, `allow-commands` and `allowCommands` are the same to whoever types them. */
 function simplified(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '').slice(0, 64);
