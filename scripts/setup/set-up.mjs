@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { refuseFullDisk } from '../../src/local/setup/disk.mjs';
-import { explainFileError, explainOutput, SetupFailure } from '../../src/local/setup/failure.mjs';
+import { explainFileError, SetupFailure } from '../../src/local/setup/failure.mjs';
 import { waitForLock } from '../../src/local/setup/lock.mjs';
 import {
   installPackages,
@@ -12,7 +12,6 @@ import {
   readStamp,
   writeStamp,
 } from '../../src/local/setup/node-modules.mjs';
-import { runProgram } from '../../src/local/setup/run-program.mjs';
 import { findTemporalCli, isExecutableFile, temporalOnPath } from '../../src/local/setup/temporal-cli.mjs';
 import { bringTemporalCliToCache } from '../../src/local/setup/temporal-download.mjs';
 
@@ -36,9 +35,8 @@ function refuseMissingCli(path) {
 
 /** True when there is nothing to do. Reads a few files and starts no process: it runs before every command. */
 function isSetUp() {
-  const stamp = readStamp(ROOT);
-  if (needsInstallation(ROOT) || !isProgramLinked(ROOT) || stamp.postgresStarts !== true) return false;
-  const cli = findTemporalCli(process.env, stamp.temporalOnPath ?? null);
+  if (needsInstallation(ROOT) || !isProgramLinked(ROOT)) return false;
+  const cli = findTemporalCli(process.env, readStamp(ROOT).temporalOnPath ?? null);
   if (cli?.source === 'environment') refuseMissingCli(cli.path);
   return cli !== null;
 }
@@ -51,26 +49,6 @@ async function bringMissingCli(say) {
 }
 
 /** @param {(line: string) => void} say */
-async function checkPostgres(say) {
-  say('Checking that the embedded Postgres starts');
-  const result = await runProgram(
-    process.execPath,
-    ['--import', 'tsx', join(ROOT, 'src/local/postgres/check-postgres.ts')],
-    {
-      cwd: ROOT,
-    },
-  );
-  if (result.status === 0) return;
-  throw (
-    explainOutput(result.output, 'starting Postgres') ??
-    new SetupFailure(
-      `The embedded Postgres does not start:\n    ${result.output.trim().replaceAll('\n', '\n    ')}`,
-      'Fix that and run the command again, or set DATABASE_URL to a Postgres 18 of your own.',
-    )
-  );
-}
-
-/** @param {(line: string) => void} say */
 async function setUpLocked(say) {
   const started = Date.now();
   if (needsInstallation(ROOT)) {
@@ -79,8 +57,7 @@ async function setUpLocked(say) {
   }
   await linkProgram(ROOT);
   await bringMissingCli(say);
-  if (readStamp(ROOT).postgresStarts !== true) await checkPostgres(say);
-  await writeStamp(ROOT, { postgresStarts: true, temporalOnPath: temporalOnPath(process.env) });
+  await writeStamp(ROOT, temporalOnPath(process.env));
   say(`Set-up is complete (${Math.round((Date.now() - started) / 1000)} s)`);
 }
 

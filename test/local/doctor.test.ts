@@ -35,7 +35,7 @@ async function examined(environment: NodeJS.ProcessEnv): Promise<Map<string, Fin
 }
 
 describe('the doctor', () => {
-  test('finds nothing broken on a machine that is set up, trying what does not run', async () => {
+  test('finds nothing broken on a machine that is set up, where no server runs', async () => {
     const findings = await examined({});
     expect([...findings.values()].filter(({ status }) => status === 'broken')).toEqual([]);
     expect([...findings.keys()]).toEqual([
@@ -46,12 +46,10 @@ describe('the doctor', () => {
       'disk',
       'ports',
       'Postgres',
-      'clock',
       'Temporal',
       'model key',
     ]);
-    expect(findings.get('Postgres')?.detail).toMatch(/^18\.\d+ starts/);
-    expect(findings.get('Temporal')?.detail).toContain('starts');
+    expect(findings.get('Postgres')?.detail).toMatch(/^18\.\d+\S* is installed; none is running now$/);
   });
 
   test('asks the servers that the environment names', async () => {

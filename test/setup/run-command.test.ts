@@ -6,7 +6,7 @@ import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
 
 let project: ProjectCopy;
 beforeAll(async () => {
-  project = await copyProject({ checksPostgres: false });
+  project = await copyProject();
   await project.run('scripts/setup.mjs');
   // A folder whose tests need no servers.
   const cases = join(project.root, 'test/turn/cases');

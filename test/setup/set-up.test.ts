@@ -14,7 +14,7 @@ const NOTHING_TO_DO: Outcome = { code: 0, stdout: '', stderr: '' };
 
 describe('set-up', () => {
   beforeEach(async () => {
-    project = await copyProject({ checksPostgres: false, hasSources: false });
+    project = await copyProject({ hasSources: false });
   });
   afterEach(async () => project.remove());
 
@@ -82,17 +82,6 @@ describe('set-up', () => {
     expect((await setUp()).code).toBe(0);
     expect(await setUp(environment)).toMatchObject(expected);
   });
-
-  test('a Postgres that does not start is one message with its reason', async () => {
-    await writeFile(
-      join(project.root, 'src/local/postgres/check-postgres.ts'),
-      "process.stderr.write('Postgres ended while starting.');\nprocess.exitCode = 1;\n",
-    );
-    expect(await setUp()).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/embedded Postgres does not start:\n {4}Postgres ended while starting\.\nNext: /),
-    });
-  });
 });
 
 const WITHOUT_CLI = {
@@ -113,7 +102,7 @@ async function expectDisguised(disguise: string, message: RegExp): Promise<void>
 // In one clone, one after another: none of them gets it set up, and the last two alone get packages.
 describe('a set-up that fails', () => {
   beforeAll(async () => {
-    project = await copyProject({ checksPostgres: false, hasSources: false });
+    project = await copyProject({ hasSources: false });
   });
   afterAll(async () => project.remove());
 

@@ -50,11 +50,10 @@ echo '{}' > node_modules/.package-lock.json
 const SOURCES: ReadonlySet<string> = new Set(['dev', 'migrations', 'packages', 'src', 'test/support']);
 
 /**
- * @param options.checksPostgres false where the trial start, two seconds of each set-up, is not what the test is about. Default: true.
  * @param options.hasSources false where nothing but the set-up runs: a thousand files take half a second of the processor to copy
  * and remove. Default: true.
  */
-export async function copyProject({ checksPostgres = true, hasSources = true } = {}): Promise<ProjectCopy> {
+export async function copyProject({ hasSources = true } = {}): Promise<ProjectCopy> {
   const root = await temporaryDirectory('clone');
   const programs = join(root, 'programs');
   const calls = join(root, 'npm-calls');
@@ -64,11 +63,10 @@ export async function copyProject({ checksPostgres = true, hasSources = true } =
   const copied = COPIED.filter((name) => hasSources || !SOURCES.has(name));
   for (const name of copied) await promisify(execFile)('cp', ['-R', join(ROOT, name), join(root, name)]);
   if (!hasSources) {
-    await Promise.all(['src/cli', 'src/local/postgres'].map((name) => mkdir(join(root, name), { recursive: true })));
+    await Promise.all(['src/cli', 'src/local'].map((name) => mkdir(join(root, name), { recursive: true })));
     await promisify(execFile)('cp', ['-R', join(ROOT, 'src/local/setup'), join(root, 'src/local/setup')]);
     await writeFile(join(root, 'src/cli/main.ts'), '');
   }
-  if (!checksPostgres) await writeFile(join(root, 'src/local/postgres/check-postgres.ts'), '');
   for (const name of ['sh', 'rm', 'mkdir', 'ln', 'mktemp', 'sleep', 'node']) await linkProgram(name, programs);
   const setNpm = async (script: string): Promise<void> => {
     const path = join(programs, 'npm');

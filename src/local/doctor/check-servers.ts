@@ -1,13 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { findTemporalCli } from '../setup/temporal-cli.mjs';
 import { DEFAULT_PORTS } from '../choose-ports.ts';
-import { freePort, isPortFree } from '../ports.ts';
-import { startPostgres } from '../postgres/postgres.ts';
+import { isPortFree } from '../ports.ts';
+import { findPostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { isStackRunning, rememberedPorts } from '../stack.ts';
+import { StackError } from '../stack-error.ts';
 import type { Stack } from '../stack-file.ts';
-import { startTemporalServer } from '../temporal-server.ts';
 import { readConnectionOptions } from '../../store/database/connection-options.ts';
 import { StoreError } from '../../store/database/errors.ts';
 import { openDatabase, requireNotifications, WITHOUT_DIRECT_CONNECTION } from '../../store/database/pooler.ts';
@@ -75,48 +71,26 @@ async function askPostgres(
   }
 }
 
-async function withTemporaryDirectory<Result>(action: (directory: string) => Promise<Result>): Promise<Result> {
-  const directory = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
-  try {
-    // Root's Postgres runs as another user.
-    await chmod(directory, 0o755);
-    return await action(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-/** The Postgres that commands would use, or, when none runs, a trial start of the embedded one. Also compares the clocks. */
+/** The Postgres that commands would use, or, when none runs, the embedded one that would be started. Also compares the clocks. */
 export async function checkPostgres(options: ServerCheckOptions, databaseUrl: string | null): Promise<Finding[]> {
   const check = 'Postgres';
   try {
-    if (databaseUrl !== null) {
-      const listenUrl = options.environment['DATABASE_LISTEN_URL'] || null;
-      const { host, port, pooled } = readConnectionOptions(databaseUrl);
-      const isDirect = !pooled || listenUrl !== null;
-      const { version, differenceMilliseconds } = await askPostgres(databaseUrl, isDirect ? listenUrl : undefined);
-      const servers = host.map((name, index) => `${name}:${port[index] ?? port[0]}`).join(',');
-      const answers = `${version} answers on ${servers}${pooled ? ' through a pooler' : ''}`;
-      const finding = isDirect
-        ? ok(check, `${answers}, and notifications arrive`)
-        : warning(check, `${answers}; ${WITHOUT_DIRECT_CONNECTION}`, 'name one in DATABASE_LISTEN_URL');
-      return [finding, judgeClock(differenceMilliseconds)];
+    if (databaseUrl === null) {
+      const { version } = await findPostgresBinaries();
+      return [ok(check, `${version} is installed; none is running now`)];
     }
-    return await withTemporaryDirectory(async (directory) => {
-      const server = await startPostgres({
-        dataDirectory: join(directory, 'data'),
-        port: await freePort(),
-        durable: false,
-        logFile: join(directory, 'log'),
-      });
-      try {
-        const { version, differenceMilliseconds } = await askPostgres(server.url('postgres'));
-        return [ok(check, `${version} starts (none is running now)`), judgeClock(differenceMilliseconds)];
-      } finally {
-        await server.stop();
-      }
-    });
+    const listenUrl = options.environment['DATABASE_LISTEN_URL'] || null;
+    const { host, port, pooled } = readConnectionOptions(databaseUrl);
+    const isDirect = !pooled || listenUrl !== null;
+    const { version, differenceMilliseconds } = await askPostgres(databaseUrl, isDirect ? listenUrl : undefined);
+    const servers = host.map((name, index) => `${name}:${port[index] ?? port[0]}`).join(',');
+    const answers = `${version} answers on ${servers}${pooled ? ' through a pooler' : ''}`;
+    const finding = isDirect
+      ? ok(check, `${answers}, and notifications arrive`)
+      : warning(check, `${answers}; ${WITHOUT_DIRECT_CONNECTION}`, 'name one in DATABASE_LISTEN_URL');
+    return [finding, judgeClock(differenceMilliseconds)];
   } catch (error) {
+    if (error instanceof StackError) return [broken(check, error.message.replace(error.fix, '').trim(), error.fix)];
     const own = (options.environment['DATABASE_URL'] ?? '') === '';
     const fix = own
       ? 'npx holdfast dev, and read .holdfast/logs/postgres.log'
@@ -184,32 +158,17 @@ function judgeWorkers(taskQueue: string, isServed: boolean): Finding {
       );
 }
 
-/** The Temporal server that commands would use, or, when none runs, a trial start of the development server. */
+/** The Temporal server that commands would use; none when none runs: the check of its CLI says whether one could. */
 export async function checkTemporal(
   options: ServerCheckOptions,
   address: Parameters<typeof temporalAt>[0] | null,
 ): Promise<readonly Finding[]> {
-  const check = 'Temporal';
+  if (address === null) return [ok('Temporal', 'none is running now')];
   try {
-    if (address !== null) {
-      const temporal = temporalAt(address, options.environment);
-      const taskQueue = options.environment['HOLDFAST_TASK_QUEUE'] || DEFAULT_TURN_TASK_QUEUE;
-      const found = await askTemporal(temporal, taskQueue);
-      return [judgeTemporal(temporal, found), judgeWorkers(taskQueue, found.isServed)];
-    }
-    const found = findTemporalCli(options.environment);
-    if (found === null) return [broken(check, 'there is no Temporal CLI to start', 'npm run setup')];
-    await withTemporaryDirectory(async (directory) => {
-      const server = await startTemporalServer({
-        executable: found.path,
-        port: await freePort(),
-        uiPort: null,
-        databaseFile: null,
-        logFile: join(directory, 'log'),
-      });
-      await server.stop();
-    });
-    return [ok(check, 'starts (none is running now)')];
+    const temporal = temporalAt(address, options.environment);
+    const taskQueue = options.environment['HOLDFAST_TASK_QUEUE'] || DEFAULT_TURN_TASK_QUEUE;
+    const found = await askTemporal(temporal, taskQueue);
+    return [judgeTemporal(temporal, found), judgeWorkers(taskQueue, found.isServed)];
   } catch (error) {
     const own = (options.environment['TEMPORAL_ADDRESS'] ?? '') === '';
     const fix = own
@@ -217,8 +176,8 @@ export async function checkTemporal(
       : 'correct TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, the key, the certificates or the profile (docs/connections.md), or unset them';
     return [
       broken(
-        check,
-        `${address?.temporalAddress ?? 'the development server'}: ${messageOf(error)}`,
+        'Temporal',
+        `${address.temporalAddress}: ${messageOf(error)}`,
         error instanceof TemporalError ? error.advice : fix,
       ),
     ];

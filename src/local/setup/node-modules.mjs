@@ -19,7 +19,7 @@ function lockfileDigest(root) {
 
 /**
  * @param {string} root
- * @returns {{ lockfile?: string, postgresStarts?: boolean, temporalOnPath?: { fingerprint: string, version: string | null } | null }}
+ * @returns {{ lockfile?: string, temporalOnPath?: { fingerprint: string, version: string | null } | null }}
  */
 export function readStamp(root) {
   try {
@@ -31,10 +31,10 @@ export function readStamp(root) {
 
 /**
  * @param {string} root
- * @param {{ postgresStarts: boolean, temporalOnPath: { fingerprint: string, version: string | null } | null }} found
+ * @param {{ fingerprint: string, version: string | null } | null} temporalOnPath
  */
-export async function writeStamp(root, found) {
-  await writeFile(join(root, STAMP), JSON.stringify({ lockfile: lockfileDigest(root), ...found }));
+export async function writeStamp(root, temporalOnPath) {
+  await writeFile(join(root, STAMP), JSON.stringify({ lockfile: lockfileDigest(root), temporalOnPath }));
 }
 
 /**
