@@ -1,6 +1,6 @@
 import type { FoundPassage } from '../../../client/types.ts';
 import { characterEnd } from '../../../tools/files/text.ts';
-import { formsIn, setOff } from './found-words.ts';
+import { placesOf, spellingOf } from '../../../context/log/one-spelling.ts';
 import { formatAge, formatCount } from '../text/numbers.ts';
 import { safeText } from '../text/safe-text.ts';
 import type { Style } from '../text/style.ts';
@@ -70,15 +70,22 @@ function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: numb
   return rows.slice(0, NEIGHBOUR_ROWS).map((row) => style.dim(`   ${row}`));
 }
 
-/** The first of the rows to show: of the places where something was found, the first that has most of the words. */
+/** The first of the rows to show, some before the first that has a word. */
 function firstShown(rows: readonly string[], forms: readonly string[]): number {
-  const found = rows.map((row) => [...formsIn(row, forms)]);
-  let best = { first: 0, distinct: 0 };
-  for (const [index, { length }] of found.entries()) {
-    if (length === 0) continue;
-    const first = Math.max(0, Math.min(index - ROWS_BEFORE, rows.length - PASSAGE_ROWS));
-    const distinct = new Set(found.slice(first, first + PASSAGE_ROWS).flat()).size;
-    if (distinct > best.distinct) best = { first, distinct };
+  const found = rows.findIndex((row) => setOff(row, forms, (word) => `\0${word}`) !== row);
+  return Math.max(0, Math.min(found - ROWS_BEFORE, rows.length - PASSAGE_ROWS));
+}
+
+/** The text with every place of a form marked; of those that begin at the same place, the longest. */
+function setOff(text: string, forms: readonly string[], mark: (found: string) => string): string {
+  const spelling = spellingOf(text);
+  const places = forms.flatMap((form) => placesOf(form, spelling));
+  let marked = '';
+  let end = 0;
+  for (const place of places.toSorted((one, other) => one.from - other.from || other.end - one.end)) {
+    if (place.from < end) continue;
+    marked += text.slice(end, place.from) + mark(text.slice(place.from, place.end));
+    ({ end } = place);
   }
-  return best.first;
+  return marked + text.slice(end);
 }

@@ -39,12 +39,12 @@ const shown = (...given: Parameters<typeof rowsOf>): string =>
     .join(' ')
     .trim();
 
-test('sets off the forms that were found, as whole words, and parts of identifiers', () => {
+test('sets off the forms that were found, in identifiers and longer words too', () => {
   expect(shown('Adopted two Puppies, and the puppiesville', ['adopted', 'puppies'])).toBe(
-    '<Adopted> two <Puppies>, and the puppiesville',
+    '<Adopted> two <Puppies>, and the <puppies>ville',
   );
   expect(shown('readFitCheck in fit-check.ts, unchecked', ['check'])).toBe(
-    'readFit<Check> in fit-<check>.ts, unchecked',
+    'readFit<Check> in fit-<check>.ts, un<check>ed',
   );
   expect(shown('order QX-1003 (a+b)', ['qx-1003', '(a+b)'])).toBe('order <QX-1003> <(a+b)>');
   expect(shown('数据库连接池', ['连接'])).toBe('数据库<连接>池');
