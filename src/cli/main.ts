@@ -123,7 +123,7 @@ async function report(error: unknown, argv: readonly string[]): Promise<void> {
   // Help and version are printed, then thrown; so is the help of a group that is named alone.
   if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) return;
   const { describeError, errorLines } = await import('./describe-error.ts');
-  const described = describeError(error, { databaseFlag: hasOption(argv, '--database-url') });
+  const described = describeError(error);
   const { code, message, next, exit } = described;
   process.exitCode = EXIT_CODES[exit].code;
   if (json) printJson({ error: { code, message, next } });

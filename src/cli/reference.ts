@@ -1,4 +1,5 @@
-import { CLIENT_NEXT, STORE_NEXT } from './describe-error.ts';
+import { CLIENT_NEXT, isClientErrorCode } from '../client/errors.ts';
+import { exitOf, STORE_NEXT } from './describe-error.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { createProgram } from './main.ts';
 
@@ -56,9 +57,10 @@ ${sections.join('\n\n')}
 
 /** `docs/errors.md`: every code of the client, with what to do. */
 export function errorReference(): string {
-  const ofClient = Object.entries(CLIENT_NEXT).map(
-    ([code, { next, exit }]) => `- \`${code}\` (${EXIT_CODES[exit].code}): ${next}`,
-  );
+  const ofClient = Object.entries(CLIENT_NEXT).map(([code, next]) => {
+    const exit = isClientErrorCode(code) ? exitOf(code) : 'internal';
+    return `- \`${code}\` (${EXIT_CODES[exit].code}): ${next}`;
+  });
   const ofStore = Object.entries(STORE_NEXT)
     .filter(([code]) => !(code in CLIENT_NEXT))
     .map(([code, next]) => `- \`${code}\`: ${next}`);

@@ -121,7 +121,5 @@ export async function requireConversation(database: Database, conversationId: st
 }
 
 function conversationNotFound(conversationId: string, which = ''): HoldfastClientError {
-  return new HoldfastClientError('conversation_not_found', `there is no conversation "${conversationId}"${which}`, {
-    advice: "'holdfast list' shows what there is",
-  });
+  return new HoldfastClientError('conversation_not_found', `there is no conversation "${conversationId}"${which}`);
 }

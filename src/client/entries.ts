@@ -67,7 +67,7 @@ async function openStoredSummary(database: Database, id: string): Promise<Opened
     throw new HoldfastClientError(
       'entry_not_found',
       `compaction "${id}" has no summary, it only shows entries shorter`,
-      { advice: `'holdfast summaries ${marker.conversationId} --full' lists them` },
+      { next: `\`npx holdfast summaries ${marker.conversationId} --full\` lists them.` },
     );
   }
   return {

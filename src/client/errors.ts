@@ -2,75 +2,94 @@ import { z } from 'zod';
 import { StoreError, outageOf } from '../store/database/errors.ts';
 import type { Outage } from '../store/database/errors.ts';
 
-/** Stable codes of what the client refuses. */
-export const CLIENT_ERROR_CODES = [
-  'conversation_not_found',
-  'entry_not_found',
-  'branch_not_found',
-  /** A turn is open: stop it or wait for its end. */
-  'conversation_busy',
-  'conversation_exists',
-  'conversation_file_invalid',
-  'model_call_not_found',
-  'memory_not_found',
-  'message_id_reused',
-  /** Nothing waits for a person there, or for another kind of decision. */
-  'decision_not_found',
-  /** Several calls wait: name one. */
-  'decision_ambiguous',
-  /** Decided before, expired, or the turn has ended. */
-  'decision_stale',
-  /** The same decision id decided on another call, or otherwise. */
-  'decision_id_reused',
-  'invalid_argument',
-  /** No turn, one that runs, one that completed its task, or another one than when it was sent. */
-  'nothing_to_resume',
-  /** The limit that ended the turn must be raised to go on. */
-  'limit_not_raised',
-  /** One was sent before that no worker has taken yet: its raise counts, a second one would be added to it. */
-  'resume_waiting',
-  /** 1,000 messages wait for the turns of the conversation. */
-  'too_many_waiting',
-  'timeout',
-  /** `close` was called. */
-  'client_closed',
-  'database_unreachable',
-  /** Postgres answers, and takes no writes: it is a standby, or set so. */
-  'database_read_only',
-  /** Postgres answers, and cannot write to its disk. */
-  'database_disk_full',
-  /** All connections that Postgres allows are in use. */
-  'database_connections_used_up',
-  /** Postgres answers, and could not do it now: others were in the way, or it is short of memory. */
-  'database_busy',
-  /** Postgres answered and refused: user, password, name of the database, or TLS. */
-  'database_refused',
-  /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
-  'database_pooled',
-  'database_schema',
-  /** The turns of the database run in another namespace of Temporal than this client's. */
-  'namespace_differs',
-  /** `connect({ url })`: nothing answers there. */
-  'server_unreachable',
-  /** The server refused for a reason of its own, such as its key: the message begins with its code. */
-  'server_refused',
-] as const;
+const DEV = 'Correct the address (DATABASE_URL, --database-url), or start everything with `npx holdfast dev`.';
+const OTHER_NAMESPACE =
+  'Let TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name that one. After a restore or a copy, `npx holdfast db adopt --namespace <name>` changes it.';
 
-export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
+/** Stable codes of what the client refuses, and what to do about each. */
+export const CLIENT_NEXT = {
+  conversation_not_found: '`npx holdfast list` shows the conversations.',
+  entry_not_found: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries and summaries.',
+  branch_not_found: '`npx holdfast branch list <conversation>` lists them.',
+  /** A turn is open. */
+  conversation_busy: '`npx holdfast stop <conversation>`, or wait until the turn has ended.',
+  conversation_exists:
+    '`npx holdfast show <conversation>` shows it; DATABASE_URL names another database to import the file into.',
+  conversation_file_invalid: 'Use another copy of it, or export the conversation again with `npx holdfast export`.',
+  model_call_not_found: '`npx holdfast view <conversation> --calls` lists the calls.',
+  memory_not_found: '`npx holdfast memory list` shows them with their ids.',
+  message_id_reused: 'Send with another message id.',
+  /** Nothing waits for a person there, or for another kind of decision. */
+  decision_not_found:
+    '`npx holdfast show <conversation>` shows what waits, `npx holdfast approvals` what stands for agents.',
+  /** Several calls wait. */
+  decision_ambiguous:
+    '`npx holdfast show <conversation>` shows each; name one: `npx holdfast approve <conversation> <call>`.',
+  /** Decided before, expired, or the turn has ended. */
+  decision_stale: '`npx holdfast show <conversation>` shows how the call ended.',
+  /** The same decision id decided on another call, or otherwise. */
+  decision_id_reused: 'Send with another decision id.',
+  invalid_argument: 'Correct what is named there; `npx holdfast <command> --help` shows what a command takes.',
+  /** No turn, one that runs, one that completed its task, or another one than when it was sent. */
+  nothing_to_resume: 'Send a message instead: `npx holdfast send <conversation> "…"`.',
+  /** The limit that ended the turn must be raised to go on. */
+  limit_not_raised: 'Raise it by that much or more; `npx holdfast resume --help` lists all.',
+  /** One was sent before that no worker has taken yet: its raise counts, a second one would be added to it. */
+  resume_waiting:
+    'Start a worker, and the turn goes on with the raise that waits: `npx holdfast watch <conversation>` shows it.',
+  /** 1,000 messages wait for the turns of the conversation. */
+  too_many_waiting:
+    'Start a worker, or wait until turns have taken some: `npx holdfast watch <conversation>` shows them.',
+  timeout: 'The turn goes on; `npx holdfast watch last` shows it.',
+  /** `close` was called. */
+  client_closed: 'Connect again.',
+  database_unreachable: DEV,
+  /** Postgres answers, and takes no writes: it is a standby, or set so. */
+  database_read_only:
+    'Connect to the primary (DATABASE_URL, --database-url), or end its read-only mode (default_transaction_read_only); then try again.',
+  /** Postgres answers, and cannot write to its disk. */
+  database_disk_full: 'Make room on the disk of Postgres, whose log tells more; then try again.',
+  /** All connections that Postgres allows are in use. */
+  database_connections_used_up:
+    'Raise max_connections of Postgres, or end workers and clients that are not needed; then try again.',
+  /** Postgres answers, and could not do it now: others were in the way, or it is short of memory. */
+  database_busy: 'Try again.',
+  /** Postgres answered and refused: user, password, name of the database, or TLS. */
+  database_refused:
+    'Correct the address (DATABASE_URL, --database-url), or create the user and the database that it names.',
+  /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
+  database_pooled: 'docs/connections.md says how to connect through a pooler.',
+  database_schema: 'Run `npx holdfast db migrate` with the version of Holdfast that the workers have.',
+  /** The turns of the database run in another namespace of Temporal than this client's. */
+  namespace_differs: OTHER_NAMESPACE,
+  /** `connect({ url })`: nothing answers there. */
+  server_unreachable: 'Start `npx holdfast server`, or correct its address.',
+  /** The server refused for a reason of its own, such as its key: the message begins with its code. */
+  server_refused: 'Do what the message says.',
+} as const satisfies Record<string, string>;
+
+export type ClientErrorCode = keyof typeof CLIENT_NEXT;
+
+export function isClientErrorCode(code: string): code is ClientErrorCode {
+  return Object.hasOwn(CLIENT_NEXT, code);
+}
 
 /** Thrown by every method of `Holdfast`. The message says what happened, with the offending value, and what to do. */
 export class HoldfastClientError extends Error {
   override readonly name = 'HoldfastClientError';
   readonly code: ClientErrorCode;
-  /** The message without the advice, for who words that himself. */
+  /** What happened. */
   readonly what: string;
+  /** What to do. */
+  readonly next: string;
 
-  /** @param options.advice what to do; ends the message. Default: `what` says it */
-  constructor(code: ClientErrorCode, what: string, options: ErrorOptions & { readonly advice?: string } = {}) {
-    const { advice, ...rest } = options;
-    super(advice === undefined ? what : `${what}: ${advice}`, rest);
+  /** @param options.next default: what to do about any error of the code */
+  constructor(code: ClientErrorCode, what: string, options: ErrorOptions & { readonly next?: string } = {}) {
+    const { next = CLIENT_NEXT[code], ...rest } = options;
+    super(`${what}. ${next}`, rest);
     this.code = code;
     this.what = what;
+    this.next = next;
   }
 }
 
@@ -84,64 +103,41 @@ export function clientError(error: unknown): unknown {
   if (REFUSED.test(code)) {
     return new HoldfastClientError('database_refused', `Postgres refuses the login (${code}: ${error.message})`, {
       cause: error,
-      advice: 'check user, password and name of the database in its address',
     });
   }
   if (TLS.test(code)) {
     return new HoldfastClientError('database_refused', `TLS with Postgres failed (${code}: ${error.message})`, {
       cause: error,
-      advice: 'check sslmode, sslrootcert, sslcert and sslkey in its address',
+      next: 'Check sslmode, sslrootcert, sslcert and sslkey in its address.',
     });
   }
   const outage = outageOf(error) ?? (NO_SOCKET.test(code) && !isFileError(error) ? 'unreachable' : null);
   return outage === null ? error : fromOutage(error, outage, code);
 }
 
-const OUTAGES: Readonly<
-  Record<Outage, { readonly code: ClientErrorCode; readonly what: string; readonly advice: string }>
-> = {
-  unreachable: {
-    code: 'database_unreachable',
-    what: 'does not answer',
-    advice: "start it with 'npx holdfast dev' or correct its address",
-  },
-  restarting: { code: 'database_busy', what: 'is starting or shutting down', advice: 'try again' },
-  pooler: {
-    code: 'database_refused',
-    what: 'is behind a pooler that refuses the connection',
-    advice: "read the pooler's log",
-  },
-  read_only: {
-    code: 'database_read_only',
-    what: 'takes no writes: it is a standby or set read-only',
-    advice: 'connect to the primary, or end its read-only mode (default_transaction_read_only)',
-  },
-  disk: {
-    code: 'database_disk_full',
-    what: 'cannot write to its disk',
-    advice: 'make room there; its log tells when the disk itself fails',
-  },
-  connections_used_up: {
-    code: 'database_connections_used_up',
-    what: 'has no connection left',
-    advice: 'raise its max_connections, or end workers and clients that are not needed',
-  },
-  busy: { code: 'database_busy', what: 'could not do it now', advice: 'try again' },
+const OUTAGES: Readonly<Record<Outage, readonly [ClientErrorCode, what: string]>> = {
+  unreachable: ['database_unreachable', 'does not answer'],
+  restarting: ['database_busy', 'is starting or shutting down'],
+  pooler: ['database_refused', 'is behind a pooler that refuses the connection'],
+  read_only: ['database_read_only', 'takes no writes: it is a standby or set read-only'],
+  disk: ['database_disk_full', 'cannot write to its disk'],
+  connections_used_up: ['database_connections_used_up', 'has no connection left'],
+  busy: ['database_busy', 'could not do it now'],
 };
 
 function fromOutage(error: Error, outage: Outage, sqlState: string): HoldfastClientError {
-  const { code, what, advice } = OUTAGES[outage];
+  const [code, what] = OUTAGES[outage];
   const address = addressIn(error);
   const server = address === null ? 'Postgres' : `Postgres at ${address}`;
-  const said = outage === 'pooler' ? `: ${error.message}` : '';
-  return new HoldfastClientError(code, `${server} ${what} (${sqlState})${said}`, { cause: error, advice });
+  if (outage === 'pooler') {
+    const next = "Read the pooler's log.";
+    return new HoldfastClientError(code, `${server} ${what} (${sqlState}): ${error.message}`, { cause: error, next });
+  }
+  return new HoldfastClientError(code, `${server} ${what} (${sqlState})`, { cause: error });
 }
 
 export function clientClosed(options: ErrorOptions = {}): HoldfastClientError {
-  return new HoldfastClientError('client_closed', 'the client was closed', {
-    ...options,
-    advice: 'connect again',
-  });
+  return new HoldfastClientError('client_closed', 'the client was closed', options);
 }
 
 /** `host:port` as Node and postgres.js note it on errors of connections; a name that is not known comes without its port. */

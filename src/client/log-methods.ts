@@ -86,9 +86,7 @@ export class LogMethods {
       const id = await findEntryId(database, conversationId, sequence);
       if (id !== null) return id;
       await requireConversation(database, conversationId);
-      throw new HoldfastClientError('entry_not_found', `conversation ${conversationId} has no entry ${sequence}`, {
-        advice: `'holdfast show ${conversationId}' lists those of the active branch with their numbers`,
-      });
+      throw new HoldfastClientError('entry_not_found', `conversation ${conversationId} has no entry ${sequence}`);
     });
   }
 

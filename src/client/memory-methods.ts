@@ -79,9 +79,7 @@ export class MemoryMethods {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('memory.forget', options, async () => {
       if (await deleteMemory(database, { tenant, id: options.memoryId })) return;
-      throw new HoldfastClientError('memory_not_found', `there is no memory "${options.memoryId}"`, {
-        advice: "'holdfast memory list' shows what there is",
-      });
+      throw new HoldfastClientError('memory_not_found', `there is no memory "${options.memoryId}"`);
     });
   }
 

@@ -102,7 +102,7 @@ async function readEnded(database: Database, message: WaitOptions): Promise<Turn
       'invalid_argument',
       `conversation "${conversationId}" has no message "${messageId}"`,
       {
-        advice: 'use the id that a send returned',
+        next: 'Use the id that a send returned.',
       },
     );
   }

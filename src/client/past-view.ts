@@ -22,7 +22,6 @@ export async function rebuildView(
     throw new HoldfastClientError(
       'model_call_not_found',
       `conversation ${conversationId} has no model call${describeAddress(at)}`,
-      { advice: `'holdfast view ${conversationId} --calls' lists those that were made` },
     );
   }
   const { input } = await readProjectionSourceOfCall(database, call);

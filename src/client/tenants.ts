@@ -67,7 +67,7 @@ function roleMissing(error: unknown): unknown {
     'tenants are not kept apart in this database, or this login may not act as holdfast_api',
     {
       cause: error,
-      advice: 'run `holdfast db migrate --tenants`, on Postgres 15 or newer, and grant holdfast_api to the login',
+      next: 'Run `npx holdfast db migrate --tenants`, on Postgres 15 or newer, and grant holdfast_api to the login.',
     },
   );
 }

@@ -40,7 +40,7 @@ test('a login that Postgres refuses is not called an outage', async () => {
   const result = await runInProcess(['list', '--database-url', url.href]);
   expect(result.code).toBe(3);
   expect(result.stderr).toMatch(
-    /^error \(database_refused\): Postgres refuses the login \(3D000: database "no_such_database" does not exist\)\nnext: Correct --database-url, .*\n$/u,
+    /^error \(database_refused\): Postgres refuses the login \(3D000: database "no_such_database" does not exist\)\nnext: Correct the address \(DATABASE_URL, --database-url\), .*\n$/u,
   );
   expect(result.stderr).not.toContain('holdfast dev');
 });
@@ -50,10 +50,10 @@ test('a Postgres that does not answer is named by its address, and the flag that
   const flag = await runInProcess(['list', `--database-url=${url}`]);
   expect([flag.code, flag.stderr]).toEqual([
     3,
-    'error (database_unreachable): Postgres at 127.0.0.1:1 does not answer (ECONNREFUSED)\nnext: Correct --database-url, or start the Postgres that it names.\n',
+    'error (database_unreachable): Postgres at 127.0.0.1:1 does not answer (ECONNREFUSED)\nnext: Correct the address (DATABASE_URL, --database-url), or start everything with `npx holdfast dev`.\n',
   ]);
   const variable = await runInProcess(['list'], { environment: { DATABASE_URL: url } });
-  expect(variable.stderr).toMatch(/\(ECONNREFUSED\)\nnext: Start everything with .*DATABASE_URL.*\n$/u);
+  expect(variable.stderr).toMatch(/\(ECONNREFUSED\)\nnext: Correct the address \(DATABASE_URL, .*\n$/u);
 });
 
 test('what to do is said once', async () => {

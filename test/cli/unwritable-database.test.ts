@@ -42,7 +42,7 @@ describe('on a Postgres that takes no writes', () => {
   ])('%s says so and what to do', async (_, args) => {
     const { code, stderr } = await run(...args(conversationId));
     expect(stderr).toMatch(
-      /^error \(database_read_only\): Postgres takes no writes: .* \(25006\)\nnext: Let DATABASE_URL name the primary, /u,
+      /^error \(database_read_only\): Postgres takes no writes: .* \(25006\)\nnext: Connect to the primary /u,
     );
     expect(code).toBe(3);
     expect(stderr).not.toContain('holdfast dev');

@@ -9,16 +9,16 @@ describe('what keeps Postgres from a request has a code, words and a next step o
     ['ECONNREFUSED', 'database_unreachable', 'does not answer', 'holdfast dev'],
     // A path of a socket that is none.
     ['ENOENT', 'database_unreachable', 'does not answer', 'address'],
-    ['57P03', 'database_busy', 'is starting or shutting down', 'try again'],
+    ['57P03', 'database_busy', 'is starting or shutting down', 'Try again'],
     ['08P01', 'database_refused', 'a pooler that refuses the connection', 'log'],
     ['25006', 'database_read_only', 'standby or set read-only', 'primary'],
     ['53100', 'database_disk_full', 'its disk', 'room'],
     ['58030', 'database_disk_full', 'its disk', 'log'],
     ['53300', 'database_connections_used_up', 'no connection left', 'max_connections'],
-    ['53200', 'database_busy', 'could not do it now', 'try again'],
-    ['40P01', 'database_busy', 'could not do it now', 'try again'],
-    ['55P03', 'database_busy', 'could not do it now', 'try again'],
-    ['25P03', 'database_busy', 'could not do it now', 'try again'],
+    ['53200', 'database_busy', 'could not do it now', 'Try again'],
+    ['40P01', 'database_busy', 'could not do it now', 'Try again'],
+    ['55P03', 'database_busy', 'could not do it now', 'Try again'],
+    ['25P03', 'database_busy', 'could not do it now', 'Try again'],
   ])('%s', (code, known, what, advice) => {
     const error = clientError(failure(code));
     expect(error).toBeInstanceOf(HoldfastClientError);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pathArguments } from '../api/endpoint.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import { clientClosed, CLIENT_ERROR_CODES, HoldfastClientError } from '../errors.ts';
+import { clientClosed, isClientErrorCode, HoldfastClientError } from '../errors.ts';
 
 /** Requests to a server. */
 export interface Requests {
@@ -32,10 +32,7 @@ export function createRequests(url: string, apiKey: string | undefined): Request
       (error: unknown) => {
         if (closing.signal.aborted) throw clientClosed({ cause: error });
         if (init.signal?.aborted === true) throw error;
-        throw new HoldfastClientError('server_unreachable', `the server at ${url} does not answer`, {
-          cause: error,
-          advice: 'start it or correct its address',
-        });
+        throw new HoldfastClientError('server_unreachable', `the server at ${url} does not answer`, { cause: error });
       },
     );
     if (!response.ok) throw refusalIn(await response.json().catch(() => null), response.status);
@@ -84,8 +81,7 @@ function unwrapped({ result }: Endpoint, body: unknown): unknown {
 export function refusalIn(body: unknown, status: number): HoldfastClientError {
   const found = problem.safeParse(body);
   if (!found.success) return new HoldfastClientError('server_refused', `the server answered ${status}`);
-  const { code: written, detail, next: advice } = found.data;
-  const code = CLIENT_ERROR_CODES.find((known) => known === written);
-  if (code !== undefined) return new HoldfastClientError(code, detail, { advice });
-  return new HoldfastClientError('server_refused', `${written}: ${detail}`, { advice });
+  const { code, detail, next } = found.data;
+  if (isClientErrorCode(code)) return new HoldfastClientError(code, detail, { next });
+  return new HoldfastClientError('server_refused', `${code}: ${detail}`, { next });
 }
