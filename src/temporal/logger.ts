@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { Runtime } from '@temporalio/worker';
 import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/worker';
+import { createRuntimeMetrics } from './runtime-metrics.ts';
 
 /** Bytes of lines that are kept while the log cannot be written; later ones are dropped. */
 const WAITING_BYTES = 1_000_000;
@@ -21,13 +22,17 @@ export function createLogger(level: string, dest = 2): Logger {
 }
 
 /**
- * Sends Temporal's own logs, the native core's included, through pino. Once per process and before
+ * Sends Temporal's own logs, the native core's included, through pino, and its metrics through OpenTelemetry. Once per process and before
  * any connection: a second call throws.
  */
 export function installRuntimeLogger(logger: Logger): void {
+  const buffer = createRuntimeMetrics();
   Runtime.install({
     logger: adapt(logger.child({ component: 'temporal' })),
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      ...(buffer !== null && { metrics: { buffer } }),
+    },
     // The worker process handles its own signals; see `src/worker/main.ts`.
     shutdownSignals: [],
   });

@@ -25,6 +25,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { Database } from '../store/database/database.ts';
+import { observeDatabase } from '../store/database/observe-database.ts';
 import { createListeners } from '../store/database/listen.ts';
 import type { Listeners } from '../store/database/listen.ts';
 import { listServedModels } from '../store/providers/model-facts.ts';
@@ -127,6 +128,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   };
   try {
     await checkDatabase({ database, sessionDatabase }, logger);
+    observeDatabase(database);
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
     const codecs = setup.payloadCodecs ?? codecsOf(setup.temporal);

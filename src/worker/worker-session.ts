@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
 import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
-import { holdSessionLock, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
+import { observeTakeover } from '../store/log/observe-events.ts';
 import type { FreeSession } from '../store/upkeep/worker-sessions.ts';
+import { holdSessionLock, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
 import { releaseWork } from '../temporal/release-work.ts';
 import { atMost } from '../turn/at-most.ts';
 
@@ -164,7 +165,7 @@ function recent(conversations: Map<string, Worked>): string[] {
 }
 
 /** Goes on with what a dead worker did: its attempts end, and any worker gets the next ones. */
-async function succeed({ database, client, logger }: SessionDependencies, dead: FreeSession): Promise<void> {
+async function succeed({ database, client, logger }: SessionDependencies, dead: Suspicion): Promise<void> {
   let attempts = 0;
   try {
     const isDone = await takeOverSession(database, dead, async (worked, open) => {
@@ -175,7 +176,9 @@ async function succeed({ database, client, logger }: SessionDependencies, dead: 
       await atMost(RELEASED_AT_ONCE, worked, release(true));
       await atMost(RELEASED_AT_ONCE, open, release(false));
     });
-    if (isDone) logger.warn({ worker: dead.id, attempts }, 'a worker died: its work goes on');
+    if (!isDone) return;
+    logger.warn({ worker: dead.id, attempts }, 'a worker died: its work goes on');
+    observeTakeover((performance.now() - dead.since) / 1_000);
   } catch (error) {
     logger.warn({ worker: dead.id, ...describeError(error) }, 'the work of a dead worker could not be taken over yet');
   }
@@ -200,7 +203,7 @@ export function judgeSessions(
   suspicions: readonly Suspicion[],
   free: readonly FreeSession[],
   now: number,
-): { readonly suspicions: readonly Suspicion[]; readonly dead: readonly FreeSession[] } {
+): { readonly suspicions: readonly Suspicion[]; readonly dead: readonly Suspicion[] } {
   const judged = free.map(
     ({ id, renewals }) =>
       suspicions.find((before) => before.id === id && before.renewals === renewals) ?? { id, renewals, since: now },

@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { metrics as metricsApi } from '@opentelemetry/api';
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { metrics } from '@opentelemetry/sdk-node';
 import { inject, expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Transaction } from '../../src/store/database/database.ts';
+import { observeDatabase } from '../../src/store/database/observe-database.ts';
 import { isOutage } from '../../src/store/database/errors.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -151,4 +155,23 @@ test('a query that comes between the reset of its connection and the end of it f
   for (const [index, end] of (await Promise.all(asked)).entries()) {
     if (!isOutage(end)) expect(end).toEqual([{ value: index + 1 }]);
   }
+});
+
+test('each look at the metrics shows the connections by state, and how long a query waits for one', async () => {
+  const exporter = new PrometheusExporter({ preventServerStart: true });
+  metricsApi.setGlobalMeterProvider(new metrics.MeterProvider({ readers: [exporter] }));
+  const sql = connectDatabase({
+    url: inject('databaseUrl'),
+    applicationName: 'holdfast-observed',
+    maximumConnections: 1,
+  });
+  onTestFinished(async () => {
+    metricsApi.disable();
+    await sql.end({ timeout: 0 });
+  });
+  observeDatabase(sql);
+  const { resourceMetrics } = await exporter.collect();
+  const text = new PrometheusSerializer().serialize(resourceMetrics);
+  expect(text).toMatch(/^holdfast_database_connections\{application="holdfast-observed",state="active"[^}]*\} 1$/mu);
+  expect(text).toMatch(/^holdfast_database_query_seconds\S* 0\.\d+$/mu);
 });

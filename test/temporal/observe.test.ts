@@ -5,7 +5,8 @@ import { metrics, node, tracing } from '@opentelemetry/sdk-node';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { EventDataByKind, EventKind } from '../../src/store/log/timeline.ts';
-import { observeEvent } from '../../src/store/log/observe-events.ts';
+import { observeEvent, observeTakeover } from '../../src/store/log/observe-events.ts';
+import { recorder } from '../../src/temporal/runtime-metrics.ts';
 import { inActivitySpan } from '../../src/temporal/trace-activities.ts';
 import { EXAMPLE_EVENTS } from '../support/example-events.ts';
 
@@ -32,11 +33,13 @@ async function exported(): Promise<string> {
 
 test('dashboard and alerts ask for metrics that exist', async () => {
   for (const kind of Object.keys(EXAMPLE_EVENTS)) observe(kind as EventKind);
+  observeTakeover(1);
   observe('model_call_failed', { callNumber: 1, attempt: 1, kind: 'lost', status: null });
   const text = await exported();
   const there = new Set([...text.matchAll(/^(holdfast_\w+)/gmu)].map(([, name]) => name));
-  // Of each process that exports (src/cli/services/telemetry.ts).
-  there.add('holdfast_event_loop_delay_seconds');
+  // Of each process that exports, and of its database (src/cli/services/telemetry.ts, test/store/observe-database.test.ts).
+  for (const name of ['event_loop_delay_seconds', 'database_connections', 'database_query_seconds'])
+    there.add(`holdfast_${name}`);
   const read = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
   const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(read('grafana-dashboard.json'));
   const alerts: { groups: { rules: { expr: string }[] }[] } = parse(read('prometheus-alerts.yaml'));
@@ -53,11 +56,38 @@ test('dashboard and alerts ask for metrics that exist', async () => {
 test('events count by what they say', async () => {
   const before = await exported();
   observe('turn_ended', { outcome: 'context_exhausted', reason: 'second_overflow' });
-  observe('model_call_answered', { callNumber: 1, attempt: 1, entryId: 'e', inputTokens: 70_000, outputTokens: 7 });
+  observe('model_call_answered', {
+    callNumber: 1,
+    attempt: 1,
+    entryId: 'e',
+    inputTokens: 70_000,
+    cachedTokens: 63_000,
+    outputTokens: 7,
+    cost: 0.25,
+  });
   const after = await exported();
   const turns = /^holdfast_turns_total\{outcome="context_exhausted",reason="second_overflow"[^}]*\} 1$/mu;
   expect([turns.test(before), turns.test(after)]).toEqual([false, true]);
   expect(after).toMatch(/^holdfast_tokens_total\{direction="input"[^}]*\} 7\d{4}$/mu);
+  expect(after).toMatch(/^holdfast_tokens_total\{direction="cached_input"[^}]*\} 6\d{4}$/mu);
+  expect(after).toMatch(/^holdfast_cost_dollars_total\S* 0\.2\d$/mu);
+});
+
+test("Temporal's metrics are exported under their own names, each with its labels", async () => {
+  const record = recorder();
+  const attributes = { activity_type: 'callModel' };
+  const update = (kind: 'counter' | 'histogram' | 'gauge', name: string, value: number, unit?: string) =>
+    record({ metric: { kind, name, ...(unit !== undefined && { unit }) }, value, attributes });
+  update('counter', 'temporal_workflow_task_execution_failed', 2);
+  update('counter', 'temporal_workflow_task_execution_failed', 3);
+  update('gauge', 'temporal_worker_task_slots_available', 7);
+  update('histogram', 'temporal_activity_schedule_to_start_latency', 40, 'ms');
+  const text = await exported();
+  const valueOf = (name: string) =>
+    new RegExp(`^${name}\\{activity_type="callModel"[^}]*\\} (\\S+)$`, 'mu').exec(text)?.[1];
+  expect(valueOf('temporal_workflow_task_execution_failed_total')).toBe('5');
+  expect(valueOf('temporal_worker_task_slots_available')).toBe('7');
+  expect(valueOf('temporal_activity_schedule_to_start_latency_sum')).toBe('40');
 });
 
 test('all tries of a turn are of one trace, with what the model cost and without text', async () => {

@@ -89,12 +89,14 @@ async function findLinks(): Promise<ServerOptions['configured']['links']> {
 }
 
 async function listen(flags: ServerFlags, surroundings: Surroundings, served: Served): Promise<void> {
-  const [{ startServer }, { createServerLog }, { configuredOf }, { startWebhooks }] = await Promise.all([
-    import('../../server/start-server.ts'),
-    import('../../server/server-log.ts'),
-    import('../../server/configured.ts'),
-    import('../../server/webhooks.ts'),
-  ]);
+  const [{ startServer }, { createServerLog }, { configuredOf }, { startWebhooks }, { observeDatabase }] =
+    await Promise.all([
+      import('../../server/start-server.ts'),
+      import('../../server/server-log.ts'),
+      import('../../server/configured.ts'),
+      import('../../server/webhooks.ts'),
+      import('../../store/database/observe-database.ts'),
+    ]);
   const { configuration } = surroundings;
   const { privateWebhooks: allowPrivate, limits } = settingsIn(surroundings);
   const { host, port } = flags;
@@ -104,6 +106,7 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   const known = configuration === null ? { agents: [], presets: [] } : configuredOf(configuration);
   const configured = { ...known, links: await findLinks() };
   const { database, ...options } = served;
+  observeDatabase(database);
   const checkReady = (): Promise<unknown> => database`select 1`;
   const parts = { ...options, configured, version: readVersion(), checkReady, limits, log };
   const started = await startServer({ ...parts, host, port }).catch((error: unknown) => {

@@ -99,7 +99,9 @@ async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<
       attempt,
       entryId,
       inputTokens: usage?.input ?? null,
+      cachedTokens: usage?.cacheRead ?? null,
       outputTokens: usage?.output ?? null,
+      cost: answer.cost,
     }),
   ]);
   return { entryId, attempt, content, stopReason, usage, headEntryId, turnCost };

@@ -15,7 +15,9 @@ interface Instruments {
   readonly compactionFailures: Counter;
   readonly tokensSaved: Counter;
   readonly compactionSeconds: Histogram;
+  readonly cost: Counter;
   readonly recoveries: Counter;
+  readonly takeoverSeconds: Histogram;
   readonly providerWaits: Counter;
   readonly activityFailures: Counter;
 }
@@ -40,7 +42,13 @@ function made(): Instruments {
       unit: 's',
       description: 'Seconds from the plan of a compaction to its commit',
     }),
+    cost: counter('holdfast.cost_dollars', 'Dollars of answered model calls of steps, where the price is known'),
     recoveries: counter('holdfast.recoveries', 'Work of a lost worker that another one does again'),
+    takeoverSeconds: meter.createHistogram('holdfast.takeover_seconds', {
+      advice: { explicitBucketBoundaries: [0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60] },
+      unit: 's',
+      description: 'Seconds from the first sign of a dead worker until others could go on with its work',
+    }),
     providerWaits: counter('holdfast.provider_waits', 'Waits of turns for a provider, by reason'),
     activityFailures: counter('holdfast.activity_failures', 'Activities that failed three times'),
   };
@@ -67,11 +75,17 @@ const OBSERVERS: { readonly [Kind in EventKind]?: Observer<Kind> } = {
     const [provider = '', ...model] = named.split('/');
     return { 'gen_ai.provider.name': provider, 'gen_ai.request.model': model.join('/') };
   },
-  model_call_answered({ inputTokens, outputTokens }, to) {
+  model_call_answered({ inputTokens, cachedTokens, outputTokens, cost }, to) {
     to.modelCalls.add(1, { result: 'answered' });
     to.tokens.add(inputTokens ?? 0, { direction: 'input' });
+    to.tokens.add(cachedTokens ?? 0, { direction: 'cached_input' });
     to.tokens.add(outputTokens ?? 0, { direction: 'output' });
-    return { 'gen_ai.usage.input_tokens': inputTokens ?? 0, 'gen_ai.usage.output_tokens': outputTokens ?? 0 };
+    to.cost.add(cost ?? 0);
+    return {
+      'gen_ai.usage.input_tokens': inputTokens ?? 0,
+      'gen_ai.usage.cache_read.input_tokens': cachedTokens ?? 0,
+      'gen_ai.usage.output_tokens': outputTokens ?? 0,
+    };
   },
   model_call_failed({ kind }, to) {
     to.modelCalls.add(1, { result: kind });
@@ -114,4 +128,9 @@ export function observeEvent<Kind extends EventKind>(kind: Kind, data: EventData
   const observer: Observer<Kind> | undefined = OBSERVERS[kind];
   const attributes = observer?.(data, made());
   if (attributes !== undefined) trace.getActiveSpan()?.setAttributes(attributes);
+}
+
+/** The work of a dead worker goes on. */
+export function observeTakeover(seconds: number): void {
+  made().takeoverSeconds.record(seconds);
 }

@@ -88,7 +88,11 @@ export interface EventDataByKind {
   readonly model_call_answered: CallAttempt & {
     readonly entryId: string;
     readonly inputTokens: number | null;
+    /** Of the input, what was read from the provider's cache. */
+    readonly cachedTokens: number | null;
     readonly outputTokens: number | null;
+    /** Dollars; `null`: a price is unknown. */
+    readonly cost: number | null;
   };
   readonly model_call_failed: CallAttempt & {
     /** `superseded`: a later attempt answered; `lost`: its worker died. */

@@ -1,0 +1,50 @@
+import { metrics } from '@opentelemetry/api';
+import type { Attributes } from '@opentelemetry/api';
+import { MetricsBuffer } from '@temporalio/worker';
+import type { BufferedMetricUpdate } from '@temporalio/worker';
+
+/** Updates between two looks; more are dropped. */
+const BUFFERED_UPDATES = 100_000;
+const LOOK_MILLISECONDS = 1_000;
+
+type Update = Pick<BufferedMetricUpdate, 'value' | 'attributes'> & {
+  readonly metric: Pick<BufferedMetricUpdate['metric'], 'kind' | 'name' | 'unit' | 'description'>;
+};
+
+/**
+ * Temporal's own metrics go the way of Holdfast's, so that one address and one exporter serve both.
+ * @returns what Temporal's runtime writes into; `null` where nobody has started OpenTelemetry's SDK
+ */
+export function createRuntimeMetrics(): MetricsBuffer | null {
+  if (metrics.getMeterProvider().constructor.name === 'NoopMeterProvider') return null;
+  const buffer = new MetricsBuffer({ maxBufferSize: BUFFERED_UPDATES });
+  const record = recorder();
+  setInterval(() => {
+    for (const update of buffer.retrieveUpdates()) record(update);
+  }, LOOK_MILLISECONDS).unref();
+  return buffer;
+}
+
+/** Writes updates to the instruments of the same name. */
+export function recorder(): (update: Update) => void {
+  const meter = metrics.getMeter('temporal');
+  const instruments = new Map<string, (value: number, attributes: Attributes) => void>();
+  const made = ({ kind, name, unit, description }: Update['metric']) => {
+    const options = { ...(unit !== undefined && { unit }), ...(description !== undefined && { description }) };
+    if (kind === 'gauge') {
+      const gauge = meter.createGauge(name, options);
+      return gauge.record.bind(gauge);
+    }
+    if (kind === 'histogram') {
+      const histogram = meter.createHistogram(name, options);
+      return histogram.record.bind(histogram);
+    }
+    const counter = kind === 'counter' ? meter.createCounter(name, options) : meter.createUpDownCounter(name, options);
+    return counter.add.bind(counter);
+  };
+  return ({ metric, value, attributes }) => {
+    let write = instruments.get(metric.name);
+    if (write === undefined) instruments.set(metric.name, (write = made(metric)));
+    write(value, attributes);
+  };
+}
