@@ -44,7 +44,7 @@ function refused(fields: readonly FieldProblem[]): RequestError {
 /** @throws RequestError `body_not_json` */
 export async function readBody(context: Context): Promise<Record<string, unknown>> {
   const type = context.req.header('content-type');
-  const text = await context.req.text();
+  const text = decode(await context.req.arrayBuffer());
   if (text === '' && type === undefined) return {};
   // Another type could come from a form of any page without the browser asking.
   if (type === undefined || !/^application\/json(?:;|$)/iu.test(type)) {
@@ -54,6 +54,15 @@ export async function readBody(context: Context): Promise<Record<string, unknown
   const object = z.record(z.string(), z.unknown()).safeParse(body);
   if (!object.success) throw new RequestError('body_not_json', 'The body must be a JSON object.');
   return object.data;
+}
+
+/** Bytes that are no UTF-8 would become other characters, and a message would say what its sender did not. */
+function decode(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new RequestError('body_not_json', 'The body is not UTF-8.');
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { requireScope } from './access.ts';
 import type { ApplicationParts } from './application.ts';
+import { readBody } from './arguments.ts';
 import { createMcpServer } from './mcp-server.ts';
 import { RequestError } from './problem.ts';
 
@@ -17,6 +18,7 @@ export function mcpRoutes({ access, clientOf, limits, version }: ApplicationPart
   });
   app.post('/', limit, async (context) => {
     const caller = await access.callerOf(context);
+    const parsedBody = await readBody(context);
     const server = createMcpServer(clientOf(caller.tenant), version, async (scope) => {
       requireScope(caller, scope);
       if (scope === 'write') await access.requireRoom(caller);
@@ -25,7 +27,7 @@ export function mcpRoutes({ access, clientOf, limits, version }: ApplicationPart
     await server.connect(transport);
     // A tool that waits stops waiting with its caller.
     context.req.raw.signal.addEventListener('abort', () => void server.close());
-    return transport.handleRequest(context.req.raw);
+    return transport.handleRequest(context.req.raw, { parsedBody });
   });
   // There is no session, so nothing to listen to or to end.
   app.all('/', (context) => context.body(null, 405, { allow: 'POST' }));

@@ -72,6 +72,71 @@ test.each(HOSTILE)('%s is refused', async (_, [method, path, body, headers = {}]
   expect(harness.faults).toEqual([]);
 });
 
+const RESPONSE = `resp_${newId().replaceAll('-', '')}_${newId().replaceAll('-', '')}`;
+const CREATE = { model: 'default', input: 'Say no' };
+const CALL_GONE = { type: 'function_call_output', call_id: 'call_1', output: 'x' };
+const MCP_CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
+const GONE = { conversation_id: newId(), decision: 'approve', call: '1.1.0' };
+
+function invalidUtf8(body: object): Uint8Array<ArrayBuffer> {
+  const bytes = Uint8Array.from(new TextEncoder().encode(JSON.stringify(body)));
+  bytes[bytes.length - 3] = 0xff;
+  return bytes;
+}
+
+/** Path and body, with POST; status and code. */
+const AT_OTHER_DOORS: readonly [string, string, object | string, [number, string]][] = [
+  ['a list', '/v1/responses', '[]', [400, 'body_not_json']],
+  ['half a body', '/v1/responses', '{"model":"default","input":"Say', [400, 'body_not_json']],
+  ['invalid UTF-8', '/v1/responses', invalidUtf8(CREATE), [400, 'body_not_json']],
+  ['a huge body', '/v1/responses', { ...CREATE, input: 'x'.repeat(60_000) }, [413, 'body_too_large']],
+  ['a number as input', '/v1/responses', { ...CREATE, input: 7 }, [400, 'invalid_argument']],
+  ['nothing as an item', '/v1/responses', { ...CREATE, input: [null] }, [400, 'invalid_argument']],
+  ['a result of a call that is gone', '/v1/responses', { ...CREATE, input: [CALL_GONE] }, [400, 'invalid_argument']],
+  [
+    'an unknown response',
+    '/v1/responses',
+    { ...CREATE, previous_response_id: RESPONSE },
+    [404, 'conversation_not_found'],
+  ],
+  ['a cancel of nothing', `/v1/responses/${RESPONSE}/cancel`, {}, [404, 'conversation_not_found']],
+  ['a cancel of no response', '/v1/responses/resp_1/cancel', {}, [400, 'invalid_argument']],
+  ['nothing to compact', '/v1/responses/compact', { model: 'default' }, [400, 'invalid_argument']],
+  ['an unknown method', '/v1/responses/compact/all', {}, [404, 'route_not_found']],
+  ['a list', '/mcp', [MCP_CALL], [400, 'body_not_json']],
+  ['half a body', '/mcp', '{"jsonrpc":"2.0","id":1', [400, 'body_not_json']],
+  ['invalid UTF-8', '/mcp', invalidUtf8({ ...MCP_CALL, params: { name: 'start_task' } }), [400, 'body_not_json']],
+  ['a huge body', '/mcp', { ...MCP_CALL, params: { name: 'x'.repeat(60_000) } }, [413, 'body_too_large']],
+  ['no message', '/mcp', { hello: 'world' }, [400, '-32700']],
+  ['an unknown method', '/mcp', { ...MCP_CALL, method: 'tools/rule' }, [200, '-32601']],
+  ['an unknown tool', '/mcp', { ...MCP_CALL, params: { name: 'rule' } }, [200, '-32602']],
+  ['wrong types', '/mcp', { ...MCP_CALL, params: { name: 'start_task', arguments: { task: 7 } } }, [200, '-32602']],
+  [
+    'a decision on nothing',
+    '/mcp',
+    { ...MCP_CALL, params: { name: 'decide', arguments: GONE } },
+    [200, 'decision_not_found'],
+  ],
+];
+
+test.each(AT_OTHER_DOORS)(
+  '%s is refused at %s with a code, and nothing is written',
+  async (_, path, body, expected) => {
+    const counted = () => harness.database`
+    select (select count(*) from messages) as messages, (select count(*) from conversations) as conversations`;
+    const before = await counted();
+    const response = await fetch(`${harness.server.url}${path}`, {
+      method: 'POST',
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      headers: { ...JSON_TYPE, accept: 'application/json, text/event-stream' },
+    });
+    const [status, code] = expected;
+    expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(code)]);
+    expect(await counted()).toEqual(before);
+    expect(harness.faults).toEqual([]);
+  },
+);
+
 test('a body of 100 MB is refused before it is read, with or without its length', async () => {
   const send = (headers: Record<string, string | number>): Promise<number | undefined> =>
     new Promise((resolve) => {
