@@ -60,7 +60,7 @@ test('only failures of the model use up the five retries of a branch summary: de
   for (let dead = 1; dead <= 4; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
   for (let failure = 1; failure <= 5; failure += 1) {
     const trying = changeBranch(dependencies, { turn }, execution({ attempt: 4 + failure }));
-    await expect(trying).rejects.toMatchObject({ type: 'Waiting' });
+    await expect(trying).rejects.toMatchObject({ type: 'BranchSummary.refused' });
   }
   expect(await changeBranch(dependencies, { turn }, execution({ attempt: 12 }))).toEqual({ kind: 'changed' });
   expect(server.requests).toHaveLength(6);
@@ -95,7 +95,7 @@ test('a conversation that has reached its limit pays for no summary of a branch:
   // It rested for longer than it may, which is nothing to a branch: the model is asked.
   await limit(another, roomy);
   await expect(changeBranch(dependencies, { turn: another }, execution())).rejects.toMatchObject({
-    type: 'Waiting',
+    type: 'BranchSummary.refused',
   });
 });
 
@@ -104,7 +104,7 @@ test('a branch summary that no worker can ask for is unpaid, and made without a 
   const dependencies = { ...activityDependencies(sql), modelClient: createModelClients([]) };
   for (let attempt = 1; attempt <= 5; attempt += 1)
     await expect(changeBranch(dependencies, { turn }, execution({ attempt }))).rejects.toMatchObject({
-      type: 'BranchSummary.not_sent',
+      type: 'BranchSummary.refused',
     });
   expect(await changeBranch(dependencies, { turn }, execution({ attempt: 6 }))).toEqual({ kind: 'changed' });
   expect((await getTurn(sql, turn.turnId)).usage.modelCalls).toBe(0);

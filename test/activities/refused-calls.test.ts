@@ -118,7 +118,7 @@ test('a refused call whose activity is given up while Postgres is away ends, and
 test.each([
   ['a model call', modelCall, 'callModel:failed'],
   ['a summary', summary, 'summarize:withdrawn'],
-  ['a branch summary', branchSummary, 'changeBranch:failed'],
+  ['a branch summary', branchSummary, 'changeBranch:withdrawn'],
 ] as const)(
   'when a worker dies right behind the refusal of %s, the pause that the provider asked for stands: the next attempt waits',
   async (_, startWork, deadly) => {

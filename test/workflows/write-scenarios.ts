@@ -218,14 +218,14 @@ export const SCENARIOS: readonly Scenario[] = [
           await forkAtStart(harness, sent);
         },
       },
-      { at: 'changeBranch:failed' },
+      { at: 'changeBranch:withdrawn' },
       { at: 'changeBranch:waiting' },
       { at: 'changeBranch:registered' },
       {
         at: 'changeBranch:failed',
         before: fault({ kind: 'status', status: 500, match: { purpose: 'summary' } }),
       },
-      { at: 'changeBranch:summarized' },
+      { at: 'changeBranch:answered' },
       { at: 'changeBranch:written' },
       { at: 'endTurn:written' },
       {

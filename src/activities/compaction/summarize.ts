@@ -1,14 +1,9 @@
 import { checkSummary } from '../../context/summary/check-summary.ts';
 import { partPolicy } from '../../context/policy/part-policy.ts';
-import { definedOf } from '../../context/policy/defined-of.ts';
 import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
-import { costOf } from '../../models/catalogue/cost.ts';
-import { ModelCallError } from '../../models/model-client.ts';
-import type { ModelAnswer } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { textOf } from '../../context/log/content.ts';
-import { withdrawAttempt } from '../../store/attempts/attempts.ts';
-import type { AttemptEnd } from '../../store/attempts/attempts.ts';
+import type { AttemptEnd, RegisteredAttempt } from '../../store/attempts/attempts.ts';
 import {
   partCallOf,
   readPart,
@@ -21,21 +16,16 @@ import { newId } from '../../store/database/ids.ts';
 import { readFlushScope } from '../../store/memory/memory-users.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../../turn/activity-values.ts';
-import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { isOwnFault, retryableFailure, wasNotSent } from '../runtime/failures.ts';
+import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
+import { isOwnFault, retryableFailure } from '../runtime/failures.ts';
 import type { Execution } from '../runtime/activity.ts';
 import { reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { askSummarizer } from './ask-summarizer.ts';
+import type { AskedSummary } from './ask-summarizer.ts';
 import { finishedText, previousText, readOriginalsOf } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
-import {
-  acquirePermit,
-  pauseAfterRefusal,
-  uncountedFailure,
-  waitAfterRefusal,
-  waitForProvider,
-} from '../runtime/model-permits.ts';
-import type { ModelPermit } from '../runtime/model-permits.ts';
+import { acquirePermit } from '../runtime/model-permits.ts';
 import { secretsLeftOut } from './redaction.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
@@ -73,7 +63,7 @@ async function readTask(dependencies: ActivityDependencies, reading: Reading): P
 async function register(
   { database, reachCrashPoint }: ActivityDependencies,
   { input, source, snapshot, execution }: SummaryTask,
-): Promise<Pick<SummaryTry, 'attempt' | 'unreported'> | null> {
+): Promise<Pick<RegisteredAttempt, 'attempt' | 'unreported'> | null> {
   const registered = await registerPartAttempt(database, input, {
     by: execution,
     model: snapshot.summarizer.model,
@@ -133,13 +123,6 @@ export interface SummaryTask extends SummaryWork {
   readonly execution: Execution;
 }
 
-/** A try that is registered. */
-interface SummaryTry extends SummaryTask {
-  readonly attempt: number;
-  /** Tries before it that never told what came of them. */
-  readonly unreported: number;
-}
-
 /**
  * Registers after the wait for the provider: a worker that dies in it has not asked the model, and nothing is counted as paid.
  * Reads after it too: a part that waits would read its originals for nothing at each attempt.
@@ -158,46 +141,34 @@ async function registerAndAsk(dependencies: ActivityDependencies, reading: Readi
     const asked = await summaryRequest(dependencies, task);
     const registered = await register(dependencies, task);
     if (registered === null) return { kind: 'summarized', tokens: 0 };
-    const summaryTry = { ...task, ...registered };
-    // Each of them may have been paid: the next weaker form takes over.
-    if (registered.unreported >= MOST_UNREPORTED_TRIES)
-      return await afterModelFailure(dependencies, summaryTry, 'tries_without_report', unpaid(summaryTry, 0), true);
-    return await askForSummary(dependencies, summaryTry, { asked, permit });
+    const { part } = source.row;
+    const result = await askSummarizer(dependencies, {
+      ...registered,
+      activity: 'summarize',
+      call: partCallOf(input),
+      fenced: { kind: 'summary', ...input, attempt: registered.attempt },
+      summarizer: snapshot.summarizer,
+      tokens: part.inputTokens,
+      execution,
+      permit,
+      countsOutages: false,
+      request: asked,
+    });
+    if (result.kind === 'answered') return await storeAnswer(dependencies, task, asked, result);
+    return await afterModelFailure(dependencies, task, result.evidence, result.end, result.isFinal);
   } finally {
     await permit.release();
   }
 }
 
-async function askForSummary(
+async function storeAnswer(
   dependencies: ActivityDependencies,
-  task: SummaryTry,
-  { asked, permit }: { readonly asked: AskedRequest; readonly permit: ModelPermit },
+  task: SummaryTask,
+  asked: AskedRequest,
+  { answer, end }: Extract<AskedSummary, { kind: 'answered' }>,
 ): Promise<SummarizeResult> {
-  const { input, attempt, snapshot, policy, execution } = task;
+  const { snapshot, policy } = task;
   const { part } = task.source.row;
-  const { provider, model } = parseModelName(snapshot.summarizer.model);
-  const { view, maximumOutput, options, media } = asked;
-  const size = { estimatedTokens: part.inputTokens, window: snapshot.summarizer.limits.window };
-  const started = performance.now();
-  const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
-  let answer: ModelAnswer;
-  try {
-    answer = await dependencies
-      .modelClient(provider)
-      .answer(
-        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, size, ...definedOf({ media }) },
-        { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
-      );
-  } catch (error) {
-    fence.signal.throwIfAborted();
-    // Awaited here: rejected during what follows, it would count as unhandled and end the worker.
-    return await afterModelError(dependencies, task, error, started);
-  } finally {
-    fence.end();
-  }
-  dependencies.reachCrashPoint('summarize:answered');
-  await permit.release(answer.usage?.input);
-  const call = callOf(task, answer, Math.round(performance.now() - started));
   const checked = checkSummary({
     policy,
     kind: part.kind,
@@ -206,74 +177,22 @@ async function askForSummary(
     calledTool: answer.content.some((piece) => piece.type === 'tool_call'),
     maximumOutputTokens: part.maximumOutput,
   });
-  if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
+  if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, end);
   const { text } = checked;
   const { promptVersion } = asked;
   const redacted = { input: asked.redacted, output: 0 };
   try {
-    await store(dependencies, task, {
-      text,
-      promptVersion,
-      model: snapshot.summarizer.model,
-      call,
-      redacted,
-    });
+    await store(dependencies, task, { text, promptVersion, model: snapshot.summarizer.model, call: end, redacted });
   } catch (error) {
     if (!isOwnFault(error)) throw error;
-    return afterModelFailure(dependencies, task, 'not_stored', call);
+    return afterModelFailure(dependencies, task, 'not_stored', end);
   }
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
 }
 
-function callOf({ snapshot, attempt }: SummaryTry, answer: ModelAnswer, durationMilliseconds: number): AttemptEnd {
-  return {
-    attempt,
-    usage: answer.usage ?? null,
-    cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.summarizer.prices),
-    durationMilliseconds,
-  };
-}
-
-function unpaid({ attempt }: SummaryTry, durationMilliseconds: number): AttemptEnd {
-  return { attempt, usage: null, cost: 0, durationMilliseconds };
-}
-
-/** What the provider refused: waited out, retried, or a reason for the next weaker form. */
-async function afterModelError(
-  dependencies: ActivityDependencies,
-  task: SummaryTry,
-  error: unknown,
-  started: number,
-): Promise<SummarizeResult> {
-  const call = unpaid(task, Math.round(performance.now() - started));
-  if (wasNotSent(error)) return afterModelFailure(dependencies, task, 'not_sent', call);
-  if (!(error instanceof ModelCallError)) throw error;
-  const { verdict } = error;
-  if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, true);
-  // The provider answered with an error of its own: that is the model failing. Not being reached is not.
-  if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
-    return afterModelFailure(dependencies, task, `status_${error.status}`, call);
-  }
-  const { attempt, execution, input } = task;
-  const { model } = task.snapshot.summarizer;
-  const pause = pauseAfterRefusal(dependencies, verdict, model);
-  const { refusals } = await throughOutage(dependencies, execution, () =>
-    withdrawAttempt(
-      dependencies.database,
-      partCallOf(input),
-      { attempt, failure: { kind: uncountedFailure(verdict), evidence: verdict.evidence } },
-      (open, tries) => pause(open, tries.refusals),
-    ),
-  );
-  dependencies.reachCrashPoint('summarize:withdrawn');
-  const { provider } = parseModelName(model);
-  const wait = { ...waitAfterRefusal(verdict, refusals), activity: 'summarize', provider } as const;
-  throw await waitForProvider(dependencies, input.turn, wait);
-}
-
 async function afterModelFailure(
   dependencies: ActivityDependencies,
-  task: SummaryTry,
+  task: SummaryTask,
   failure: string,
   call: AttemptEnd,
   final = false,

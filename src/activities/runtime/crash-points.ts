@@ -38,7 +38,7 @@ const AFTER_WRITES = {
     'outcome-unknown',
   ],
   endTurn: ['written'],
-  changeBranch: ['queued', 'registered', 'failed', 'written', 'refused', 'waiting'],
+  changeBranch: ['queued', 'registered', 'failed', 'withdrawn', 'written', 'refused', 'waiting'],
 } as const;
 
 /** Places where something has happened outside the database that no row tells of yet. */
@@ -46,7 +46,7 @@ const BETWEEN_WRITES = {
   summarize: ['answered'],
   callModel: ['answered'],
   runTool: ['finished'],
-  changeBranch: ['summarized'],
+  changeBranch: ['answered'],
 } as const;
 
 type Named<Places extends Readonly<Record<string, readonly string[]>>> = {

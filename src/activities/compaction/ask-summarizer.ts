@@ -1,0 +1,111 @@
+import { definedOf } from '../../context/policy/defined-of.ts';
+import type { MediaLimits } from '../../context/plan/plan.ts';
+import type { View } from '../../context/view/view.ts';
+import { costOf } from '../../models/catalogue/cost.ts';
+import { parseModelName } from '../../models/catalogue/model-name.ts';
+import { ModelCallError } from '../../models/model-client.ts';
+import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
+import { withdrawAttempt } from '../../store/attempts/attempts.ts';
+import type { AttemptEnd, PaidCall } from '../../store/attempts/attempts.ts';
+import type { FencedWork } from '../../store/turns/fences.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
+import type { RequestOptions } from '../../turn/request-options.ts';
+import type { Execution } from '../runtime/activity.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { wasNotSent } from '../runtime/failures.ts';
+import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider } from '../runtime/model-permits.ts';
+import type { ModelPermit } from '../runtime/model-permits.ts';
+import { throughOutage } from '../runtime/outlasting-work.ts';
+
+/** A try of a summary that is registered, and how it is made. */
+export interface SummaryTry {
+  readonly activity: 'summarize' | 'changeBranch';
+  readonly call: PaidCall;
+  readonly fenced: FencedWork;
+  /** Tries before it that never told what came of them. */
+  readonly unreported: number;
+  readonly summarizer: AgentSnapshot['summarizer'];
+  /** Of the input, estimated. */
+  readonly tokens: number;
+  readonly execution: Execution;
+  readonly permit: ModelPermit;
+  /** A provider that cannot be reached counts as a failure, and is not waited for without end. */
+  readonly countsOutages: boolean;
+  readonly request: {
+    readonly view: View;
+    readonly maximumOutput: number;
+    readonly options?: RequestOptions;
+    readonly media?: MediaLimits;
+  };
+}
+
+export type AskedSummary =
+  | { readonly kind: 'answered'; readonly answer: ModelAnswer; readonly end: AttemptEnd }
+  /** Of the model. `isFinal`: another try would come to the same. */
+  | { readonly kind: 'failed'; readonly evidence: string; readonly isFinal: boolean; readonly end: AttemptEnd };
+
+/** @throws what `waitForProvider` returns after a refusal that uses up no retry, and the reason of a cancellation */
+export async function askSummarizer(dependencies: ActivityDependencies, of: SummaryTry): Promise<AskedSummary> {
+  const { fenced, unreported, summarizer, tokens, execution, permit, request } = of;
+  const { attempt, turn } = fenced;
+  const { view, maximumOutput, options, media } = request;
+  const started = performance.now();
+  const unpaid = (evidence: string, isFinal: boolean): AskedSummary => {
+    const durationMilliseconds = Math.round(performance.now() - started);
+    return { kind: 'failed', evidence, isFinal, end: { attempt, usage: null, cost: 0, durationMilliseconds } };
+  };
+  // Each of them may have been paid.
+  if (unreported >= MOST_UNREPORTED_TRIES) return unpaid('tries_without_report', true);
+  const { provider, model } = parseModelName(summarizer.model);
+  const size = { estimatedTokens: tokens, window: summarizer.limits.window };
+  const fence = dependencies.fenceWatch.watch(fenced);
+  let answer: ModelAnswer;
+  try {
+    answer = await dependencies
+      .modelClient(provider)
+      .answer(
+        { model, view, maximumOutput, cacheKey: turn.conversationId, size, ...definedOf({ options, media }) },
+        { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
+      );
+  } catch (error) {
+    fence.signal.throwIfAborted();
+    if (wasNotSent(error)) return unpaid('not_sent', false);
+    if (!(error instanceof ModelCallError)) throw error;
+    const { verdict, status } = error;
+    if (verdict.kind !== 'retryable') return unpaid(verdict.kind, true);
+    // The provider answered with an error of its own: that is the model failing. Not being reached is not.
+    const isFailure = of.countsOutages ? verdict.cause !== 'rate_limit' : isErrorOfServer(error);
+    if (isFailure) return unpaid(status === undefined ? verdict.evidence : `status_${status}`, false);
+    // Awaited here: rejected during what follows, it would count as unhandled and end the worker.
+    return await waitAfter(dependencies, of, verdict);
+  } finally {
+    fence.end();
+  }
+  dependencies.reachCrashPoint(`${of.activity}:answered`);
+  const durationMilliseconds = Math.round(performance.now() - started);
+  await permit.release(answer.usage?.input);
+  const cost = answer.usage === undefined ? null : costOf(answer.usage, summarizer.prices);
+  return { kind: 'answered', answer, end: { attempt, usage: answer.usage ?? null, cost, durationMilliseconds } };
+}
+
+function isErrorOfServer({ verdict, status }: ModelCallError): boolean {
+  return verdict.kind === 'retryable' && verdict.cause === 'outage' && status !== 503 && status !== 529;
+}
+
+/** @throws the failure after which Temporal calls the activity again */
+async function waitAfter(
+  dependencies: ActivityDependencies,
+  { activity, call, fenced, summarizer, execution }: SummaryTry,
+  verdict: Extract<ErrorVerdict, { kind: 'retryable' }>,
+): Promise<never> {
+  const { attempt, turn } = fenced;
+  const pause = pauseAfterRefusal(dependencies, verdict, summarizer.model);
+  const failure = { kind: uncountedFailure(verdict), evidence: verdict.evidence };
+  const { refusals } = await throughOutage(dependencies, execution, () =>
+    withdrawAttempt(dependencies.database, call, { attempt, failure }, (open, tries) => pause(open, tries.refusals)),
+  );
+  dependencies.reachCrashPoint(`${activity}:withdrawn`);
+  const { provider } = parseModelName(summarizer.model);
+  throw await waitForProvider(dependencies, turn, { ...waitAfterRefusal(verdict, refusals), activity, provider });
+}
