@@ -107,7 +107,8 @@ export class ConversationMethods {
    * Goes on with the task of a turn that ended before it was done, without a new message, and raises limits. What is raised is
    * added to what the last turn left, and for good to those limits of the conversation that are reached.
    * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (a limit that is reached is not among them, or by too little),
-   *   `resume_waiting` (one was sent that no worker has taken yet), `conversation_busy` (its branch is being changed)
+   *   `resume_waiting` (one was sent that no worker has taken yet), `conversation_busy` (a turn runs, or its
+   *   branch is being changed)
    */
   resume(options: ToSend & { readonly raise?: Partial<ConversationCounts> }): Promise<SentMessage> {
     const { boundary, sending } = this.#context;

@@ -106,7 +106,7 @@ describe('of two resumes the second', () => {
     await acceptMessage(sql, first);
     const turn = await goOn(conversationId);
     await expect(acceptMessage(sql, second)).rejects.toMatchObject({
-      code: 'nothing_to_resume',
+      code: 'conversation_busy',
       message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
     });
     expect(await acceptMessage(sql, first)).toMatchObject({ state: 'duplicate' });
@@ -170,7 +170,7 @@ describe('of two resumes the second', () => {
     });
     proceed();
     expect(await beginning).toMatchObject({ kind: 'begun' });
-    expect(await resuming).toMatchObject([{ status: 'rejected', reason: { code: 'nothing_to_resume' } }]);
+    expect(await resuming).toMatchObject([{ status: 'rejected', reason: { code: 'conversation_busy' } }]);
   });
 
   it.each(['alone', 'with a message'])(

@@ -96,7 +96,7 @@ test('a turn that an operator pauses in Temporal is no lost one: it goes on when
   await temporal.workflowService.pauseWorkflowExecution(request);
   await database`update turns set begun_at = begun_at - interval '1 minute' where conversation_id = ${conversationId}`;
   expect(await isWorkflowOpen(temporal, workflowId)).toBe(true);
-  await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+  await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'conversation_busy' });
   await expectAllHolds(harness);
   held.get('paused')?.release();
   await temporal.workflowService.unpauseWorkflowExecution({ ...request, requestId: randomUUID() });
@@ -104,7 +104,23 @@ test('a turn that an operator pauses in Temporal is no lost one: it goes on when
   expect(turn.outcome).toBe('completed');
 });
 
-// Upkeep ends the turn of a terminated workflow; then both are accepted.
+test('after a terminate a fork is refused once, and accepted when that has had the dead turn ended', async () => {
+  const { client, temporal } = harness;
+  const { conversationId } = await startHolding('forked');
+  await temporal.workflow.getHandle(turnWorkflowId(conversationId)).terminate('test');
+  const fork = { conversationId, entryId: null, summarize: false };
+  await expect(client.branches.fork(fork)).rejects.toMatchObject({ code: 'conversation_busy' });
+  await waitUntil(
+    'the dead turn is ended',
+    async () => (await client.conversation.get({ conversationId })).turn?.outcome === 'interrupted',
+  );
+  const forked = await client.conversation.outcome({
+    ...(await client.branches.fork(fork)),
+    timeoutMilliseconds: 120_000,
+  });
+  expect(forked.outcome).toBe('completed');
+});
+
 test('a resume and a fork are refused while a turn runs', async () => {
   const { client } = harness;
   const { conversationId } = await harness.runTask('Say first');
@@ -117,7 +133,7 @@ test('a resume and a fork are refused while a turn runs', async () => {
   });
   await waitUntil('the tool runs', () => held.has('refused'));
   await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
-    code: 'nothing_to_resume',
+    code: 'conversation_busy',
     message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
   });
   const fork = { conversationId, entryId, summarize: false };

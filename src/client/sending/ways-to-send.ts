@@ -1,5 +1,6 @@
 import { measureContent } from '../../context/log/measure.ts';
 import type { Database } from '../../store/database/database.ts';
+import { StoreError } from '../../store/database/errors.ts';
 import { newId } from '../../store/database/ids.ts';
 import { acceptMessage, acceptOnNewBranch } from '../../store/messages/messages.ts';
 import type { AcceptedMessage, MessageInput } from '../../store/messages/messages.ts';
@@ -34,7 +35,13 @@ export function waysToSend(
   const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
     const { id: messageId, conversationId, kind } = message;
     await temporal.requireNamespace();
-    const { state, isTurnOpen } = await storedOnce(accept, (found) => ({ ...found, state: 'accepted' as const }));
+    const { state, isTurnOpen } = await storedOnce(accept, (found) => ({ ...found, state: 'accepted' as const })).catch(
+      (error: unknown) => {
+        // An operator may have terminated the workflow of the turn that is open: the next run ends that turn.
+        if (error instanceof StoreError && error.code === 'conversation_busy') doorbell.ringIfLost(conversationId);
+        throw error;
+      },
+    );
     const isTakenAnyhow = isTurnOpen && (kind === 'message' || kind === 'compact');
     if (isTakenAnyhow) doorbell.ringIfLost(conversationId);
     else doorbell.ring(conversationId);

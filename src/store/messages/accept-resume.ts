@@ -59,7 +59,7 @@ async function nothingOpen(sql: Queries, conversationId: string): Promise<StoreE
 
 function turnRuns(conversationId: string): StoreError {
   return new StoreError(
-    'nothing_to_resume',
+    'conversation_busy',
     `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
   );
 }

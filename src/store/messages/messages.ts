@@ -74,7 +74,7 @@ const LONGEST_MESSAGE_ID = 200;
 /**
  * Writes the message's row; returns after the commit. Locks the conversation first, so a sender waits for a write of the turn at most.
  * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`, `too_many_waiting`,
- * `resume_waiting` (another one waits), `conversation_busy` (a resume beside a change of branch), `nothing_to_resume`, `limit_not_raised`
+ * `resume_waiting` (another one waits), `conversation_busy` (a resume beside a turn or a change of branch), `nothing_to_resume`, `limit_not_raised`
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);
