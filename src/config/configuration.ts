@@ -4,7 +4,7 @@ import { parseModelName } from '../models/catalogue/model-name.ts';
 import { didYouMean } from '../tools/runtime/nearest-name.ts';
 import type { EmbeddingModel } from '../models/embedder.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
-import type { McpServer } from '../tools/mcp/mcp-server.ts';
+import type { McpServer } from '../tools/mcp/transport.ts';
 import type { AgentDefinition, DefinedAgent } from './definitions.ts';
 import { ConfigurationError, type ConfigurationProblem } from './errors.ts';
 import type { AgentOptions, ModelOptions } from './options/options.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
+import { DEFAULT_LOOP_LIMITS } from '../turn/progress.ts';
 import { ASK_USER, BUILT_IN_TOOL_NAMES, MEMORY_TOOL_NAMES, PIN, RUN_COMMAND } from '../tools/runtime/names.ts';
 
 /** What every agent starts from; the agent `default` is just this. */

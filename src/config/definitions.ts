@@ -1,9 +1,9 @@
 import type { CompactionPolicy } from '../context/policy/policy.ts';
 import type { ApprovalSettings } from '../turn/approval-rules.ts';
-import type { LoopLimits } from '../turn/loop-guard.ts';
+import type { LoopLimits } from '../turn/progress.ts';
 import type { SpendingLimits } from '../turn/spending.ts';
 import type { Skill } from '../context/view/view.ts';
-import type { RequestOptions } from '../turn/request-options.ts';
+import type { RequestOptions } from '../turn/agent-snapshot.ts';
 
 /** Hard limits of one turn; a turn over one ends as `budget_exhausted`. */
 export interface TurnLimits extends LoopLimits {

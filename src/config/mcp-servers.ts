@@ -1,5 +1,5 @@
 /** Servers of the Model Context Protocol: what can be wrong with their options, and how they are resolved. */
-import type { McpServer } from '../tools/mcp/mcp-server.ts';
+import type { McpServer } from '../tools/mcp/transport.ts';
 import { passedOnVariables } from '../tools/process/child-environment.ts';
 import { didYouMean } from '../tools/runtime/nearest-name.ts';
 import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';

@@ -1,7 +1,7 @@
 import type { ContentPart } from '../context/log/content.ts';
 import type { MediaLimits } from '../context/plan/plan.ts';
 import type { View } from '../context/view/view.ts';
-import type { RequestOptions } from '../turn/request-options.ts';
+import type { RequestOptions } from '../turn/agent-snapshot.ts';
 
 /** One call of a model, the same for every protocol. */
 export interface ModelRequest {

@@ -1,7 +1,7 @@
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
-import { CODEC_FAILURE } from '../turn/codec-failure.ts';
+import { CODEC_FAILURE } from '../turn/activity-values.ts';
 import { TemporalError } from './errors.ts';
 
 /**

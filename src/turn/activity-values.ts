@@ -4,7 +4,7 @@
  * payload guard allows, whatever the size of the conversation.
  */
 import type { TurnRefusal } from './agent-snapshot.ts';
-import type { LoopLimits } from './loop-guard.ts';
+import type { LoopLimits } from './progress.ts';
 import type { TurnOutcome, TurnReference } from './turn-reference.ts';
 
 export interface BeginTurnInput {
@@ -209,7 +209,7 @@ export interface RunToolInput {
 
 export interface RunToolResult {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
-  /** Tells this call with this result from others of the turn (src/turn/loop-guard.ts). */
+  /** Tells this call with this result from others of the turn (src/turn/progress.ts). */
   readonly fingerprint: string;
   /** One of the recall tools was called. */
   readonly recall?: true;
@@ -251,3 +251,12 @@ export type WorkSinks = {
     cancelled(activityId: number): void;
   };
 };
+
+/** Key of what stands in for a payload that a codec could not encode or decode. */
+export const CODEC_FAILURE = 'holdfastCodecFailure';
+
+/** Why it could not; `null`: the value is another one. */
+export function codecFailureIn(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || !(CODEC_FAILURE in value)) return null;
+  return String(value[CODEC_FAILURE]);
+}

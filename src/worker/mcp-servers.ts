@@ -2,7 +2,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { ConfigurationError, invalidConfiguration, type ConfigurationProblem } from '../config/errors.ts';
 import { serverNamed } from '../config/mcp-servers.ts';
 import type { McpConnection } from '../tools/mcp/connection.ts';
-import type { McpServer } from '../tools/mcp/mcp-server.ts';
+import type { McpServer } from '../tools/mcp/transport.ts';
 import { maskText } from '../tools/runtime/secret-mask.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { fitsPattern } from '../turn/approval-rules.ts';

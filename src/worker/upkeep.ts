@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { describeError } from '../activities/runtime/failures.ts';
-import { closeToolCall } from '../activities/turn/close-tool-call.ts';
+import { closeToolCall } from '../activities/tool/decisions.ts';
 import type { Database } from '../store/database/database.ts';
 import { decideCoveredCalls } from '../store/messages/decisions.ts';
 import { isOutage } from '../store/database/errors.ts';
@@ -18,7 +18,7 @@ import {
   noteLooks,
   noteRing,
 } from '../store/upkeep/upkeep.ts';
-import { atMost } from '../turn/at-most.ts';
+import { atMost } from '../turn/limits.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 
 /** Seconds that a row may wait before upkeep takes it for one that nobody rang for. */

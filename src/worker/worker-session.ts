@@ -8,7 +8,7 @@ import { observeTakeover } from '../store/log/observe-events.ts';
 import type { FreeSession } from '../store/upkeep/worker-sessions.ts';
 import { holdSessionLock, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
 import { releaseWork } from '../temporal/release-work.ts';
-import { atMost } from '../turn/at-most.ts';
+import { atMost } from '../turn/limits.ts';
 
 const RENEW_MILLISECONDS = 250;
 /** While another worker may be dead. */

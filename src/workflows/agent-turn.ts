@@ -1,9 +1,8 @@
 import { CancellationScope, continueAsNew, makeContinueAsNewFunc } from '@temporalio/workflow';
 import type { CallModelResult, TurnResult, Unfinished, ViewReference } from '../turn/activity-values.ts';
-import { carryOver, goOn, startProgress, isContinued } from '../turn/carry-over.ts';
-import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
+import { carryOver, goOn, startProgress, isContinued, findLoop } from '../turn/progress.ts';
+import type { TurnCarryOver, TurnProgress } from '../turn/progress.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
-import { findLoop } from '../turn/loop-guard.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';

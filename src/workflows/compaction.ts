@@ -1,7 +1,7 @@
 import type { PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
-import type { TurnProgress } from '../turn/carry-over.ts';
+import { noteCompaction, noteProgress } from '../turn/progress.ts';
+import type { TurnProgress } from '../turn/progress.ts';
 import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
-import { noteCompaction, noteProgress } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
 import { sideBySide } from './control.ts';

@@ -7,8 +7,8 @@ import {
   isCancellation,
   CancellationScope,
 } from '@temporalio/workflow';
-import { atMost } from '../turn/at-most.ts';
-import type { TurnProgress } from '../turn/carry-over.ts';
+import { atMost } from '../turn/limits.ts';
+import type { TurnProgress } from '../turn/progress.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';

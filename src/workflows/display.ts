@@ -1,7 +1,7 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { PlannedCompaction, RequestDecisionsResult, TurnFacts, ViewReference } from '../turn/activity-values.ts';
-import type { TurnProgress } from '../turn/carry-over.ts';
+import type { TurnProgress } from '../turn/progress.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../turn/temporal-names.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
 

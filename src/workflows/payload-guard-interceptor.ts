@@ -1,7 +1,7 @@
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { CancellationScope, proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
-import { codecFailureIn } from '../turn/codec-failure.ts';
+import { codecFailureIn } from '../turn/activity-values.ts';
 import type { WorkSinks } from '../turn/activity-values.ts';
 import { isTurnWorkflowId } from '../turn/workflow-id.ts';
 

@@ -1,8 +1,7 @@
 import type { CalledTools } from '../turn/activity-values.ts';
-import type { TurnProgress } from '../turn/carry-over.ts';
+import { isNewResult, noteToolResult } from '../turn/progress.ts';
+import type { TurnProgress, EndedCall } from '../turn/progress.ts';
 import { CONCURRENT_TOOL_CALLS, TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../turn/limits.ts';
-import { isNewResult, noteToolResult } from '../turn/loop-guard.ts';
-import type { EndedCall } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { sideBySide } from './control.ts';
 

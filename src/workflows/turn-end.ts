@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { EndTurnInput, EndTurnResult, TurnResult } from '../turn/activity-values.ts';
-import type { TurnProgress } from '../turn/carry-over.ts';
+import type { TurnProgress } from '../turn/progress.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
-import { closeToolCall } from '../../src/activities/turn/close-tool-call.ts';
-import { requestDecisions } from '../../src/activities/tool/decisions.ts';
+import { closeToolCall, requestDecisions } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { Database } from '../../src/store/database/database.ts';

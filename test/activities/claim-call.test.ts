@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { CancelledFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { expect, test } from 'vitest';
-import { closeToolCall } from '../../src/activities/turn/close-tool-call.ts';
+import { closeToolCall } from '../../src/activities/tool/decisions.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';

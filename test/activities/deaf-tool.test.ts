@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
-import { closeToolCall } from '../../src/activities/turn/close-tool-call.ts';
+import { closeToolCall } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';

@@ -3,7 +3,8 @@ import { anthropicRequest } from '../../src/models/protocols/anthropic/request.t
 import { chatDialect } from '../../src/models/protocols/chat/dialect.ts';
 import { chatRequest } from '../../src/models/protocols/chat/request.ts';
 import { responsesRequest } from '../../src/models/protocols/responses/request.ts';
-import { summaryRequestOptions, type RequestOptions } from '../../src/turn/request-options.ts';
+import { summaryRequestOptions } from '../../src/turn/agent-snapshot.ts';
+import type { RequestOptions } from '../../src/turn/agent-snapshot.ts';
 import { requestOf, user, viewOf } from '../support/model-builders.ts';
 
 const VIEW = viewOf([user('x')]);

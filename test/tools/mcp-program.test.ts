@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { openMcpConnection } from '../../src/tools/mcp/connection.ts';
 import type { McpConnection } from '../../src/tools/mcp/connection.ts';
-import type { McpServer } from '../../src/tools/mcp/mcp-server.ts';
+import type { McpServer } from '../../src/tools/mcp/transport.ts';
 import { listMcpTools, mcpToolName } from '../../src/tools/mcp/mcp-tools.ts';
 import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atMost } from '../../src/turn/at-most.ts';
+import { atMost } from '../../src/turn/limits.ts';
 
 test('every item is worked on once, in order, never more at once than the limit, and the first ones begin at once', async () => {
   await fc.assert(

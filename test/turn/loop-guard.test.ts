@@ -7,8 +7,8 @@ import {
   noteCompaction,
   noteProgress,
   noteToolResult,
-} from '../../src/turn/loop-guard.ts';
-import type { LoopGuard } from '../../src/turn/loop-guard.ts';
+} from '../../src/turn/progress.ts';
+import type { LoopGuard } from '../../src/turn/progress.ts';
 
 /** Results that begin with `recall` are those of the recall tools. */
 const noted = (guard: LoopGuard, fingerprint: string | null): LoopGuard =>

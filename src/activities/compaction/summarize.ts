@@ -23,12 +23,10 @@ import { reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { askSummarizer } from './ask-summarizer.ts';
 import type { AskedSummary } from './ask-summarizer.ts';
-import { finishedText, previousText, readOriginalsOf } from './finished-text.ts';
-import type { SummaryWork } from './finished-text.ts';
+import { finishedText, previousText, readOriginalsOf, summaryRequest } from './summary-text.ts';
+import type { SummaryWork, AskedRequest } from './summary-text.ts';
 import { acquirePermit } from '../runtime/model-permits.ts';
 import { secretsLeftOut } from './redaction.ts';
-import { summaryRequest } from './summary-request.ts';
-import type { AskedRequest } from './summary-request.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /**

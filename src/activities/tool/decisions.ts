@@ -1,8 +1,11 @@
 import { readAnswer } from '../../store/attempts/model-calls.ts';
+import type { CloseToolCall, OpenToolCall, PartialToolOutput } from '../../store/attempts/tool-calls.ts';
+import type { NewContent } from '../../store/log/entries.ts';
 import { requestDecisions as request } from '../../store/messages/decisions.ts';
 import type { WantedDecision, Decision, DecisionKind } from '../../store/messages/decisions.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import { ASK_USER } from '../../tools/runtime/names.ts';
+import { maskText } from '../../tools/runtime/secret-mask.ts';
 import { parseToolArguments } from '../../tools/runtime/tool-input.ts';
 import type { ToolDefinition } from '../../tools/tool.ts';
 import type { RequestDecisionsInput, RequestDecisionsResult } from '../../turn/activity-values.ts';
@@ -17,6 +20,7 @@ import {
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { LackedHere, lacksTool, takeOn } from '../runtime/failures.ts';
+import { newText } from '../runtime/new-content.ts';
 
 /**
  * Finds the calls of an answer that a person must decide on and writes that they wait. Asked again after a decision or
@@ -135,4 +139,61 @@ export function resultOfDecision(decision: Decision | null): DecidedResult | nul
 
 function refused(text: string): DecidedResult {
   return { text, answered: false };
+}
+
+const ADVICE = 'it may have taken effect wholly, partly or not at all. Check before you repeat it.';
+
+const DURING: Readonly<Record<OpenToolCall['cause'], string>> = {
+  stopped: 'The user stopped the turn',
+  interrupted: 'The turn was interrupted',
+  turn_ended: 'The turn ended',
+};
+
+/**
+ * Words what the model reads as the result of a call that nobody will finish. It decides by it whether to repeat the call.
+ * What a person decided is told as if the call had come to its result, keys masked.
+ */
+export function closeToolCall({ secrets }: Pick<ActivityDependencies, 'secrets'>): CloseToolCall {
+  return (call) => {
+    const decided = resultOfDecision(call.decision);
+    if (call.decision !== null && decided !== null) return newText(maskText(decided.text, secrets));
+    return newText(`${fate(call)} ${advice(call)}${outputKnown(call.partialOutput)}`);
+  };
+}
+
+function fate(call: OpenToolCall): string {
+  if (call.state === 'requested') {
+    return call.cause === 'stopped'
+      ? 'The user stopped the turn before this call was made: it did not run.'
+      : 'The turn ended before this call was made: it did not run.';
+  }
+  const since = call.claimedAt === null ? '' : ` that began at ${call.claimedAt}`;
+  return `${DURING[call.cause]} during this call${since}.`;
+}
+
+function advice(call: OpenToolCall): string {
+  return call.state === 'requested' ? 'Call it again if it is still needed.' : `Outcome unknown: ${ADVICE}`;
+}
+
+/** What is known of a claimed call that is not run again. */
+interface UnknownOutcome {
+  readonly claimedAt: string;
+  /** Workers that took the call and died. */
+  readonly lost: number;
+  readonly partialOutput: PartialToolOutput | null;
+}
+
+/** What the model reads when Temporal heard no more of a call's worker, and the call is not run again. */
+export function unknownOutcome({ claimedAt, lost, partialOutput }: UnknownOutcome): NewContent {
+  const died =
+    lost === 1
+      ? 'the process that ran it died, or was lost sight of, before it could report'
+      : `the process that ran it died, ${lost} times in a row; it is not tried again`;
+  return newText(
+    `Outcome unknown: this call began at ${claimedAt} and ${died}. It${ADVICE.slice(2)}${outputKnown(partialOutput)}`,
+  );
+}
+
+function outputKnown(partial: PartialToolOutput | null): string {
+  return partial === null ? '' : `\n\nUntil ${partial.at} it had written ${partial.bytes} bytes:\n${partial.text}`;
 }

@@ -24,10 +24,9 @@ import {
   keepLater,
   storeToolEnd,
 } from './tool-call.ts';
-import { resultOfDecision, wantedDecision } from './decisions.ts';
+import { resultOfDecision, wantedDecision, unknownOutcome } from './decisions.ts';
 import type { DecidedResult } from './decisions.ts';
 import type { Execution } from '../runtime/activity.ts';
-import { unknownOutcome } from '../turn/close-tool-call.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';

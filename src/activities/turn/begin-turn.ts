@@ -17,13 +17,13 @@ import type {
   TurnSettings,
 } from '../../turn/activity-values.ts';
 import type { AgentSnapshot, FallbackModel } from '../../turn/agent-snapshot.ts';
-import { DEFAULT_LOOP_LIMITS } from '../../turn/loop-guard.ts';
-import type { LoopLimits } from '../../turn/loop-guard.ts';
+import { DEFAULT_LOOP_LIMITS } from '../../turn/progress.ts';
+import type { LoopLimits } from '../../turn/progress.ts';
 import { isTimed } from '../../turn/spending.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { Execution } from '../runtime/activity.ts';
 import { relevantMemories } from './agent-memories.ts';
-import { closeToolCall } from './close-tool-call.ts';
+import { closeToolCall } from '../tool/decisions.ts';
 import type { ActivityDependencies, ConversationSettings } from '../runtime/dependencies.ts';
 import { LackedHere } from '../runtime/failures.ts';
 import { newText } from '../runtime/new-content.ts';

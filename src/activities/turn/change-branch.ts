@@ -1,32 +1,44 @@
-import { BRANCH_SUMMARY_OUTPUT, branchPolicy, branchSummaryView } from '../../context/summary/branch-summary.ts';
-import { budgetFor } from '../../context/policy/budget.ts';
-import { checkSummary } from '../../context/summary/check-summary.ts';
 import { textOf } from '../../context/log/content.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
+import { frame, framed } from '../../context/log/frames.ts';
+import type { Calibration } from '../../context/plan/plan.ts';
+import { budgetFor } from '../../context/policy/budget.ts';
+import {
+  BRANCH_SUMMARY_OUTPUT,
+  branchPolicy,
+  branchSummaryView,
+  BRANCH_PREAMBLE,
+} from '../../context/summary/branch-summary.ts';
+import type { BranchItem } from '../../context/summary/branch-summary.ts';
+import { checkSummary } from '../../context/summary/check-summary.ts';
+import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
+import { renderFileLists } from '../../context/summary/file-lists.ts';
+import type { FileLists } from '../../context/summary/file-lists.ts';
 import type { View } from '../../context/view/view.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { withdrawAttempt } from '../../store/attempts/attempts.ts';
-import { readCalibration } from '../../store/providers/calibrations.ts';
 import type { BranchCommand } from '../../store/conversations/branch-commands.ts';
 import * as store from '../../store/conversations/change-branch.ts';
 import type { NewBranchSummary } from '../../store/conversations/change-branch.ts';
 import { readEarlierBranchSummary } from '../../store/conversations/earlier-branch-summary.ts';
 import { chooseLeftItems, readLeftFiles } from '../../store/conversations/left-branch.ts';
 import type { LeftBranch } from '../../store/conversations/left-branch.ts';
+import { readCalibration } from '../../store/providers/calibrations.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
+import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import type { ChangeBranchResult, OfTurn } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { retryableFailure } from '../runtime/failures.ts';
-import type { Execution } from '../runtime/activity.ts';
-import { isConversationSpent } from './check-limits.ts';
-import { redactedItems, redactedSummary, branchSummaryOf, extractedBranchSummary } from './branch-summary.ts';
-import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { askSummarizer } from '../compaction/ask-summarizer.ts';
 import type { AskedSummary } from '../compaction/ask-summarizer.ts';
-import { redactedView } from '../compaction/redaction.ts';
+import { redactedView, redactedOriginals, secretsLeftOut } from '../compaction/redaction.ts';
+import type { Execution } from '../runtime/activity.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { retryableFailure } from '../runtime/failures.ts';
 import { acquirePermit } from '../runtime/model-permits.ts';
+import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
+import { isConversationSpent } from './check-limits.ts';
 
 /**
  * Carries out the fork or switch that waits: summarizes what is left behind, then goes to the other branch in one
@@ -173,4 +185,66 @@ async function askForSummary(
 
 function maximumOutputOf({ limits }: AgentSnapshot['summarizer']): number {
   return Math.min(BRANCH_SUMMARY_OUTPUT, limits.maximumOutput);
+}
+
+interface Extraction {
+  /** Secrets that were left out of the items. */
+  readonly leftOut: number;
+  readonly files: FileLists;
+  readonly items: readonly BranchItem[];
+  readonly snapshot: AgentSnapshot;
+  readonly calibration: Calibration;
+  readonly call: NewBranchSummary['call'];
+}
+
+/** Without a model. */
+function extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call }: Extraction): NewBranchSummary {
+  const text = extractiveSummary({
+    policy: branchPolicy(snapshot.policy),
+    entries: items.map(({ entry }) => entry),
+    previousSummary: null,
+    maximumTokens: BRANCH_SUMMARY_OUTPUT,
+    calibration,
+  });
+  const redacted = { input: 0, output: secretsLeftOut(text, { of: leftOut, already: '' }) };
+  return branchSummaryOf(files, text, { items, model: null, promptVersion: 'extractive', call, redacted });
+}
+
+/** With what stands before it and the files below it. */
+function branchSummaryOf(
+  files: FileLists,
+  text: string,
+  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & {
+    readonly items: readonly BranchItem[];
+    readonly redacted: Readonly<Record<'input' | 'output', number>>;
+  },
+): NewBranchSummary {
+  const { items, ...written } = rest;
+  const listed = renderFileLists(files);
+  // The text was checked, and what it holds of lists is the program's.
+  const inside = framed([text, ...(listed === '' ? [] : [listed])].join('\n\n'));
+  const shown = `${BRANCH_PREAMBLE}\n\n${frame('branchSummary', [inside])}`;
+  return {
+    ...newText(shown),
+    ...written,
+    files,
+    entriesRead: items.length,
+  };
+}
+
+/** What a tool printed of a key must not come back as memory. */
+async function redactedSummary(summary: NewBranchSummary | null): Promise<NewBranchSummary | null> {
+  if (summary === null) return null;
+  const { text, count } = await redactSecrets(textOf(summary.content));
+  if (count === 0) return summary;
+  const { input, output } = summary.redacted ?? { input: 0, output: 0 };
+  return { ...summary, ...newText(text), redacted: { input, output: output + count } };
+}
+
+/** What is quoted of a branch, without secrets before it is cut. */
+async function redactedItems(
+  items: readonly BranchItem[],
+): Promise<{ readonly items: readonly BranchItem[]; readonly leftOut: number }> {
+  const { entries, count } = await redactedOriginals(items.map(({ entry }) => entry));
+  return { items: items.map((item, index) => ({ ...item, entry: entries[index] ?? item.entry })), leftOut: count };
 }

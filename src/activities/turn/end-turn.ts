@@ -13,7 +13,7 @@ import type { EndTurnInput, EndTurnResult, OfTurn, StopLook } from '../../turn/a
 import { explainOutcome } from '../../turn/explain-outcome.ts';
 import { readFit } from '../compaction/plan-compaction.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { closeToolCall } from './close-tool-call.ts';
+import { closeToolCall } from '../tool/decisions.ts';
 
 /**
  * Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when

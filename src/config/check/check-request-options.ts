@@ -1,6 +1,6 @@
 import type { ProtocolName } from '../../models/provider.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { RequestOptions } from '../../turn/request-options.ts';
+import type { RequestOptions } from '../../turn/agent-snapshot.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { RequestSettings } from '../options/call-options.ts';
 

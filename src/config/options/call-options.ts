@@ -1,6 +1,6 @@
 /** Options of model calls: what an agent asks of the vendor, and how long a provider's server is waited for. */
 import { z } from 'zod';
-import { REASONING_EFFORTS, SERVICE_TIERS } from '../../turn/request-options.ts';
+import { REASONING_EFFORTS, SERVICE_TIERS } from '../../turn/agent-snapshot.ts';
 
 const positive = z.number().int().positive();
 

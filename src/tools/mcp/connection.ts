@@ -6,8 +6,8 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ClientRequest } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { ToolError } from '../errors.ts';
-import type { McpServer } from './mcp-server.ts';
 import { createTransport, isTooLarge } from './transport.ts';
+import type { McpServer } from './transport.ts';
 
 /** Milliseconds that a server has to start and to list its tools. */
 export const START_MILLISECONDS = 30_000;

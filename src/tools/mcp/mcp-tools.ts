@@ -11,7 +11,7 @@ import { countPages, isPdf, measurePicture } from '../runtime/media.ts';
 import type { ToolContext, ToolDefinition, ToolEffect, ToolResult } from '../tool.ts';
 import { START_MILLISECONDS } from './connection.ts';
 import type { McpConnection } from './connection.ts';
-import type { McpServer } from './mcp-server.ts';
+import type { McpServer } from './transport.ts';
 
 /** Characters that a tool may take to describe itself and its input: they stand in every request. */
 const LONGEST_DESCRIPTION = 50_000;

@@ -3,7 +3,33 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolError } from '../errors.ts';
 import { killProcess } from '../process/end-processes.ts';
-import type { McpAddress, McpProgram, McpServer } from './mcp-server.ts';
+
+/** An MCP server as configured, with what it needs at hand. */
+export interface McpServer {
+  /** Letters, digits and single `_` or `-`: the beginning of its tools' names. */
+  readonly name: string;
+  readonly address: McpProgram | McpAddress;
+  /** Longest duration of one call, in milliseconds. */
+  readonly timeoutMilliseconds: number;
+}
+
+/** A program that is started and spoken to over its standard input and output. */
+interface McpProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Nothing else of the worker's environment is passed on but what the SDK always does: PATH, HOME, USER, LOGNAME, SHELL and TERM. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absolute path. */
+  readonly directory: string;
+}
+
+/** A server that is spoken to over streamable HTTP. */
+interface McpAddress {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Read for each request, so that a key is changed without a restart. `null`: the server wants none. */
+  readonly key: (() => Promise<string>) | null;
+}
 
 /** Largest message of a server, in bytes. The SDK copies what it has with each piece that comes: more would block the worker. */
 const LARGEST_MESSAGE = 10 * 1024 * 1024;
@@ -11,7 +37,7 @@ const LARGEST_MESSAGE = 10 * 1024 * 1024;
 /** Characters of what a program wrote to its standard error that an error shows. */
 const LOG_TAIL = 1_000;
 
-export interface ServerTransport {
+interface ServerTransport {
   readonly transport: Transport;
   /** The end of what the program wrote to its standard error; it says why a program does not start. */
   readonly logTail: () => string;

@@ -1,0 +1,227 @@
+import type { Entry } from '../../context/log/entry.ts';
+import type { MediaLimits } from '../../context/plan/plan.ts';
+import { readableEntries } from '../../context/plan/summary-sizes.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import { isLastPart } from '../../context/policy/part-policy.ts';
+import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import { withoutFileLists } from '../../context/summary/file-lists.ts';
+import { appendMissing, missingFromSummary } from '../../context/summary/must-keep.ts';
+import { sharedSummaryView } from '../../context/summary/shared-summary-request.ts';
+import { insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/summary-quotes.ts';
+import { summaryView } from '../../context/summary/summary-request.ts';
+import type { SummaryRequest } from '../../context/summary/summary-request.ts';
+import { readLastCall } from '../../store/attempts/find-model-call.ts';
+import { readOriginals } from '../../store/compactions/compaction-parts.ts';
+import type { PartSource } from '../../store/compactions/compaction-parts.ts';
+import { readProjectionSource } from '../../store/log/view.ts';
+import { readTurnRequests, readUserMessages } from '../../store/messages/user-messages.ts';
+import { readCalibration } from '../../store/providers/calibrations.ts';
+import { redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
+import { maskText } from '../../tools/runtime/secret-mask.ts';
+import type { SummarizeInput } from '../../turn/activity-values.ts';
+import { sharedRequestOptions, summaryRequestOptions } from '../../turn/agent-snapshot.ts';
+import type { RequestOptions, AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { readFit } from './plan-compaction.ts';
+import { redactedView, redactedOriginals, secretsLeftOut } from './redaction.ts';
+import type { SummaryTask } from './summarize.ts';
+
+/** A provider keeps a prefix at least so long after it was read; a minute is left for the call. Milliseconds. */
+const CACHE_LIFETIME_MILLISECONDS = { '5m': 240_000, '1h': 3_540_000 };
+
+/** A request for a summary, and how it is made. */
+export interface AskedRequest extends SummaryRequest {
+  readonly maximumOutput: number;
+  readonly options: RequestOptions;
+  /** What the server is known to take of images and files: left out as in the request before. */
+  readonly media?: MediaLimits;
+  /** Secrets that were left out of it. */
+  readonly redacted: number;
+}
+
+/** Behind the beginning of the last request where the provider still has it cached, otherwise with a transcript. */
+export async function summaryRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest> {
+  const shared = await sharedRequest(dependencies, task);
+  if (shared !== null) return shared;
+  const request = await transcriptRequest(dependencies, task);
+  const { maximumOutput } = task.source.row.part;
+  return { ...request, maximumOutput, options: summaryRequestOptions(task.snapshot.request) };
+}
+
+/** The model has seen what it shows: nothing is redacted on the way in (R28). */
+async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest | null> {
+  const { database } = dependencies;
+  const { source, snapshot, policy, input, entries } = task;
+  const { compaction, row } = source;
+  if (policy.summary.sharesPrefix === null || snapshot.summarizer.model !== snapshot.model) return null;
+  const last = await readLastCall(database, input.turn.conversationId);
+  const lifetime = CACHE_LIFETIME_MILLISECONDS[snapshot.request?.cacheLifetime ?? '5m'];
+  const isCached = last !== null && last.model === snapshot.model && last.showsNewestCompaction;
+  if (!isCached || last.ageMilliseconds > lifetime) return null;
+  const [check, projection] = await Promise.all([
+    readFit(database, input.turn),
+    readProjectionSource(database, { turn: input.turn, headEntryId: compaction.headEntryId }),
+  ]);
+  const { runtime: _changesWithEachCall, ...shown } = projection.input;
+  const { options, thinkingRoom } = sharedRequestOptions(snapshot.request, row.part.maximumOutput);
+  const request = sharedSummaryView({
+    policy,
+    plan: { ...compaction.plan, form: compaction.form },
+    reason: compaction.reason,
+    part: row.part,
+    failures: row.failures,
+    entries,
+    focus: compaction.focus,
+    contextLines: compaction.contextLines,
+    agent: snapshot,
+    turnIsOpen: compaction.plan.insideTurn,
+    summarizer: check.modelLimits,
+    calibration: check.calibration,
+    shown,
+    fixed: check.fixed,
+    thinkingRoom,
+  });
+  if (request === null) return null;
+  const maximumOutput = Math.min(row.part.maximumOutput + thinkingRoom, check.modelLimits.maximumOutput);
+  return { ...request, maximumOutput, options, redacted: 0, ...definedOf({ media: check.modelLimits.maximumMedia }) };
+}
+
+/** A request of its own, without secrets (R28): those of what it quotes in part are left out before. */
+async function transcriptRequest(
+  dependencies: ActivityDependencies,
+  task: SummaryTask,
+): Promise<SummaryRequest & Pick<AskedRequest, 'redacted'>> {
+  const { focus, instructions, count } = await redactedWords(task);
+  const request = await plainRequest(dependencies, task, { focus, instructions });
+  const { view, redacted } = await redactedView(request.view);
+  return { ...request, view, redacted: redacted + count + task.leftOut };
+}
+
+interface QuotedWords {
+  readonly focus: string | null;
+  readonly instructions: string;
+}
+
+async function redactedWords({ source, snapshot }: SummaryTask): Promise<QuotedWords & { readonly count: number }> {
+  const { focus } = source.compaction;
+  const { texts, count } = await redactTexts([snapshot.instructions, focus ?? '']);
+  const [instructions = '', shown = ''] = texts;
+  return { instructions, focus: focus === null ? null : shown, count };
+}
+
+async function plainRequest(
+  { database }: ActivityDependencies,
+  task: SummaryTask,
+  { focus, instructions }: QuotedWords,
+): Promise<SummaryRequest> {
+  const { source, snapshot, policy, entries } = task;
+  return summaryView({
+    policy,
+    parts: source.compaction.plan.parts,
+    part: source.row.part,
+    entries,
+    previousSummary: previousText(source),
+    partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
+    focus,
+    agent: { ...snapshot, instructions },
+    contextLines: source.compaction.contextLines,
+    turnIsOpen: source.compaction.plan.insideTurn,
+    summarizer: snapshot.summarizer.limits,
+    calibration: await readCalibration(database, { ...task.input.turn, ...snapshot.summarizer }),
+    shorter: source.compaction.form === 'shorter_summary',
+  });
+}
+
+/** A token is never more characters than this in what users write. */
+const CHARACTERS_PER_TOKEN = 8;
+
+/** What a part's text is made from. */
+export interface SummaryWork {
+  readonly input: SummarizeInput;
+  readonly source: PartSource;
+  readonly snapshot: AgentSnapshot;
+  /** The policy as the part asks with it. */
+  readonly policy: CompactionPolicy;
+  /** Originals without their secrets: what the text quotes. */
+  readonly entries: readonly Entry[];
+  /** Secrets that were left out of them. */
+  readonly leftOut: number;
+}
+
+/**
+ * A checked text as it is stored: with what it must not lose and does not name, appended from the
+ * originals instead of being asked for again, with the user's messages where the policy quotes them,
+ * and without Holdfast's own keys and secrets of well-known forms (R28), which are counted.
+ */
+export async function finishedText(
+  dependencies: ActivityDependencies,
+  work: SummaryWork,
+  text: string,
+): Promise<{ readonly text: string; readonly count: number }> {
+  const composed = await composedText(dependencies, work, text);
+  const appended = secretsLeftOut(composed, { of: work.leftOut, already: text });
+  const redacted = await redactSecrets(composed);
+  return { text: redacted.text, count: appended + redacted.count };
+}
+
+async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {
+  const { database, secrets } = dependencies;
+  const { source, snapshot, input } = work;
+  const { compaction, row } = source;
+  if (row.part.kind === 'flush') return maskText(text, secrets);
+  const isExtract = compaction.form === 'extractive_summary';
+  const complete = isExtract ? text : await withMustKeep(dependencies, work, text);
+  const isLast = isLastPart(compaction.plan.parts, row.part);
+  if (!isLast || quotingSection(snapshot.policy) === undefined) return maskText(complete, secrets);
+  const quotedLimit = compaction.plan.quotedLimit ?? 0;
+  const messages = await readUserMessages(database, {
+    conversationId: input.turn.conversationId,
+    headEntryId: compaction.headEntryId,
+    throughSequence: compaction.plan.coveredThroughSequence ?? 0,
+    characters: quotedLimit * CHARACTERS_PER_TOKEN,
+  });
+  const { entries: quoted } = await redactedOriginals(messages);
+  return maskText(insertQuotes(snapshot.policy, complete, quoteUserMessages(quoted, quotedLimit)), secrets);
+}
+
+/** The summary that is updated; its lists of files are kept beside it. */
+export function previousText({ previousSummary }: PartSource): string | null {
+  return previousSummary === null ? null : withoutFileLists(previousSummary.text);
+}
+
+async function withMustKeep(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {
+  const { source, entries } = work;
+  const earlierTexts = [previousText(source) ?? '', ...source.parts.map((part) => part.text ?? '')];
+  const { entries: openRequests } = await redactedOriginals(await openRequestsOf(dependencies, work));
+  const missing = missingFromSummary({ text, entries, earlierTexts, openRequests });
+  return appendMissing(text, missing, source.compaction.plan.summaryLimit);
+}
+
+/** What the running turn was asked and no view shows any more: a summary of a summary must not lose it. */
+async function openRequestsOf({ database }: ActivityDependencies, { source, input }: SummaryWork): Promise<Entry[]> {
+  const { plan, headEntryId } = source.compaction;
+  if (!plan.insideTurn || plan.inPlace === true || !isLastPart(plan.parts, source.row.part)) return [];
+  const requests = await readTurnRequests(database, {
+    conversationId: input.turn.conversationId,
+    turnId: input.turn.turnId,
+    headEntryId,
+    throughSequence: plan.coveredThroughSequence ?? 0,
+  });
+  return requests.filter(({ sequence }) => !plan.keptSequences.includes(sequence));
+}
+
+/** What a part reads, without its secrets. */
+export async function readOriginalsOf(
+  { database }: ActivityDependencies,
+  { input, source: { row, compaction } }: Pick<SummaryWork, 'input' | 'source'>,
+): Promise<Pick<SummaryWork, 'entries' | 'leftOut'>> {
+  const { fromSequence, toSequence } = row.part;
+  if (fromSequence === undefined || toSequence === undefined) return { entries: [], leftOut: 0 };
+  const { conversationId } = input.turn;
+  const range = { conversationId, headEntryId: compaction.headEntryId, fromSequence, toSequence };
+  const originals: Entry[] = [];
+  for await (const page of readOriginals(database, range)) originals.push(...page);
+  const readable = row.part.kind === 'flush' ? originals : readableEntries(compaction.plan, originals);
+  const { entries, count } = await redactedOriginals(readable);
+  return { entries, leftOut: count };
+}
