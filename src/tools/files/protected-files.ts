@@ -4,10 +4,10 @@
  * or by the next person who uses git.
  *
  * Names are compared as the most lenient file system does (letter case, composed letters, invisible characters). A path is judged
- * after links were resolved; of hard links, which have no other path, by the file's number.
+ * after links were resolved. A hard link is a file of its own: no file tool makes one.
  */
-import { existsSync, type Dirent } from 'node:fs';
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** Anywhere in a workspace: some command of Holdfast may be run in any folder. */
@@ -34,8 +34,6 @@ export interface ProtectedFiles {
   placeOf(path: string, access: Access): Place | null;
   /** The place of a name in a folder; `null`: it is protected. */
   below(folder: Place, name: string, access: Access): Place | null;
-  /** Whether a file with several names has one among what is protected. */
-  isLinkToProtected(file: { readonly nlink: number; readonly dev: number; readonly ino: number }): Promise<boolean>;
 }
 
 /**
@@ -70,30 +68,7 @@ export async function protectFiles(root: string, paths: readonly string[]): Prom
     }, top);
   }
 
-  /** Of protected files that can be found without a look at the whole workspace; read once, when it matters. */
-  let numbers: Promise<ReadonlySet<string>> | undefined;
-  async function readNumbers(): Promise<ReadonlySet<string>> {
-    const found = new Set<string>();
-    for (const path of further) await addNumbers(path, found);
-    await addNumbersOfGit({ path: join(root, '.git'), inGit: true }, found);
-    return found;
-  }
-
-  async function addNumbersOfGit(folder: Place, found: Set<string>): Promise<void> {
-    for (const entry of await entriesOf(folder.path)) {
-      const place = below(folder, entry.name, 'read');
-      if (place === null) await addNumbers(join(folder.path, entry.name), found);
-      else if (entry.isDirectory() && entry.name !== 'objects') await addNumbersOfGit(place, found);
-    }
-  }
-
-  return {
-    placeOf,
-    below,
-    async isLinkToProtected(file) {
-      return file.nlink > 1 && (await (numbers ??= readNumbers())).has(numberOf(file));
-    },
-  };
+  return { placeOf, below };
 }
 
 /** Git itself knows a repository's folder by this, whatever its name is: that of a work tree, a submodule, or a bare repository. */
@@ -123,20 +98,4 @@ function comparable(path: string): string {
     .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
     .toLowerCase()
     .replaceAll(/[. ]+(?=[\\/]|$)/g, '');
-}
-
-function numberOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
-  return `${dev}:${ino}`;
-}
-
-/** Adds the file, or all files in the folder; what is not there or may not be seen could not be opened either. */
-async function addNumbers(path: string, numbers: Set<string>): Promise<void> {
-  const found = await lstat(path).catch(() => null);
-  if (found?.isFile() === true) numbers.add(numberOf(found));
-  if (found?.isDirectory() !== true) return;
-  for (const { name } of await entriesOf(path)) await addNumbers(join(path, name), numbers);
-}
-
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  return readdir(folder, { withFileTypes: true }).catch(() => []);
 }

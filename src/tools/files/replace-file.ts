@@ -4,7 +4,7 @@ import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileError, systemErrorCode, ToolError } from '../errors.ts';
-import { openDirectory, refuseClosed, refuseLinked, TEMPORARY_PREFIX, openFile, requireExisting } from './workspace.ts';
+import { openDirectory, refuseClosed, TEMPORARY_PREFIX, openFile, requireExisting } from './workspace.ts';
 import type { Location, OpenDirectory, Workspace } from './workspace.ts';
 
 /** Names the call, so that a retry finds and removes what a killed attempt left behind. */
@@ -33,7 +33,7 @@ export async function replaceFile(
   const { directory, name } = await openParent(workspace, location);
   try {
     refuseClosed(workspace, { real: join(directory.real, name), display, access: 'write' });
-    const mode = await modeOfExisting(workspace, directory.path(name), display);
+    const mode = await modeOfExisting(directory.path(name), display);
     await removeOlderAttempts(directory, call);
     const temporary = directory.path(temporaryName(call, call.attempt));
     try {
@@ -99,14 +99,13 @@ async function openParent(
   return { directory, name };
 }
 
-async function modeOfExisting(workspace: Workspace, path: string, display: string): Promise<number | null> {
+async function modeOfExisting(path: string, display: string): Promise<number | null> {
   try {
     const found = await lstat(path);
     if (found.isDirectory()) throw fileError(Object.assign(new Error(), { code: 'EISDIR' }), display);
     if (!found.isFile()) {
       throw new ToolError('wrong_kind', `${display} is not a regular file, so it is not overwritten.`);
     }
-    await refuseLinked(workspace, found, display);
     return found.mode & 0o7777;
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return null;

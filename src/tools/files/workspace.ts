@@ -12,7 +12,7 @@
  *
  * Inside, some files are protected (`protected-files.ts`): they are checked at the same moments.
  */
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileError, systemErrorCode, ToolError } from '../errors.ts';
@@ -124,11 +124,6 @@ export function refuseClosed(
   if (protectedFiles.placeOf(real, access) === null) throw protectedError(display);
 }
 
-/** @throws ToolError `protected` for another name of a file that tools keep away from */
-export async function refuseLinked({ protectedFiles }: Workspace, file: Stats, display: string): Promise<void> {
-  if (await protectedFiles.isLinkToProtected(file)) throw protectedError(display);
-}
-
 function protectedError(display: string): ToolError {
   return new ToolError(
     'protected',
@@ -152,10 +147,7 @@ export async function openFile(workspace: Workspace, real: string, display: stri
   const { handle } = await openChecked(workspace, real, constants.O_RDONLY | constants.O_NONBLOCK, display);
   try {
     const found = await handle.stat();
-    if (found.isFile()) {
-      await refuseLinked(workspace, found, display);
-      return handle;
-    }
+    if (found.isFile()) return handle;
     throw found.isDirectory()
       ? fileError(Object.assign(new Error(), { code: 'EISDIR' }), display)
       : new ToolError('wrong_kind', `${display} is neither a file nor a directory (a pipe, socket or device).`);
