@@ -30,8 +30,6 @@ export interface ToolContext {
    * key that it was had already. Waits while Postgres is away.
    */
   readonly requireClaim: () => Promise<void>;
-  /** Tells the user what happens now. Not stored, not shown to the model. */
-  readonly progress: (message: string) => void;
   /**
    * Characters of a result that are shown to the model; scales with the model's window.
    * What is longer is stored whole and shown clipped with the way to open the rest.

@@ -42,7 +42,7 @@ const callTool = async (name: string, options: CallOptions = {}) => call(toolNam
 
 describe('the tools of an MCP server', () => {
   test('are read from all pages, named after the server and shown with their schema', () => {
-    expect(tools).toHaveLength(15);
+    expect(tools).toHaveLength(14);
     expect(toolSchema(toolNamed('fixture__echo'))).toEqual({
       name: 'fixture__echo',
       description: 'Does echo.',
@@ -95,12 +95,6 @@ describe('a call of an MCP tool', () => {
     const environment: unknown = JSON.parse((await callTool('environment')).text);
     expect(environment).toMatchObject({ FIXTURE_KEY: 'a-key-that-is-long', MODE: 'test', PATH: process.env['PATH'] });
     expect(environment).not.toHaveProperty('ANTHROPIC_API_KEY');
-  });
-
-  test('passes progress on', async () => {
-    const said: string[] = [];
-    await callTool('steps', { context: { progress: (message) => said.push(message) } });
-    expect(said).toEqual(['step 1', 'step 2', 'step 3']);
   });
 
   test('refuses to sample and to ask the user, and says why', async () => {

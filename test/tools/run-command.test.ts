@@ -243,11 +243,3 @@ test('processes of a call are found by its marker, not those of another call', a
   stop.abort();
   await Promise.all(running);
 });
-
-test('progress tells time and bytes, not output', async () => {
-  const messages: string[] = [];
-  const context = await commandContext({ progress: (message) => messages.push(message) });
-  await call(runCommand, { input: { command: 'echo planted; sleep 1.3' }, context });
-  expect(messages.length).toBeGreaterThan(0);
-  expect(messages[0]).toMatch(/^\d+\.\d s, 8 bytes$/);
-});

@@ -90,19 +90,6 @@ test('a zombie that is replaced behind its last look loses what it would rename'
   expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
 });
 
-test('a zombie whose successor found its text in the file already does not put back what the file was', async () => {
-  const workspace = await temporaryDirectory();
-  await writeFile(join(workspace, 'file.txt'), 'same\n');
-  const input = { content: 'same\n', append: true };
-  const call = { idempotencyKey: 'turn:1:0' };
-  const requireClaim = async (): Promise<void> => {
-    expect((await write(workspace, input, { ...call, attempt: 2 })).text).toContain('already ends with this text');
-    await write(workspace, { content: 'three\n', append: true });
-  };
-  await write(workspace, input, { ...call, attempt: 1, requireClaim });
-  expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('same\nthree\n');
-});
-
 test('what a killed attempt left is removed by the next one, and never listed', async () => {
   const workspace = await temporaryDirectory();
   const key = createHash('sha256').update('turn:1:0').digest('hex').slice(0, 16);

@@ -106,7 +106,6 @@ async function storeAndSearch(sql: Database, file: string, { through, summaries 
     attempt: 1,
     requireClaim: () => Promise.resolve(),
     signal: new AbortController().signal,
-    progress: () => undefined,
     resultLimit: resultLimitFor(WINDOW),
     output: { write: () => Promise.resolve(), bytes: 0 },
     memory,

@@ -41,7 +41,6 @@ export function contextOf(
     workspace: snapshot.workspace,
     protectedPaths: dependencies.protectedPaths,
     idempotencyKey: idempotencyKeyOf(call),
-    progress: () => undefined,
     resultLimit: resultLimitFor(snapshot.modelLimits.window),
     memory: recallOf(dependencies, conversationId, snapshot.memory === undefined ? [] : scopesOf(snapshot)),
     memories: toolMemories(dependencies, { call, snapshot }),

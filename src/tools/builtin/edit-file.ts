@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { EDIT_FILE, READ_FILE } from '../runtime/names.ts';
-import { readWhole, disarmOlderAttempts, replaceFile } from '../files/replace-file.ts';
+import { readWhole, replaceFile } from '../files/replace-file.ts';
 import { replaceText, type ReplaceResult } from '../files/replace-text.ts';
 import { locate, openWorkspace } from '../files/workspace.ts';
 
@@ -32,7 +32,6 @@ export const editFile = defineTool({
     const workspace = await openWorkspace(directory, protectedPaths);
     const location = await locate(workspace, path);
     const call = { idempotencyKey, attempt, requireClaim };
-    await disarmOlderAttempts(workspace, location, call);
     const before = await readWhole(workspace, location);
     const result = replaceText({ before, oldText, newText, all, attempt });
     if (result.kind === 'replaced') {

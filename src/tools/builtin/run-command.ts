@@ -15,9 +15,6 @@ const TIMEOUT_MARGIN_MILLISECONDS = 10_000;
 /** Bytes of output that end a command: it is out of hand. Far above the 64 MB that are kept. */
 const OUTPUT_LIMIT_BYTES = 4 * 1_024 ** 3;
 
-/** Milliseconds between two lines of progress. */
-const PROGRESS_MILLISECONDS = 1_000;
-
 export interface RunCommandOptions {
   /** The worker's own environment, from which the command's is made. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -54,27 +51,22 @@ export function createRunCommand(options: RunCommandOptions): ToolDefinition {
       const { output, signal, idempotencyKey } = context;
       const workspace = await openWorkspace(context.workspace);
       const startedAt = performance.now();
-      const elapsed = (): string => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
-      const timer = setInterval(() => context.progress(`${elapsed()}, ${output.bytes} bytes`), PROGRESS_MILLISECONDS);
-      try {
-        // What a zombie begins was told as of unknown outcome already, and is killed a moment later: better not begun.
-        await context.requireClaim();
-        const end = await runShellCommand({
-          command,
-          directory: workspace.root,
-          environment: childEnvironment({ ...options, idempotencyKey }),
-          idempotencyKey,
-          timeoutMilliseconds: seconds * 1_000,
-          outputLimitBytes: OUTPUT_LIMIT_BYTES,
-          signal,
-          onOutput: (bytes) => output.write(bytes),
-        });
-        if (end.cause === 'aborted') signal.throwIfAborted();
-        const ended = describe(end, seconds);
-        return { content: `[${ended}; ${elapsed()}]`, comparedBy: ended, isError: end.exitCode !== 0 };
-      } finally {
-        clearInterval(timer);
-      }
+      // What a zombie begins was told as of unknown outcome already, and is killed a moment later: better not begun.
+      await context.requireClaim();
+      const end = await runShellCommand({
+        command,
+        directory: workspace.root,
+        environment: childEnvironment({ ...options, idempotencyKey }),
+        idempotencyKey,
+        timeoutMilliseconds: seconds * 1_000,
+        outputLimitBytes: OUTPUT_LIMIT_BYTES,
+        signal,
+        onOutput: (bytes) => output.write(bytes),
+      });
+      if (end.cause === 'aborted') signal.throwIfAborted();
+      const ended = describe(end, seconds);
+      const elapsed = `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+      return { content: `[${ended}; ${elapsed}]`, comparedBy: ended, isError: end.exitCode !== 0 };
     },
   });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { counted } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
 import { WRITE_FILE } from '../runtime/names.ts';
-import { readWhole, disarmOlderAttempts, replaceFile } from '../files/replace-file.ts';
+import { readWhole, replaceFile } from '../files/replace-file.ts';
 import { withLineEndsAround } from '../files/replace-text.ts';
 import { locate, openWorkspace } from '../files/workspace.ts';
 
@@ -26,8 +26,6 @@ export const writeFile = defineTool({
     const { idempotencyKey, attempt, requireClaim } = context;
     const workspace = await openWorkspace(context.workspace, context.protectedPaths);
     const call = { idempotencyKey, attempt, requireClaim };
-    await disarmOlderAttempts(workspace, await locate(workspace, path), call);
-    // Once more: until then an older attempt may have made the file.
     const location = await locate(workspace, path);
     const isNew = location.missing.length > 0;
     let bytes = Buffer.from(content);

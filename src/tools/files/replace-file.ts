@@ -54,25 +54,6 @@ export async function replaceFile(
   }
 }
 
-/**
- * Takes from older attempts of the call what they would rename: to be done before the file is read, so that one that is still at work
- * has changed it by then or never will.
- */
-export async function disarmOlderAttempts(
-  workspace: Workspace,
-  { existing, missing, display }: Location,
-  call: ReplacingCall,
-): Promise<void> {
-  // Where there is no directory, there is nothing in it.
-  if (call.attempt === 1 || missing.length > 1 || (missing.length === 0 && existing === workspace.root)) return;
-  const directory = await openDirectory(workspace, missing.length === 1 ? existing : dirname(existing), display);
-  try {
-    await removeOlderAttempts(directory, call);
-  } finally {
-    await directory.handle.close();
-  }
-}
-
 /** Opens the directory of a file to be, making the missing ones through the handle of the one above. */
 async function openParent(
   workspace: Workspace,

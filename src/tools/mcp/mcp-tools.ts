@@ -85,7 +85,7 @@ function inputOf({ inputSchema }: Tool): z.ZodObject {
 async function callTool(
   connection: McpConnection,
   call: { readonly name: string; readonly input: Record<string, unknown>; readonly effect: ToolEffect },
-  { signal, progress, requireClaim, idempotencyKey }: ToolContext,
+  { signal, requireClaim, idempotencyKey }: ToolContext,
 ): Promise<ToolResult> {
   if (call.effect !== 'none') await requireClaim();
   const params = { name: call.name, arguments: call.input, _meta: { 'holdfast/idempotency-key': idempotencyKey } };
@@ -93,7 +93,6 @@ async function callTool(
     signal,
     // The signal ends the call: it knows the time limit of the tool.
     timeout: 2_147_483_647,
-    onprogress: ({ message, progress: done, total }) => progress(message ?? `${done}${total ? ` of ${total}` : ''}`),
   });
   return { content: contentOf(result), isError: result.isError === true };
 }

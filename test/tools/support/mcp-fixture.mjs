@@ -26,19 +26,9 @@ const tools = [
   tool('echo', { readOnlyHint: true }, { text: { type: 'string', description: 'What comes back.' } }),
   tool('put', { idempotentHint: true }),
   tool('write/now.at-once'),
-  ...[
-    'parts',
-    'structured',
-    'environment',
-    'die',
-    'huge',
-    'twice',
-    'never',
-    'flood',
-    'sample',
-    'steps',
-    'nonsense',
-  ].map((name) => tool(name)),
+  ...['parts', 'structured', 'environment', 'die', 'huge', 'twice', 'never', 'flood', 'sample', 'nonsense'].map(
+    (name) => tool(name),
+  ),
   tool('remove_echo'),
 ];
 
@@ -83,16 +73,6 @@ const calls = {
     );
     return text(JSON.stringify(await Promise.all(answers)));
   },
-  steps: async (_, id, progressToken) => {
-    for (let progress = 1; progress < 4; progress += 1)
-      send({
-        method: 'notifications/progress',
-        params: { progressToken, progress, total: 3, message: `step ${progress}` },
-      });
-    // The SDK drops progress that it reads together with the answer.
-    await ask('ping', {});
-    return text('done');
-  },
   nonsense: () => ({ content: [{ type: 'hologram' }] }),
   remove_echo: () => {
     removed = true;
@@ -114,7 +94,7 @@ async function answer({ id, method, params, result, error }) {
     const nextCursor = from + 5 < tools.length ? String(from + 5) : undefined;
     send({ id, result: { tools: tools.slice(from, from + 5), nextCursor } });
   } else if (method === 'tools/call') {
-    const called = await calls[params.name](params.arguments, id, params._meta?.progressToken);
+    const called = await calls[params.name](params.arguments, id);
     if (called === null) send({ id, error: { code: -32602, message: `there is no tool ${params.name}` } });
     else if (called !== undefined) send({ id, result: called });
   }

@@ -34,7 +34,6 @@ export function callContext(changes: Partial<Omit<ToolContext, 'output'>> = {}):
     attempt: 1,
     signal: new AbortController().signal,
     requireClaim: () => Promise.resolve(),
-    progress: () => undefined,
     resultLimit: 12_000,
     memory: emptyMemory,
     memories: null,
