@@ -1,7 +1,6 @@
 import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
 
-/** What compactions and their summaries must look like. */
 export const COMPACTION_INVARIANTS: readonly Invariant[] = [
   {
     name: 'compactions_numbered',

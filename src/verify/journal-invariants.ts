@@ -118,7 +118,6 @@ function readCalls(sql: Database, scope: VerifyScope): Promise<readonly LedgerCa
     order by turn_id, call_number, call_index`;
 }
 
-/** Conversations by their turns. */
 async function knownTurns(sql: Database, scope: VerifyScope): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ id: string; conversationId: string }[]>`
     select id, conversation_id as "conversationId" from turns where ${inScope(sql, sql`conversation_id`, scope)}`;

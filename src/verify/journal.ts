@@ -4,7 +4,6 @@ import { z } from 'zod';
 export interface JournalLine {
   readonly tool: string;
   readonly effect: 'none' | 'idempotent' | 'once';
-  /** The idempotency key of the call, `turn:call:index`. */
   readonly key: string;
 }
 
@@ -14,7 +13,6 @@ export interface Journal {
   readonly torn: boolean;
 }
 
-/** A line that is none of a journal. */
 export class JournalError extends Error {
   override readonly name = 'JournalError';
   readonly code = 'journal_invalid';

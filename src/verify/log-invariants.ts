@@ -23,7 +23,6 @@ const TOLD_ONCE = [
   ['rules_changed', '{entryId}'],
 ];
 
-/** What the log of entries, messages and events must look like. */
 export const LOG_INVARIANTS: readonly Invariant[] = [
   {
     name: 'log_without_gaps',
@@ -213,7 +212,6 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
   },
 ];
 
-/** Answers read at once. */
 const PAGE = 200;
 
 async function unreadableAnswers(sql: Database, scope: VerifyScope): Promise<readonly Breach[]> {

@@ -155,7 +155,6 @@ async function readHistories(client: Client, turns: readonly TurnRun[], payloadL
 }
 
 interface HistoryRead {
-  /** Bytes. */
   readonly largest: number;
   /** The run that it continues. */
   readonly before: string | null;

@@ -2,7 +2,6 @@ import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
 import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
 
-/** What turns, their model calls and what people decide in them must look like. */
 export const TURN_INVARIANTS: readonly Invariant[] = [
   {
     name: 'ended_turn_leaves_nothing_open',

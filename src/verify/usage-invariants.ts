@@ -6,7 +6,6 @@ const COST_TOLERANCE = 0.000_001;
 /** Seconds. The order in which they are added may differ. */
 const TIME_TOLERANCE = 0.01;
 
-/** What turns and conversations say that they used: what people are told of costs, and what limits are checked against. */
 export const USAGE_INVARIANTS: readonly Invariant[] = [
   {
     name: 'usage_adds_up',

@@ -18,7 +18,6 @@ const INVARIANTS: readonly Invariant[] = [
   ...VIEW_INVARIANTS,
 ];
 
-/** Breaches that one invariant lists by default. */
 const DEFAULT_LIMIT = 20;
 
 export interface VerifyOptions {

@@ -18,7 +18,6 @@ interface Call {
   readonly fingerprint: string;
 }
 
-/** What the model saw, rebuilt from the log. */
 export const VIEW_INVARIANTS: readonly Invariant[] = [
   {
     name: 'view_rebuilds',

@@ -3,11 +3,8 @@ import { StoreError } from '../database/errors.ts';
 
 /** One attempt of an activity, as Temporal names it. */
 export interface ActivityAttempt {
-  /** Of the workflow run that scheduled it. */
   readonly runId: string;
-  /** Unique in the run. */
   readonly activityId: string;
-  /** From 1. */
   readonly attempt: number;
 }
 
@@ -25,13 +22,11 @@ export function isReplaced(sql: Queries, column: Fragment, { runId, activityId, 
     and (${column}).attempt > ${attempt}, false)`;
 }
 
-/** Whether what stands in the column is of this attempt or of one before it of the same activity. */
 export function isUpTo(sql: Queries, column: Fragment, { runId, activityId, attempt }: ActivityAttempt): Fragment {
   return sql`coalesce((${column}).run_id = ${runId} and (${column}).activity_id = ${activityId}
     and (${column}).attempt <= ${attempt}, false)`;
 }
 
-/** @param work what it wanted to try */
 export function replacedAttempt(work: string, { attempt }: ActivityAttempt): StoreError {
   return new StoreError(
     'superseded_attempt',

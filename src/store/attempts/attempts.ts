@@ -10,7 +10,6 @@ import { writeAsTurn } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 import { addUsage } from './usage.ts';
 
-/** A call of a model that a turn pays for; it may take several attempts. */
 export type PaidCall = { readonly turn: TurnReference } & (
   | { readonly purpose: 'step'; readonly callNumber: number }
   | { readonly purpose: 'summary_part'; readonly compactionId: string; readonly part: number }
@@ -50,24 +49,19 @@ function nameOf(call: PaidCall): string {
   }
 }
 
-/** Evidence of an answer with neither text nor a tool call. */
 export const EMPTY_ANSWER = 'empty_answer';
 
-/** What the ledger holds of a call. */
 export interface Attempts {
   /** Number of the newest; 0 before the first. */
   readonly newest: number;
   /** Failures of the model: a worker's death, a rate limit or an outage is none. */
   readonly failures: number;
-  /** Of them, answers that were empty. */
   readonly emptyAnswers: number;
   /** Rate limits and outages: they pass by themselves and use up no retry. */
   readonly refusals: number;
-  /** Attempts that never reported what came of them. */
   readonly unreported: number;
   /** The attempt whose answer is in the log; `null`: none. */
   readonly answered: number | null;
-  /** A newer attempt of the activity has registered. */
   readonly isReplaced: boolean;
   /** Number of the call at which the turn last gave a model up; 0: it did not. */
   readonly givenUpAt: number;
@@ -91,15 +85,10 @@ export async function readAttempts(sql: Queries, call: PaidCall, by?: ActivityAt
   return row;
 }
 
-/** An attempt that is registered. */
 export interface RegisteredAttempt extends Pick<Attempts, 'failures' | 'unreported'> {
   readonly attempt: number;
 }
 
-/**
- * Registers an attempt of a summary before the model is asked.
- * @throws StoreError `superseded_attempt`: a newer attempt of the activity has registered
- */
 export async function registerAttempt(
   sql: Transaction,
   call: PaidCall,
@@ -118,11 +107,9 @@ export function replacedCall(call: PaidCall, by: ActivityAttempt): StoreError {
 
 export interface NewAttempt {
   readonly by: ActivityAttempt;
-  /** `provider/model`. */
   readonly model: string;
   /** Input tokens of the request: what the attempt is taken to have cost when it never reports. */
   readonly estimatedTokens: number;
-  /** What the request of a step shows. */
   readonly view?: {
     readonly headEntryId: string;
     readonly compactions: number;
@@ -151,13 +138,11 @@ export async function insertAttempt(
       ${attemptColumn(sql, by)})`;
 }
 
-/** How an attempt ended, and what it cost. */
 export interface AttemptEnd {
   readonly attempt: number;
   readonly usage: ReportedUsage | null;
   /** Dollars; `null` when the price is unknown, 0 for a call that was refused before it cost anything. */
   readonly cost: number | null;
-  /** `null`: unknown. */
   readonly durationMilliseconds: number | null;
   /** Absent: its answer is kept. */
   readonly failure?: {
@@ -166,12 +151,10 @@ export interface AttemptEnd {
     /** Code; never the vendor's words. */
     readonly evidence: string;
     readonly status?: number | null;
-    /** The vendor's own words. */
     readonly message?: string | null;
   };
 }
 
-/** What is known of an attempt once it is over. */
 export function endColumns(sql: Queries, { epoch }: TurnReference, end: Omit<AttemptEnd, 'attempt'>): Fragment {
   const { usage, failure } = end;
   const { kind = null, evidence, status = null, message = null } = failure ?? {};
@@ -199,7 +182,6 @@ export async function endAttempt({ sql, turn }: Pick<Writer, 'sql' | 'turn'>, ca
 /**
  * An attempt of a summary ended unpaid: the provider refused it, or was not reached. Reported again, it changes nothing.
  * @param beside what is written in the same transaction, told the tries so far
- * @throws StoreError `stale_epoch`
  */
 export async function withdrawAttempt(
   sql: Database,

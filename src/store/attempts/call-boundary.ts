@@ -2,11 +2,9 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import { StoreError } from '../database/errors.ts';
 import type { Transaction } from '../database/database.ts';
 
-/** Where in a turn something is appended. */
 export interface CallBoundary {
   /** Of the model call that will see it first. */
   readonly callNumber: number;
-  /** Temporal's id of the run that appends it. */
   readonly runId: string;
 }
 

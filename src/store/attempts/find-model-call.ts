@@ -9,13 +9,11 @@ export interface ModelCallAddress {
   readonly attempt?: number;
 }
 
-/** One try of a model call, by the numbers a user names it with. */
 export interface FoundModelCall {
   readonly turn: number;
   readonly turnId: string;
   readonly callNumber: number;
   readonly attempt: number;
-  /** `provider/model`. */
   readonly model: string;
   /** `registered` without an end: the worker died, and nobody knows whether the call was paid. */
   readonly state: 'registered' | 'answered' | 'failed';
@@ -32,7 +30,6 @@ export interface FoundModelCall {
   readonly startedAt: Date;
 }
 
-/** The newest call that the address fits; `null` when there is none. */
 export async function findModelCall(
   sql: Database,
   conversationId: string,
@@ -42,7 +39,6 @@ export async function findModelCall(
   return found ?? null;
 }
 
-/** Calls that the address fits, newest first. */
 export async function findModelCalls(
   sql: Database,
   request: { readonly conversationId: string; readonly address?: ModelCallAddress; readonly limit: number },
@@ -70,7 +66,6 @@ export async function readLastCall(
   sql: Database,
   conversationId: string,
 ): Promise<{
-  /** `provider/model`. */
   readonly model: string;
   /** Since its answer was stored. */
   readonly ageMilliseconds: number;

@@ -2,7 +2,6 @@ import type { ContentPart } from '../../context/log/content.ts';
 import type { Database } from '../database/database.ts';
 import type { ToolCallOutcome } from './tool-call-rows.ts';
 
-/** A result that came too late, for people. */
 export interface LateToolResult {
   readonly turnId: string;
   readonly callNumber: number;
@@ -14,7 +13,6 @@ export interface LateToolResult {
   readonly receivedAt: string;
 }
 
-/** Results of turns that are kept beside the log, in order of arrival. */
 export async function listLateToolResults(sql: Database, turnIds: readonly string[]): Promise<LateToolResult[]> {
   if (turnIds.length === 0) return [];
   return sql<LateToolResult[]>`

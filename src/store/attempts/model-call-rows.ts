@@ -12,7 +12,6 @@ export interface ModelCallRow {
   readonly state: 'registered' | 'answered' | 'failed';
   readonly model: string;
   readonly headEntryId: string;
-  /** Compactions that had been committed when it was made. */
   readonly compactions: number;
   readonly viewFingerprint: string;
   readonly rendererVersion: number;
@@ -22,11 +21,9 @@ export interface ModelCallRow {
   readonly cost: number | null;
   readonly stopReason: StopReason | null;
   readonly failure: {
-    /** `superseded`: an answer that came after a newer attempt had registered. */
     readonly kind: ModelFailure['kind'] | 'superseded';
     readonly evidence: string;
     readonly status: number | null;
-    /** The vendor's own words. */
     readonly message: string | null;
   } | null;
   readonly durationMilliseconds: number | null;

@@ -14,16 +14,12 @@ export interface ModelCallRegistration {
   readonly turn: TurnReference;
   readonly callNumber: number;
   readonly by: ActivityAttempt;
-  /** `provider/model`. */
   readonly model: string;
-  /** Newest entry that the request shows. */
   readonly headEntryId: string;
-  /** Newest compaction that the request takes into account. */
   readonly compactionId: string | null;
   /** Hash of the request's view, to prove later that a rebuilt view is the one the model saw. */
   readonly viewFingerprint: string;
   readonly rendererVersion: number;
-  /** Tokens of the whole request by the calibrated estimate. */
   readonly estimatedTokens: number;
   /** What the request may hold, tokens; the event tells it beside the estimate. */
   readonly inputBudget?: number;
@@ -89,7 +85,6 @@ export interface ModelFailure {
   readonly callNumber: number;
   readonly attempt: number;
   readonly kind: 'overflow' | 'retryable' | 'rate_limited' | 'unreachable' | 'permanent' | 'aborted' | 'refused';
-  /** Code of the classifier's evidence; never the vendor's words. */
   readonly evidence: string;
   readonly status: number | null;
   /** The vendor's own words, keys masked; kept for a call that was refused for good. */
@@ -103,7 +98,6 @@ export interface ModelFailure {
 /**
  * Notes how a try failed and what it cost; returns the tries of this call. An older attempt of the same turn is noted too, since it was paid; a repeated note changes nothing.
  * @param beside what is written in the same transaction, told those tries
- * @throws StoreError `stale_epoch`
  */
 export async function recordModelFailure(
   sql: Database,

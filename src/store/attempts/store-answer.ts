@@ -17,7 +17,6 @@ import { addUsage } from './usage.ts';
 export interface AnswerToStore {
   readonly turn: TurnReference;
   readonly callNumber: number;
-  /** The number that `registerModelCall` returned. */
   readonly attempt: number;
   /** The entry that the request ended with; the answer becomes its child. */
   readonly headEntryId: string;

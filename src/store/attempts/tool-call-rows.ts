@@ -19,7 +19,6 @@ export type ToolCallOutcome =
   /** The turn ended before it was claimed, or it was not allowed. */
   | 'not_run';
 
-/** What a claim had written when it was last noted. */
 export interface PartialToolOutput {
   /** Beginning and end, keys masked. */
   readonly text: string;
@@ -33,29 +32,24 @@ export function partialOutput(sql: Queries): Fragment {
     'at', iso_time(partial_at)) end`;
 }
 
-/** A call that nobody will finish, and why. */
 export interface OpenToolCall {
   readonly callNumber: number;
   readonly callIndex: number;
   readonly name: string;
   /** `requested`: never claimed, or given back each time, so it had no effect. `claimed`: it may have acted. */
   readonly state: 'requested' | 'claimed';
-  /** When it was claimed last. */
   readonly claimedAt: string | null;
-  /** What it had written by then. */
   readonly partialOutput: PartialToolOutput | null;
   readonly cause: 'stopped' | 'interrupted' | 'turn_ended';
   /** What was decided instead of running it: a refusal, by a person or by time, or the answer to its question. It had no effect, claimed or not. */
   readonly decision: Decision | null;
 }
 
-/** Words the result that an open call gets. Pure. */
 export type CloseToolCall = (call: OpenToolCall) => NewContent;
 
 export interface ToolCallRow {
   readonly callNumber: number;
   readonly callIndex: number;
-  /** The answer that makes it. */
   readonly entryId: string;
   readonly name: string;
   readonly providerCallId: string;
@@ -67,7 +61,6 @@ export interface ToolCallRow {
   readonly workerIdentity: string | null;
   /** The try of an activity that claimed it last; `null` before. */
   readonly claimer: { readonly runId: string; readonly activityAttempt: number } | null;
-  /** Made for the newest claim; `null` before. */
   readonly claimId: string | null;
   /** Claims, from the first one on, that were given back before the tool began. As many as `attempt`: nothing acted yet. */
   readonly givenBack: number;
@@ -76,11 +69,9 @@ export interface ToolCallRow {
   readonly resultEntryId: string | null;
   /** Tells the call with its result from others of the turn; `null` while there is none, or when the end of the turn closed the call. */
   readonly fingerprint: string | null;
-  /** Of the newest claim, while it has no result. */
   readonly partialOutput: PartialToolOutput | null;
 }
 
-/** @throws StoreError `tool_call_not_found` */
 export async function readToolCall(
   sql: Queries,
   call: Omit<ToolCallReference, 'turn'> & Omit<TurnReference, 'epoch'>,

@@ -25,7 +25,6 @@ export type { StoredToolResult, ToolResultToStore } from './tool-results.ts';
 
 export interface RequestedToolCall {
   readonly name: string;
-  /** The provider's id of the call. */
   readonly providerCallId: string;
   /** As the model wrote them. */
   readonly arguments: string;
@@ -33,25 +32,20 @@ export interface RequestedToolCall {
   readonly attempt: number;
 }
 
-/** A call that has no result yet. */
 interface OpenCall extends RequestedToolCall {
   /** What stands of it when a person was asked about it; `null`: it never asked. */
   readonly decision: Decision | null;
 }
 
-/** The try of an activity that claims a call. */
 export interface Claimer {
   /** Made for this try alone: a claim that has it is its own, also when the reply to the claim was lost. */
   readonly claimId: string;
   readonly workerIdentity: string;
-  /** Temporal's id of the workflow run that scheduled the activity. */
   readonly runId: string;
-  /** Attempt of the activity, from 1. */
   readonly activityAttempt: number;
 }
 
 export type ToolClaim =
-  /** The caller may act now. */
   | ({ readonly state: 'claimed' } & OpenCall)
   /**
    * An earlier claim has no result. Nothing was written: decide by the tool's effect, then call
@@ -61,7 +55,6 @@ export type ToolClaim =
       readonly state: 'claimed_before';
       readonly claimedAt: string;
       readonly workerIdentity: string;
-      /** What the earlier claim had written; `null` when nothing is known of it. */
       readonly partialOutput: PartialToolOutput | null;
       /** Workers that took the call and of which nothing more was heard. */
       readonly lost: number;
@@ -114,7 +107,6 @@ export async function claimToolCall(
   });
 }
 
-/** Whether the newest claim was made by this try. */
 function isHeldBy(
   { claimId, claimer, workerIdentity, attempt, givenBack }: ToolCallRow,
   claim: ToolCallReference & Claimer,
@@ -203,7 +195,6 @@ async function writeClaim(
 /**
  * Notes what the running claim has written so far, for the case that its worker dies. `false`: another one
  * took the call over or finished it.
- * @throws StoreError `stale_epoch`
  */
 export async function keepPartialOutput(
   sql: Database,

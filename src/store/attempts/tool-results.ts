@@ -15,13 +15,10 @@ export interface ToolResultToStore extends ToolCallReference, NewContent {
   readonly attempt: number;
   readonly outcome: ToolCallOutcome;
   readonly workerIdentity: string;
-  /** Tells the call with this result from others of the turn. */
   readonly fingerprint: string;
   /** What the tool came to after this attempt had given it up: late where the attempt has stored a result for it. Default: false. */
   readonly afterItsEnd?: boolean;
-  /** Replaces the plan note, in the same transaction. */
   readonly plan?: NewContent;
-  /** A rule to be pinned, in the same transaction. */
   readonly pin?: string;
 }
 
@@ -63,7 +60,6 @@ function finishingAttempt({ attempt, outcome }: ToolResultToStore): number {
   return outcome === 'outcome_unknown' ? attempt + 1 : attempt;
 }
 
-/** The statements do not wait for one another's results: they travel to Postgres together. */
 async function appendResult(writer: Writer, result: ToolResultToStore, { name }: ToolCallRow): Promise<void> {
   const { sql, turn, event } = writer;
   const { callNumber, callIndex, outcome, plan, entryId, attempt, fingerprint } = result;

@@ -54,7 +54,6 @@ export async function addUsage(
   return row?.cost ?? null;
 }
 
-/** Counts the totals of steps, tool calls and time anew, for a conversation whose rows came from elsewhere. */
 export async function recountTotals(sql: Queries, conversationId: string): Promise<void> {
   await sql`select recount_totals(${conversationId})`;
 }

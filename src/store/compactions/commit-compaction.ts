@@ -20,15 +20,12 @@ import type { TurnWriter } from '../database/transaction.ts';
 export interface CommitCompactionRequest {
   readonly turn: TurnReference;
   readonly compactionId: string;
-  /** Text and facts of the finished summary; `null` when the form has none. */
   readonly summary: NewSummary | null;
   /** View right after the commit, without `fixed`: what later sums are added to. The continuation note not included. */
   readonly viewAfter: Measurements;
   /** Tokens by the calibrated estimate, measured as `plan.tokensBefore` was. Refused unless smaller. */
   readonly tokensAfter: number;
-  /** Note that tells the model to go on; appended after the marker. */
   readonly continuation: NewContent | null;
-  /** The summary becomes a memory in the same transaction; `null`: it does not. */
   readonly memory?: NewPartMemory | null;
   /** Tokens of the view before the summary was shortened to fit; `null` when it fitted. */
   readonly guardedFrom?: number | null;
@@ -38,7 +35,6 @@ export interface NewSummary {
   readonly text: string;
   /** The block as it stands in the view. */
   readonly measurements: Measurements;
-  /** Title and text of each section. */
   readonly sections: readonly { readonly title: string; readonly text: string }[];
   /** Cumulative. */
   readonly files: SummaryLedger;

@@ -20,31 +20,25 @@ import { writeAsTurn } from '../database/transaction.ts';
 export interface PartReference {
   readonly turn: TurnReference;
   readonly compactionId: string;
-  /** Number of the part. */
   readonly part: number;
 }
 
 export interface PartRow {
   readonly part: PlanPart;
   readonly state: 'planned' | 'written' | 'failed';
-  /** Failures of the model so far. */
   readonly failures: number;
-  /** The text, once written. */
   readonly text: string | null;
   readonly promptVersion: string | null;
 }
 
-/** What one part reads, besides its entries. */
 export interface PartSource {
   readonly compaction: CompactionRow;
   readonly row: PartRow;
-  /** The summary that is updated; `null` for the first one. */
   readonly previousSummary: PreviousSummary | null;
   /** Merge only: the parts of earlier waves, in order. */
   readonly parts: readonly PartRow[];
 }
 
-/** @throws StoreError `compaction_not_found` */
 export async function readPart(sql: Database, { compactionId, part }: PartReference): Promise<PartSource> {
   const [compaction, parts] = await Promise.all([getCompaction(sql, compactionId), listParts(sql, compactionId)]);
   const row = parts.find((each) => each.part.number === part);
@@ -66,7 +60,6 @@ function partNotFound(compactionId: string, part: number): StoreError {
   return new StoreError('compaction_not_found', `compaction ${compactionId} has no part ${part}`);
 }
 
-/** All parts of a compaction in order. */
 export async function listParts(sql: Queries, compactionId: string): Promise<PartRow[]> {
   const rows = await sql<
     {
@@ -108,7 +101,6 @@ export async function listParts(sql: Queries, compactionId: string): Promise<Par
 /** Entries per page of `readOriginals`: contents are a few kilobytes, and large ones are clipped when stored. */
 const PAGE_ENTRIES = 100;
 
-/** The originals of a range of the branch, oldest first, in pages. */
 export async function* readOriginals(
   sql: Database,
   range: {
@@ -177,17 +169,14 @@ async function requirePart(
   return row;
 }
 
-/** Where a part's text is kept beyond the conversation. */
 export type NewPartMemory = MemoryScope & { readonly id: string; readonly sourceId: string };
 
 export interface PartText {
   readonly text: string;
   readonly promptVersion: string;
-  /** `provider/model` that wrote it. Default: none did. */
   readonly model?: string | null;
   /** The attempt that ended with it, or that failed and made it necessary; `null`: no model was asked. */
   readonly call: AttemptEnd | null;
-  /** The text becomes a memory in the same transaction. Default: it does not. */
   readonly memory?: NewPartMemory | null;
   /** Secrets that were left out of what the model read and of the text. Default: none. */
   readonly redacted?: Readonly<Record<'input' | 'output', number>>;
@@ -235,7 +224,6 @@ export async function recordPartFailure(
   sql: Database,
   request: PartReference & {
     readonly call: AttemptEnd & Required<Pick<AttemptEnd, 'failure'>>;
-    /** No further try follows. */
     readonly final: boolean;
   },
 ): Promise<{ readonly failures: number }> {

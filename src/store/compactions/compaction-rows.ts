@@ -8,7 +8,6 @@ import { parseMeasurements } from '../log/measurement-columns.ts';
 /** `planned`: being carried out. `committed`: in force. `failed`: replaced by a weaker form, or none was left. `abandoned`: its turn ended. */
 export type CompactionStatus = 'planned' | 'committed' | 'failed' | 'abandoned';
 
-/** Lines before and after the instruction to a summarizing model. */
 export interface ContextLines {
   readonly prepend: readonly string[];
   readonly append: readonly string[];
@@ -31,13 +30,11 @@ export interface CompactionRow {
   readonly focus: string | null;
   /** What a hook stored with it, or the compaction before. */
   readonly details: JsonValue;
-  /** What hooks add to the request for the summary. */
   readonly contextLines: ContextLines;
   /** Newest entry when it was planned. */
   readonly headEntryId: string;
   /** The compaction whose summary this one updates. */
   readonly previousCompactionId: string | null;
-  /** Marker entry, once committed. */
   readonly markerEntryId: string | null;
   /** Newest entry after the commit: the marker or the continuation note. */
   readonly committedHeadEntryId: string | null;
@@ -45,13 +42,11 @@ export interface CompactionRow {
   readonly nextCompactionId: string | null;
   readonly tokensBefore: number;
   readonly tokensAfter: number | null;
-  /** Code of why it failed or was abandoned. */
   readonly failure: string | null;
   readonly createdAt: string;
   readonly finishedAt: string | null;
 }
 
-/** @throws StoreError `compaction_not_found` */
 export async function getCompaction(sql: Queries, compactionId: string): Promise<CompactionRow> {
   const [row] = isId(compactionId)
     ? await sql<CompactionRow[]>`
@@ -85,7 +80,6 @@ async function readOperations(sql: Queries, compactionId: string): Promise<Opera
   return rows.map(toOperation);
 }
 
-/** Of the columns `id` (the entry's), `kind`, `head_characters`, `tail_characters`, `array_items` and `measurements`. */
 export function toOperation(row: {
   readonly id: string;
   readonly kind: Operation['kind'];

@@ -70,7 +70,6 @@ export async function replanCompaction(
 /**
  * Ends a plan without effect: `failed` when no weaker form is left (a compact command is served by
  * that), `abandoned` when it is no longer wanted. Nothing happens when it is finished already.
- * @throws StoreError `stale_epoch`
  */
 export async function endCompaction(
   sql: Database,
@@ -99,7 +98,6 @@ export async function endCompaction(
   });
 }
 
-/** Text of a committed summary; `null` when there is none. */
 export async function readSummaryText(
   sql: Database,
   compactionId: string,
@@ -127,10 +125,8 @@ export interface SummaryRow {
   /** Last entry that the summary covers, by sequence; `null` for a pass without summary. */
   readonly coveredThroughSequence: number | null;
   readonly firstKeptSequence: number | null;
-  /** Entries that it clips, clears or strips. */
   readonly operations: number;
   readonly parts: readonly PlanPart[];
-  /** Branch on which it was made. */
   readonly branch: number;
   /** Number of the compaction whose summary it updates; `null` when it updates none. */
   readonly updates: number | null;
@@ -147,7 +143,6 @@ export interface SummaryRow {
   /** Tokens of these calls, and of them those read from the provider's cache. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
-  /** Milliseconds from plan to commit. */
   readonly durationMilliseconds: number;
   /** Of the commit. */
   readonly createdAt: string;
@@ -193,7 +188,6 @@ export async function listSummaries(
     order by c.number desc limit ${request.limit ?? 100}`;
 }
 
-/** The query as it stands inside a JSON string. */
 function inJson(query: string): string {
   return JSON.stringify(query).slice(1, -1);
 }

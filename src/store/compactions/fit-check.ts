@@ -16,7 +16,6 @@ import { onlySteps } from '../turns/turn-limits.ts';
 export { readPlanSource } from './plan-source.ts';
 export type { PlanSource } from './plan-source.ts';
 
-/** All that decides whether the next request fits. */
 export interface FitCheck {
   readonly headEntryId: string;
   readonly headSequence: number;
@@ -31,20 +30,15 @@ export interface FitCheck {
   /** The newest usage that the provider reported for this model since the newest compaction; older usage never counts (R3). */
   readonly reported: {
     readonly usage: ReportedUsage;
-    /** Measurements of the answer that reported it. */
     readonly answer: Measurements;
-    /** Measurements of what came after it. */
     readonly since: Measurements;
   } | null;
-  /** The newest committed compaction, or `null`. */
   readonly compactionId: string | null;
   /** A compaction that is planned and not finished: join it instead of planning another (R4). */
   readonly plannedCompactionId: string | null;
-  /** Message ids of the compact commands that wait to be served. */
   readonly compactRequests: readonly string[];
   /** Messages wait for the next step. Not in a turn for a command, which has none. */
   readonly steers: boolean;
-  /** What the turn may use. */
   readonly limits: SpendingLimits;
   /** Model calls of the turn that were answered. */
   readonly steps: number;

@@ -12,7 +12,6 @@ export interface CoveredEntry {
 
 /** An entry that a compaction shows shorter from then on. */
 export interface ChangedEntry extends CoveredEntry {
-  /** `null` for what is no tool's result. */
   readonly toolName: string | null;
   readonly method: Operation['kind'];
   readonly charactersBefore: number;
@@ -46,7 +45,6 @@ interface CompactionColumns {
   readonly versions: readonly (string | null)[];
 }
 
-/** Every committed compaction of a conversation with what it read and changed, oldest first. */
 export async function readLineage(sql: Database, conversationId: string): Promise<CompactionLineage[]> {
   if (!isId(conversationId)) return [];
   const rows = await sql<CompactionColumns[]>`

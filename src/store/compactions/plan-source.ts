@@ -10,12 +10,10 @@ import { isId } from '../database/ids.ts';
 import { staleEpoch } from '../messages/waiting.ts';
 import { readOutlines } from '../log/packed-outlines.ts';
 
-/** The view in sizes. */
 export interface ViewOutline {
   /** Outlines of the branch that the view needs: kept ones, kept older user messages, newest notes. Oldest first. */
   readonly entries: readonly EntryOutline[];
   readonly summary: SummaryInForce | null;
-  /** In force on these entries, the newest per entry. */
   readonly operations: readonly Operation[];
 }
 

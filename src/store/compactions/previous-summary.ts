@@ -7,16 +7,13 @@ import type { ViewPoint } from '../conversations/branch-path.ts';
 import type { Queries } from '../database/database.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
 
-/** What a new summary is made on top of. */
 export interface PreviousSummary {
   readonly compactionId: string;
   readonly text: string;
   readonly files: SummaryLedger;
-  /** What a hook stored with it. */
   readonly details: JsonValue;
 }
 
-/** The summary of a compaction; `null` without one. */
 export async function readPreviousSummary(sql: Queries, compactionId: string | null): Promise<PreviousSummary | null> {
   if (compactionId === null) return null;
   const [row] = await sql<{ summary: string | null; files: SummaryLedger | null; details: JsonValue }[]>`
@@ -25,7 +22,6 @@ export async function readPreviousSummary(sql: Queries, compactionId: string | n
   return { compactionId, text: row.summary, files: row.files ?? { read: [], modified: [] }, details: row.details };
 }
 
-/** A stretch of a branch. */
 export interface CallRange {
   readonly conversationId: string;
   readonly headEntryId: string;
@@ -33,7 +29,6 @@ export interface CallRange {
   readonly toSequence: number;
 }
 
-/** Calls of the named tools in a range, oldest first. */
 export async function readCallsOf(
   sql: Queries,
   range: CallRange,

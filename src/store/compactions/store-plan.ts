@@ -18,16 +18,13 @@ import type { TurnWriter } from '../database/transaction.ts';
 export interface StorePlanRequest {
   readonly turn: TurnReference;
   readonly callNumber: number;
-  /** Id for the compaction if it is new. */
   readonly compactionId: string;
   readonly plan: CompactionPlan;
   readonly reason: CompactionReason;
   readonly preset: string;
   /** The head that the plan was made for; another head refuses the plan as `head_moved`. */
   readonly headEntryId: string;
-  /** What hooks decided. Default: nothing. */
   readonly hook?: HookData;
-  /** The counts that led to the pass; the event tells them. */
   readonly figures?: CheckFigures;
 }
 
@@ -92,7 +89,6 @@ function planText(plan: CompactionPlan): string {
   return jsonText({ ...plan, operations: undefined });
 }
 
-/** @throws StoreError `head_moved` */
 export function requireHead({ conversation }: TurnWriter, headEntryId: string): void {
   if (conversation.head_entry_id === headEntryId) return;
   throw new StoreError(
@@ -104,11 +100,9 @@ export function requireHead({ conversation }: TurnWriter, headEntryId: string): 
 export interface NewPlan extends StorePlanRequest {
   readonly focus: string | null;
   readonly formNumber: number;
-  /** The failed plan that this one replaces. */
   readonly replaces: string | null;
 }
 
-/** A plan with its operations and parts. */
 export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<void> {
   const { sql, turn } = writer;
   const { compactionId, plan, focus } = request;

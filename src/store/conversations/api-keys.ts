@@ -48,7 +48,6 @@ export async function insertApiKey(sql: Database, hash: Uint8Array, key: KeyToMa
   return row;
 }
 
-/** The key with this hash, if it is in force; its use is noted once a minute. */
 export async function findApiKey(sql: Database, hash: Uint8Array): Promise<ApiKey | null> {
   const [row] = await sql<(ApiKey & { readonly is_use_noted: boolean })[]>`
     select ${keyColumns(sql)}, coalesce(last_used_at > holdfast_now() - interval '1 minute', false) as is_use_noted
@@ -60,7 +59,6 @@ export async function findApiKey(sql: Database, hash: Uint8Array): Promise<ApiKe
   return key;
 }
 
-/** Which of these keys are in force. */
 export async function listKeysInForce(sql: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string }[]>`
     select id from api_keys
@@ -68,12 +66,10 @@ export async function listKeysInForce(sql: Database, ids: readonly string[]): Pr
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Of all tenants, the newest first. */
 export async function listApiKeys(sql: Database): Promise<ApiKey[]> {
   return sql<ApiKey[]>`select ${keyColumns(sql)} from api_keys order by created_at desc, id desc`;
 }
 
-/** Whether there was a key with this id; one that was revoked before stays so. */
 export async function revokeApiKey(sql: Database, id: string): Promise<boolean> {
   const { count } = await sql`
     update api_keys set revoked_at = coalesce(revoked_at, holdfast_now()) where id::text = ${id}`;

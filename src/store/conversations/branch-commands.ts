@@ -4,11 +4,9 @@ import type { Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { newestOnPath } from '../log/newest-on-path.ts';
 
-/** Why a fork or a switch is not carried out. */
 export type BranchRefusal =
   /** A turn began after it was sent: the conversation was not idle. */
   | 'conversation_busy'
-  /** The branch does not exist. */
   | 'branch_unknown';
 
 /** A place to go on from. `headEntryId` null: before the first entry. */
@@ -18,7 +16,6 @@ export interface BranchPlace {
   readonly headSequence: number;
 }
 
-/** A fork or switch that waits, with where it leads. */
 export interface BranchCommand {
   readonly messageId: string;
   readonly kind: 'fork' | 'switch';
@@ -47,7 +44,6 @@ interface WaitingColumns {
   readonly head_sequence: number | null;
 }
 
-/** The oldest fork or switch that waits, and what it means now. */
 export async function readBranchCommand(sql: Queries, turn: TurnReference): Promise<ReadBranchCommand> {
   const { conversationId, turnId } = turn;
   const [row] = await sql<WaitingColumns[]>`
@@ -113,7 +109,6 @@ async function leafOf(sql: Queries, conversationId: string, branch: number): Pro
   return row === undefined ? null : { branch, headEntryId: row.head, headSequence: row.sequence ?? 0 };
 }
 
-/** Sequence of the newest entry that lies on both paths; 0 for none. */
 async function commonAncestor(
   sql: Queries,
   conversationId: string,

@@ -4,10 +4,8 @@ import { toOperation } from '../compactions/compaction-rows.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
 
-/** A place in the entry tree from which a view is looked at. */
 export interface ViewPoint {
   readonly conversationId: string;
-  /** Branch of the head. */
   readonly branch: number;
   readonly headEntryId: string;
   readonly headSequence: number;
@@ -48,7 +46,6 @@ function countsNone({ compactions, compactionsOver = 0 }: ViewPoint): boolean {
 export interface StoredSummary extends SummaryInForce {
   readonly text: string;
   readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
-  /** What a hook stored with it. */
   readonly details: JsonValue;
 }
 
@@ -162,7 +159,6 @@ export async function readOperationsInForce(sql: Queries, scope: ViewScope): Pro
   return rows.map(toOperation);
 }
 
-/** What the view knows of its compactions besides their effects. */
 export interface NewestCompaction {
   /** The newest that the point counts, on whatever branch it was made. */
   readonly compactionId: string;
@@ -173,7 +169,6 @@ export interface NewestCompaction {
   readonly changedThroughSequence: number | null;
 }
 
-/** `null` when the point counts no compaction. */
 export async function readNewestCompaction(
   sql: Queries,
   { point, summary }: ViewScope,

@@ -4,7 +4,6 @@ import type { Fragment, Queries } from '../database/database.ts';
 /** The newest turn on the path of a branch that was more than a command: the task that a resume there goes on with. */
 export interface BranchTask {
   readonly branch: number;
-  /** The conversation goes on with this branch. */
   readonly active: boolean;
   readonly turnId: string;
   readonly outcome: TurnOutcome | null;

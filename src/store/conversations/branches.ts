@@ -5,34 +5,25 @@ import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { newestOnPath } from '../log/newest-on-path.ts';
 
-/** A branch as users see it. */
 export interface BranchRow {
-  /** 0 is the first. */
   readonly branch: number;
-  /** The conversation goes on with this one. */
   readonly active: boolean;
-  /** The branch it was forked from; `null` for the first. */
   readonly forkedFrom: number | null;
   /** Newest entry that it shares with it; `null` when it begins before the first entry, or is the first branch. */
   readonly forkedAtSequence: number | null;
-  /** Entries of its own. */
   readonly entries: number;
   readonly headEntryId: string | null;
   /** First line of its own first message, clipped; empty when it has none. */
   readonly title: string;
-  /** Of its newest entry; `null` when it has none of its own. */
   readonly activeAt: string | null;
 }
 
-/** Characters of a title. */
 const TITLE_CHARACTERS = 80;
 
-/** The branches of a conversation, oldest first. @throws StoreError `conversation_not_found` */
 export async function listBranches(sql: Queries, conversationId: string): Promise<BranchRow[]> {
   return readBranches(sql, conversationId, sql`true`);
 }
 
-/** The branch that a conversation goes on with. @throws StoreError `conversation_not_found` */
 export async function readActiveBranch(sql: Queries, conversationId: string): Promise<BranchRow> {
   const [active] = await readBranches(sql, conversationId, sql`own.branch = c.branch`);
   if (active === undefined) throw new TypeError('the branches of a conversation are refused when there are none');
@@ -87,7 +78,6 @@ function titleOf(content: readonly ContentPart[] | null): string {
   return line.length > TITLE_CHARACTERS ? `${line.slice(0, TITLE_CHARACTERS - 1)}…` : line;
 }
 
-/** A message of the user as it was said, and the entry before it: where to fork to say it again. */
 export interface SaidMessage {
   readonly entryId: string;
   readonly parentId: string | null;
@@ -170,7 +160,6 @@ export async function readBranchPlaces(
   return new Map(rows.map(({ id, branch, active }) => [id, { branch, onActiveBranch: active }]));
 }
 
-/** Of entries and summaries, the branch of each that is not on the path that its conversation goes on with. */
 export async function readLeftBranches(sql: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const places = await readBranchPlaces(sql, ids);
   return new Map([...places].flatMap(([id, { branch, onActiveBranch }]) => (onActiveBranch ? [] : [[id, branch]])));

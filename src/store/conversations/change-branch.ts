@@ -18,7 +18,6 @@ import type { TurnWriter } from '../database/transaction.ts';
 export interface NewBranchSummary extends NewContent {
   readonly files: FileLists;
   readonly entriesRead: number;
-  /** `provider/model`; `null` without a model. */
   readonly model: string | null;
   readonly promptVersion: string;
   /** The attempt that ended with it, or whose text was refused; `null`: no model was asked. */
@@ -119,7 +118,6 @@ export function branchCallOf(turn: TurnReference): PaidCall {
   return { turn, purpose: 'branch_summary' };
 }
 
-/** Registers an attempt of the turn's branch summary. @throws StoreError `stale_epoch`, `superseded_attempt` */
 export async function registerBranchAttempt(
   sql: Database,
   turn: TurnReference,
@@ -175,7 +173,6 @@ export async function readRefusal(
 export interface BranchCommandEnd {
   /** `none`: the turn was for something else. */
   readonly kind: 'none' | 'changed' | 'not_changed';
-  /** Messages that were taken back with it. */
   readonly takenBack: number;
 }
 

@@ -19,7 +19,6 @@ export interface ConversationRow {
   /** Of the first message, or the newest begin or end of a turn. */
   readonly activeAt: string;
   readonly activeTurnId: string | null;
-  /** Outcome of the newest turn that ended. */
   readonly lastOutcome: TurnOutcome | null;
   readonly epoch: number;
   readonly headEntryId: string | null;
@@ -27,7 +26,6 @@ export interface ConversationRow {
   /** Events of the timeline: the number of the newest one. */
   readonly events: number;
   readonly compactions: number;
-  /** Messages and commands that no turn has taken. */
   readonly waitingMessages: number;
   /** Secrets replaced in summaries and in what they were made from. */
   readonly secretsRedacted: number;
@@ -38,7 +36,6 @@ export interface ConversationRow {
   readonly title: string;
 }
 
-/** What `toConversationRow` makes a title and a state of. */
 type ConversationColumns = Omit<ConversationRow, 'state' | 'title'> & {
   readonly first_content: readonly ContentPart[] | null;
 };
@@ -61,7 +58,6 @@ function conversationColumns(sql: Queries) {
      where m.conversation_id = c.id and m.kind = 'message' order by m.position limit 1) as first_content`;
 }
 
-/** Characters of a title. */
 const TITLE_CHARACTERS = 120;
 
 function toConversationRow({ first_content: first, ...row }: ConversationColumns): ConversationRow {
@@ -83,7 +79,6 @@ export async function getConversation(sql: Queries, conversationId: string): Pro
   return row === undefined ? null : toConversationRow(row);
 }
 
-/** `false` also for an id that is not a UUID. */
 export async function hasConversation(sql: Database, conversationId: string): Promise<boolean> {
   if (!isId(conversationId)) return false;
   const rows = await sql`select from conversations where id = ${conversationId}`;
@@ -107,7 +102,6 @@ export const DEFAULT_TENANT = 'default';
 
 const DEFAULT_PAGE = 50;
 
-/** Of a tenant, newest activity first. */
 export async function listConversations(
   sql: Queries,
   request: {

@@ -15,7 +15,6 @@ export interface CostRow {
   readonly output: number;
   /** Dollars; `null` when the price of any call is unknown. */
   readonly cost: number | null;
-  /** Dollars of the calls whose price is known. */
   readonly knownCost: number;
   readonly callsOfUnknownCost: number;
   /** Calls among them whose answer was paid and not kept, and what is known of their cost in dollars. */

@@ -4,14 +4,12 @@ import { isId } from '../database/ids.ts';
 import { IMPORTER } from '../log/record-log.ts';
 import { transaction } from '../database/transaction.ts';
 
-/** A run whose history Temporal still keeps. */
 export interface WorkflowRun {
   readonly workflowId: string;
   readonly runId: string;
 }
 
 export interface DeletedConversation {
-  /** Of its turns. */
   readonly runs: readonly WorkflowRun[];
   /** Whether something was sent, so that Temporal may know a run of it although no turn tells of one. */
   readonly isRungFor: boolean;

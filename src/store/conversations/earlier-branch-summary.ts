@@ -7,7 +7,6 @@ import type { NewBranchSummary } from './change-branch.ts';
 import type { Database } from '../database/database.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
 
-/** What is known already of the branch that is left. */
 export type EarlierBranchSummary =
   /** Nothing was said there that the path that goes on has not been told: no summary is needed. */
   | { readonly kind: 'told' }

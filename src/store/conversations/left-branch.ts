@@ -99,7 +99,6 @@ function union(one: FileLists, other: FileLists): FileLists {
   return { read, modified };
 }
 
-/** Condition on `part` of a content. */
 function partIs(sql: Database, types: string): Fragment {
   return sql`left(part::text, 40) ~ ${String.raw`^\s*\{\s*"type"\s*:\s*"(${types})"`}`;
 }

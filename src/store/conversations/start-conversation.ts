@@ -5,13 +5,10 @@ import { checkMessageId, insertMessage } from '../messages/messages.ts';
 import type { AcceptedMessage, ConversationSettings, MessageInput } from '../messages/messages.ts';
 import { transaction } from '../database/transaction.ts';
 
-/** The first message of a conversation. */
 export interface StartInput extends Pick<MessageInput, 'content' | 'measurements' | 'mode'> {
-  /** Name of the agent. */
   readonly agent: string;
   readonly settings: ConversationSettings;
   readonly tenant: string;
-  /** Of the workers that are to take its turns. */
   readonly taskQueue: string;
   /** Chosen by the sender, 1 to 200 characters; starting twice with it, for a tenant, is starting once. Default: each start is another one. */
   readonly startKey?: string;

@@ -5,7 +5,6 @@ export const WEBHOOK_EVENTS = ['turn_ended', 'decision_requested', 'limit_near']
 
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** Address of another program that is told of events. */
 export interface Webhook {
   readonly webhookId: string;
   readonly url: string;
@@ -29,7 +28,6 @@ export async function insertWebhook(
   return row;
 }
 
-/** The oldest first. */
 export async function listWebhooks(sql: Database, tenant: string): Promise<Webhook[]> {
   return sql<Webhook[]>`
     select id as "webhookId", url, events, iso_time(created_at) as "createdAt" from webhooks
@@ -42,7 +40,6 @@ export async function deleteWebhook(sql: Database, tenant: string, id: string): 
   return count > 0;
 }
 
-/** A delivery that was given up. */
 export interface FailedDelivery {
   readonly deliveryId: string;
   readonly webhookId: string;
@@ -54,7 +51,6 @@ export interface FailedDelivery {
   readonly createdAt: string;
 }
 
-/** The newest first. */
 export async function listFailedDeliveries(sql: Database, tenant: string, limit: number): Promise<FailedDelivery[]> {
   return sql<FailedDelivery[]>`
     select id as "deliveryId", webhook_id as "webhookId", conversation_id as "conversationId", event, attempts,
@@ -70,14 +66,11 @@ export async function retryDelivery(sql: Database, tenant: string, id: string): 
   return count > 0;
 }
 
-/** A delivery whose try begins. */
 export interface DueDelivery {
   readonly id: string;
   readonly url: string;
   readonly secret: string;
-  /** JSON. */
   readonly body: string;
-  /** With this one. */
   readonly attempts: number;
 }
 

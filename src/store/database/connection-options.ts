@@ -26,7 +26,6 @@ export interface ConnectionOptions {
   readonly startupOptions: string | null;
   /** Behind a pooler that gives each transaction another connection: nothing may be prepared or set for the session. */
   readonly pooled: boolean;
-  /** Sentences that name what was left out. */
   readonly warnings: readonly string[];
 }
 

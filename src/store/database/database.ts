@@ -6,13 +6,10 @@ import { StoreError } from './errors.ts';
 /** A pool of connections, as every function of the store takes it first. */
 export type Database = postgres.Sql;
 
-/** Inside `transaction`: the same queries, on one connection. */
 export type Transaction = postgres.TransactionSql;
 
-/** What runs a query: the pool or an open transaction. */
 export type Queries = Database | Transaction;
 
-/** A piece of SQL with its parameters, to be put into a query. */
 export type Fragment = postgres.Fragment;
 
 export interface DatabaseOptions {
@@ -70,7 +67,6 @@ function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** What the address sets, then what Holdfast needs. */
 function setAll(settings: Readonly<Record<string, string>>, span: Span): string {
   const values = Object.entries({ ...settings, ...TIME_LIMITS }).map(([name, value]) =>
     setting(name, literal(value), span),
@@ -121,7 +117,6 @@ export function connectDatabase(options: DatabaseOptions): Database {
   });
 }
 
-/** Whether its address says that it leads to a pooler in transaction mode. */
 export function isPooled({ options }: Database): boolean {
   return options.transaction_settings !== undefined;
 }

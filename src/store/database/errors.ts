@@ -23,24 +23,19 @@ export type StoreErrorCode =
   | 'group_split'
   /** HF007. A turn is open: the conversation cannot be deleted or exported now. */
   | 'conversation_busy'
-  /** The same message id was sent with another content. */
   | 'message_id_reused'
-  /** A conversation or turn id that is not a UUID. */
   | 'invalid_id'
   /** A resume of what runs or is done, or of nothing. */
   | 'nothing_to_resume'
   /** The limit that ended the turn must be raised to go on. */
   | 'limit_not_raised'
-  /** A resume waits that no turn has taken. */
   | 'resume_waiting'
   /** So many messages wait for the turns of a conversation that no more are accepted. */
   | 'too_many_waiting'
-  /** A search that names neither a conversation nor an agent, or a time that is none. */
   | 'invalid_search'
   /** A message id longer than 200 characters or empty. */
   | 'invalid_message_id'
   | 'conversation_not_found'
-  /** The conversation that a task is for has another agent or other settings than the task names. */
   /** A conversation that is imported has the id of one that is here. */
   | 'conversation_exists'
   /** A file to import that `holdfast export` did not write, or not this version's. */
@@ -56,7 +51,6 @@ export type StoreErrorCode =
   | 'memory_of_another_user'
   /** Nothing waits for a person there, or not for that kind of decision. */
   | 'decision_not_found'
-  /** Several calls wait and none was named. */
   | 'decision_ambiguous'
   /** The call was decided before, its time is over, or its turn has ended. */
   | 'decision_stale'
@@ -65,7 +59,6 @@ export type StoreErrorCode =
   | 'wrong_state'
   /** A summary is empty, or the result is not smaller than what it replaces. */
   | 'compaction_refused'
-  /** The content's pieces are not complete. */
   | 'content_incomplete'
   /** The address of the database cannot be read, or a parameter of it is unknown, of no valid value or not supported. Not retryable. */
   | 'database_url_invalid'
@@ -79,7 +72,6 @@ export type StoreErrorCode =
   | 'namespace_differs'
   /** Migrations of this version were not applied yet. */
   | 'database_behind'
-  /** Vectors are wanted, and this Postgres has no pgvector. */
   | 'pgvector_missing';
 
 /** The only error of the store besides those of the connection. Its message never holds message text. */
@@ -119,7 +111,6 @@ const REFERENCES_TO_CONVERSATIONS: ReadonlySet<string | undefined> = new Set([
 /** Of a reference that is broken Postgres tells the column and its value in brackets. */
 const REFERRED_ID = /=\(([0-9a-f-]{36})\)/u;
 
-/** A refusal of the database as a `StoreError`; any other error unchanged. */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof postgres.PostgresError)) return error;
   if (error.code === '23503' && REFERENCES_TO_CONVERSATIONS.has(error.constraint_name)) {
@@ -133,7 +124,6 @@ export function toStoreError(error: unknown): unknown {
 
 /** How Postgres fails in a way that passes. */
 export type Outage =
-  /** Nothing answers. */
   | 'unreachable'
   /** It answers that it is starting or shutting down, or has ended the connection. */
   | 'restarting'
@@ -143,7 +133,6 @@ export type Outage =
   | 'connections_used_up'
   /** A standby, or set so by an administrator. */
   | 'read_only'
-  /** Full, or broken. */
   | 'disk'
   /** Others were in the way, or it is short of memory. */
   | 'busy';
@@ -173,7 +162,6 @@ export function outageOf(error: unknown): Outage | null {
   return OUTAGES.find(([, codes]) => codes.test(code))?.[0] ?? null;
 }
 
-/** Whether Postgres failed in a way that passes: the same write may succeed later. */
 export function isOutage(error: unknown): boolean {
   return outageOf(error) !== null;
 }

@@ -15,7 +15,6 @@ export function newId(): string {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/iu;
 
-/** Whether a text can be the id of a conversation, turn, entry or compaction. */
 export function isId(text: string): boolean {
   return UUID.test(text);
 }

@@ -14,7 +14,6 @@ export interface Listening {
   end(): void;
 }
 
-/** Who listens on a pool, on a connection that all share. */
 export interface Listeners {
   /**
    * Neither the beginning nor the end is waited for: during an outage the driver tries for ever, in silence, and whoever

@@ -18,7 +18,6 @@ import { describeColumns } from './column-comments.ts';
 import { divideTables, requirePartitions } from './partitions.ts';
 
 export interface MigrationResult {
-  /** Names of the files applied now, in order; empty when the database was current. */
   readonly applied: readonly string[];
 }
 
@@ -131,12 +130,10 @@ export async function requireCurrentSchema(sql: Queries, directory = packageMigr
   );
 }
 
-/** In the order of application. */
 async function readApplied(sql: Queries): Promise<readonly AppliedMigration[]> {
   return sql<AppliedMigration[]>`select name, checksum from holdfast.migrations order by name`;
 }
 
-/** @throws StoreError `database_differs` for a migration that this version does not have, or has with another text */
 function findMissing(applied: readonly AppliedMigration[], files: readonly MigrationFile[]): readonly MigrationFile[] {
   const checksums = new Map(files.map(({ name, checksum }) => [name, checksum]));
   const foreign = applied.find(({ name, checksum }) => checksums.get(name) !== checksum);

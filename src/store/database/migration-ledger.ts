@@ -149,7 +149,6 @@ export async function openExtensions(transaction: Transaction): Promise<void> {
   );
 }
 
-/** @throws StoreError `database_differs` when the tables of an unreleased version lie in the schema `public` */
 export async function refuseUnversioned(sql: Queries): Promise<void> {
   const [before] = await sql<{ found: boolean }[]>`
     select to_regclass('public.migrations') is not null and to_regclass('public.conversations') is not null

@@ -2,7 +2,6 @@ import type { TemporalNamespace } from '../../turn/temporal-names.ts';
 import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 
-/** The namespace that runs the turns of a database; `null` before its first worker. */
 export async function readNamespace(sql: Queries): Promise<TemporalNamespace | null> {
   const [row] = await sql<TemporalNamespace[]>`
     select namespace_name as name, namespace_id as id from deployment where namespace_id is not null`;

@@ -30,7 +30,6 @@ export async function readAtOnce<Result>(
   return value;
 }
 
-/** The conversation's row, locked until the transaction ends. */
 export interface LockedConversation {
   readonly id: string;
   readonly agent: string;
@@ -56,7 +55,6 @@ export interface TurnWriter extends Writer {
   readonly conversation: LockedConversation;
 }
 
-/** Hands out writers for a transaction and notes the newest event that they appended. */
 export interface WriterSource {
   readonly sql: Transaction;
   readonly writer: (turn: TurnReference) => Writer;
@@ -98,7 +96,6 @@ export async function writeEvents<Result>(
 /**
  * One transaction of a turn: locks the conversation first, so that the writes of a conversation
  * follow each other, and refuses a writer that was replaced.
- * @throws StoreError `stale_epoch`
  */
 export async function writeAsTurn<Result>(
   sql: Database,

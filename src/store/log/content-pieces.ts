@@ -37,7 +37,6 @@ export async function writePieces(
 }
 
 interface Counter {
-  /** What of a chunk is kept. */
   take(chunk: Uint8Array): Uint8Array;
   end(): { readonly stored: number; readonly missing: number; readonly characters: number };
 }

@@ -17,7 +17,6 @@ import type { TurnWriter } from '../database/transaction.ts';
 
 export { findCommitted, openEntry } from './open-entry.ts';
 
-/** Content about to be stored, with what was counted of it. */
 export interface NewContent {
   readonly content: readonly ContentPart[];
   readonly measurements: Measurements;
@@ -27,20 +26,16 @@ export interface NewContent {
 
 export interface OriginalReference {
   readonly contentId: string;
-  /** Bytes stored. */
   readonly bytes: number;
   /** Bytes beyond the storage limit, lost. */
   readonly missingBytes: number;
 }
 
-/** An entry with what a reader wants to know besides. */
 export interface StoredEntry extends Entry {
   readonly conversationId: string;
   readonly parentId: string | null;
   readonly createdAt: string;
-  /** User entries: the message that it was. */
   readonly messageId: string | null;
-  /** Compaction markers: the compaction that was committed. */
   readonly compactionId: string | null;
 }
 
@@ -60,7 +55,6 @@ export interface EntryPageRequest {
   readonly conversationId: string;
   /** Entries after this sequence, the first ones. Default: the newest ones. */
   readonly after?: number;
-  /** Entries before this sequence. */
   readonly before?: number;
   /** Default: 100. */
   readonly limit?: number;
@@ -69,7 +63,6 @@ export interface EntryPageRequest {
 
 const DEFAULT_PAGE = 100;
 
-/** A page of the conversation's active branch, oldest first. */
 export async function listEntries(sql: Database, request: EntryPageRequest): Promise<StoredEntry[]> {
   const { conversationId, after, before, kinds } = request;
   const point = isId(conversationId) ? await readCurrentPoint(sql, conversationId) : null;
@@ -96,7 +89,6 @@ export async function readFinalAnswer(sql: Database, turnId: string): Promise<re
   return rows.map(({ content }) => content);
 }
 
-/** Of the entry with a sequence, on whatever branch; `null` when there is none. */
 export async function findEntryId(sql: Database, conversationId: string, sequence: number): Promise<string | null> {
   if (!isId(conversationId)) return null;
   const [row] = await sql<{ id: string }[]>`
@@ -104,7 +96,6 @@ export async function findEntryId(sql: Database, conversationId: string, sequenc
   return row?.id ?? null;
 }
 
-/** Entries of the conversation's active branch; 0 also for a conversation that is not there. */
 export async function countEntries(
   sql: Database,
   { conversationId, before }: Pick<EntryPageRequest, 'conversationId' | 'before'>,
@@ -146,7 +137,6 @@ export async function listEntriesAround(sql: Database, entryId: string, count: n
   return rows.map(toStoredEntry);
 }
 
-/** One entry by its id alone; `null` when there is none. */
 export async function getEntry(sql: Database, entryId: string): Promise<StoredEntry | null> {
   if (!isId(entryId)) return null;
   const [row] = await sql<StoredEntryColumns[]>`
@@ -165,10 +155,6 @@ export interface NoteRequest extends NewContent {
   readonly againAfterCompactions?: boolean;
 }
 
-/**
- * Appends a note of a slot, for example the continuation after a cut answer.
- * @throws StoreError `stale_epoch`, `head_moved`
- */
 export async function appendNote(sql: Database, note: NoteRequest): Promise<{ readonly entryId: string }> {
   return writeAsTurn(sql, note.turn, (writer) => appendOnce(writer, note));
 }

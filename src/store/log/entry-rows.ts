@@ -3,7 +3,6 @@ import type { Entry, EntryKind, EntryOutline, NoteSlot } from '../../context/log
 import { parseMeasurements } from './measurement-columns.ts';
 import type { Queries } from '../database/database.ts';
 
-/** Columns of `entries e` that planning reads: no text. */
 export interface OutlineColumns {
   readonly id: string;
   readonly sequence: number;

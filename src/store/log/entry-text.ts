@@ -27,7 +27,6 @@ export function entryPieces(content: readonly ContentPart[]): string[] {
   return content.flatMap(lineOfPieces).slice(1);
 }
 
-/** With the line end before it. */
 function lineOfPieces(part: ContentPart): string[] {
   switch (part.type) {
     case 'text':
@@ -43,7 +42,6 @@ function lineOfPieces(part: ContentPart): string[] {
   }
 }
 
-/** The text of an original in chunks, in order. */
 export async function* originalText(sql: Queries, contentId: string): AsyncGenerator<string, void, undefined> {
   const decoder = openDecoder();
   for await (const piece of readPieces(sql, contentId)) yield decoder.decode(piece, { stream: true });

@@ -11,7 +11,6 @@ import { jsonText, plainText } from './stored-text.ts';
 interface AnyNewEntry extends NewContent {
   /** Made by the caller when the content must name it. Default: a new one. */
   readonly id?: string;
-  /** Whose turn it belongs to, and the epoch that may write. */
   readonly turn: TurnReference;
   /** Refused as `head_moved` when another entry is the head; left out, the head is the parent. */
   readonly parentId?: string;
@@ -86,5 +85,4 @@ export async function insertEntry(
   return { id, sequence: row.sequence };
 }
 
-/** The content of an entry that says nothing itself. */
 export const EMPTY_CONTENT: NewContent = { content: [], measurements: NO_MEASUREMENTS };

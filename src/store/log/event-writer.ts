@@ -6,7 +6,6 @@ import type { EventDataByKind, EventKind } from './timeline.ts';
 /** NOTIFY channel of the timeline. Payload: `<conversation id> <number of the newest event>`, or `<conversation id> 0` for a message that waits. */
 export const EVENTS_CHANNEL = 'holdfast_events';
 
-/** Appends an event inside the caller's transaction and returns its number. */
 export async function insertEvent<Kind extends EventKind>(
   sql: Queries,
   event: {
@@ -40,7 +39,6 @@ function cleaned(data: object): object {
  */
 const GATHERED_MILLISECONDS = 50;
 
-/** Newest event by conversation, of which watchers are told next. */
 const gathered = new WeakMap<Database, Map<string, number>>();
 
 /** Wakes watchers soon, and nobody waits for it. What a process that ends leaves untold, watchers find by their own look. */

@@ -39,10 +39,6 @@ export async function listNewestEvents(
   return rows.reverse();
 }
 
-/**
- * Appends an event in a transaction of its own, for what no other write of the store records.
- * @throws StoreError `stale_epoch`
- */
 export async function recordEvent<Kind extends EventKind>(
   sql: Database,
   event: { readonly turn: TurnReference; readonly kind: Kind; readonly data: EventDataByKind[Kind] },
@@ -50,16 +46,12 @@ export async function recordEvent<Kind extends EventKind>(
   await writeAsTurn(sql, event.turn, (writer) => writer.event(event.kind, event.data));
 }
 
-/**
- * The same for what a step can say but once: an activity that is repeated after a crash changes nothing.
- * @throws StoreError `stale_epoch`
- */
+/** The same for what a step can say but once: an activity that is repeated after a crash changes nothing. */
 export async function recordEventOnce<Kind extends 'compaction_exhausted' | 'compaction_cancelled'>(
   sql: Database,
   event: {
     readonly turn: TurnReference;
     readonly kind: Kind;
-    /** The step's; goes into the data. */
     readonly callNumber: number;
     readonly data: EventDataByKind[Kind];
   },

@@ -14,9 +14,7 @@ export interface LiveText {
   readonly attempt: number;
   /** `tool_call`: the arguments of a call, JSON that is not yet complete. */
   readonly kind: 'text' | 'thinking' | 'tool_call';
-  /** Tool calls: position among those of the answer, from 0. */
   readonly callIndex?: number;
-  /** Tool calls: the tool. */
   readonly toolName?: string;
   /** Characters of this kind, or of this tool call, that came before: a jump is a gap. */
   readonly offset: number;

@@ -11,7 +11,6 @@ export function measurementsText(measurements: Measurements): string {
   return `(${MEASUREMENT_NAMES.map((name) => Math.round(measurements[name])).join(',')})`;
 }
 
-/** Reads a column of type `measurements`. */
 export function parseMeasurements(text: string): Measurements {
   const numbers = text.slice(1, -1).split(',').map(Number);
   const [letters = 0, symbols = 0, spaces = 0, whitespaceRuns = 0, ideographs = 0, dense = 0, ...rest] = numbers;

@@ -12,7 +12,6 @@ export function ofActiveBranch(sql: Queries, conversationId: string): Fragment {
     where e.conversation_id = ${conversationId}`;
 }
 
-/** What the newest note of a slot on the active branch says; `null` without one. */
 export async function readNewestNote(
   sql: Queries,
   conversationId: string,

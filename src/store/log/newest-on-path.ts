@@ -5,7 +5,6 @@ interface Stretches {
   /** `from` and `where` of the stretches; their `conversation_id`, `ancestor` and `through_sequence` are read. */
   readonly of: Fragment;
   readonly where: Fragment;
-  /** Which of their entries `e` count. Default: all. */
   readonly which?: Fragment;
 }
 

@@ -8,7 +8,6 @@ import { ofActiveBranch } from './newest-note.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 import { readCurrentPoint } from '../compactions/plan-source.ts';
 
-/** The notes of a slot that the view of the active branch shows, oldest first. */
 export async function readShownNotes(
   sql: Queries,
   conversationId: string,
@@ -53,7 +52,6 @@ export async function readLimitNoteIds(sql: Queries, conversationId: string): Pr
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The newest messages of the user on the active branch, newest first. */
 export async function readNewestRequests(
   sql: Queries,
   conversationId: string,
@@ -65,7 +63,6 @@ export async function readNewestRequests(
   return rows.map(({ content }) => content);
 }
 
-/** The newest message of the user on the active branch; `null` when there is none. */
 export async function readNewestRequestId(sql: Queries, conversationId: string): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     select e.id ${ofActiveBranch(sql, conversationId)} and e.kind = 'user'
@@ -73,7 +70,6 @@ export async function readNewestRequestId(sql: Queries, conversationId: string):
   return row?.id ?? null;
 }
 
-/** A note by its writer's key within a turn; `null` when it was not written. */
 export async function findNote(
   sql: Queries,
   turnId: string,

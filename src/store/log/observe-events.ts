@@ -123,7 +123,6 @@ const OBSERVERS: { readonly [Kind in EventKind]?: Observer<Kind> } = {
   },
 };
 
-/** After its transaction committed. */
 export function observeEvent<Kind extends EventKind>(kind: Kind, data: EventDataByKind[Kind]): void {
   const observer: Observer<Kind> | undefined = OBSERVERS[kind];
   const attributes = observer?.(data, made());

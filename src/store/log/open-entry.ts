@@ -8,9 +8,7 @@ import { isId } from '../database/ids.ts';
 export interface OpenedText {
   readonly text: string;
   readonly totalCharacters: number;
-  /** Entry kind, or `summary`. */
   readonly kind: string;
-  /** Images and files of the entry. */
   readonly media: readonly MediaPart[];
 }
 
@@ -20,7 +18,6 @@ export interface OpenRequest {
   readonly id: string;
   /** Characters (UTF-16 code units). */
   readonly offset: number;
-  /** Characters. */
   readonly limit: number;
 }
 
@@ -59,7 +56,6 @@ export interface CommittedCompaction {
   readonly summary: string | null;
 }
 
-/** A compaction that was committed, by its id alone; `null` when there is none. */
 export async function findCommitted(sql: Queries, id: string): Promise<CommittedCompaction | null> {
   if (!isId(id)) return null;
   const [row] = await sql<CommittedCompaction[]>`
@@ -72,7 +68,6 @@ function slice(text: string, kind: string, { offset, limit }: OpenRequest): Open
   return { kind, totalCharacters: text.length, text: text.slice(offset, offset + limit), media: [] };
 }
 
-/** Reads no further than the slice needs. */
 async function sliceOriginal(sql: Database, contentId: string, { offset, limit }: OpenRequest): Promise<string> {
   let position = 0;
   let found = '';

@@ -6,12 +6,10 @@ import type { Writer } from '../database/transaction.ts';
 import { insertEntry } from './entry-writer.ts';
 import { readNewestNote } from './newest-note.ts';
 
-/** Pins of the active branch, in the order of their numbers. */
 export async function readPins(sql: Queries, conversationId: string): Promise<readonly string[]> {
   return pinsIn((await readNewestNote(sql, conversationId, 'rules')) ?? []);
 }
 
-/** Appends the note of rules with its pins changed. */
 export async function changePins({ sql, turn, event }: Writer, change: PinChange): Promise<void> {
   if (change.add.length === 0 && change.remove.length === 0) return;
   const content = changeRules((await readNewestNote(sql, turn.conversationId, 'rules')) ?? [], change);

@@ -22,7 +22,6 @@ export const IMPORTER = 'import';
 /** No view was sent from here, so there is none to compare with. */
 const NO_RENDERER = 0;
 
-/** Of an entry that was written elsewhere. */
 interface Recorded {
   /** Default: a new one. */
   readonly id?: string;
@@ -32,7 +31,6 @@ interface Recorded {
 }
 
 interface RecordedAnswer extends Recorded {
-  /** Of its turn. */
   readonly callNumber: number;
   /** As the recording names it. Default: unknown. */
   readonly model?: string | null;
@@ -44,11 +42,9 @@ interface RecordedResult extends Recorded {
   readonly toolName: string;
   readonly isError: boolean;
   readonly outcome: string;
-  /** The whole of a content that shows less. */
   readonly original?: OriginalReference;
 }
 
-/** The answer whose results come next. */
 interface OpenAnswer {
   readonly turn: number;
   readonly callNumber: number;
@@ -173,13 +169,11 @@ export class LogRecorder {
     this.compactions += 1;
   }
 
-  /** @throws RecordingError when a call of the newest answer has no result */
   requireResults(): void {
     if (this.answerOpen !== null && this.answerOpen.unanswered.size > 0)
       throw new RecordingError('a tool call has no result');
   }
 
-  /** Ends the newest turn. @throws RecordingError as `requireResults` */
   async end(): Promise<void> {
     this.requireResults();
     if (this.writer === null) return;

@@ -1,7 +1,6 @@
 import type { CompactionForm, CompactionReason, WindowBreakdown } from '../../context/plan/plan.ts';
 import type { TurnOutcome } from '../../turn/turn-reference.ts';
 
-/** One try of a model call within its turn. */
 interface CallAttempt {
   /** From 1. */
   readonly callNumber: number;
@@ -9,7 +8,6 @@ interface CallAttempt {
   readonly attempt: number;
 }
 
-/** A tool call within its turn. */
 interface ToolCallPlace {
   /** Number of the model call that asked for it, from 1. */
   readonly callNumber: number;
@@ -17,11 +15,9 @@ interface ToolCallPlace {
   readonly callIndex: number;
 }
 
-/** A call that a person decides on. */
 interface DecidedCall extends ToolCallPlace {
   /** Number of the turn in its conversation, from 1. */
   readonly turn: number;
-  /** Name of the tool. */
   readonly name: string;
 }
 
@@ -45,7 +41,6 @@ interface CompactionPlan {
 
 /** What each event of the timeline says: ids, names, counts and flags, never message text. */
 export interface EventDataByKind {
-  /** A message of the user entered the conversation. */
   readonly message_taken: { readonly messageId: string; readonly entryId: string; readonly sequence: number };
   readonly turn_begun: {
     readonly agent: string;
@@ -54,7 +49,6 @@ export interface EventDataByKind {
     /** A command for an idle conversation: a turn without a step. */
     readonly commandOnly: boolean;
   };
-  /** The turn goes on in a new workflow run. */
   readonly turn_continued: { readonly runId: string };
   /** The turn waits for its provider, or for a worker that has what comes next; then it may not have begun. */
   readonly turn_waiting:
@@ -106,7 +100,6 @@ export interface EventDataByKind {
       | 'refused'
       | 'superseded'
       | 'lost';
-    /** HTTP status. */
     readonly status: number | null;
   };
   readonly model_fallback: {
@@ -239,7 +232,6 @@ export interface EventDataByKind {
 
 export type EventKind = keyof EventDataByKind;
 
-/** An event of one of the kinds, or of the named ones. */
 export type EventOfKind<Kind extends EventKind = EventKind> = {
   [Each in Kind]: { readonly kind: Each; readonly data: EventDataByKind[Each] };
 }[Kind];

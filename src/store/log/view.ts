@@ -25,7 +25,6 @@ type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp'>;
 export interface ProjectionSource {
   readonly input: ProjectionInput;
   readonly snapshot: AgentSnapshot;
-  /** Models that the turn gave up. */
   readonly givenUp: readonly GivenUpModel[];
   readonly headSequence: number;
   /** The newest compaction that the projection takes into account; `null` when none was committed. */
@@ -42,7 +41,6 @@ export async function readProjectionSource(
   request: {
     readonly turn: TurnReference;
     readonly headEntryId: string;
-    /** What is known of the turn. Default: it is read. */
     readonly known?: KnownTurn;
   },
 ): Promise<ProjectionSource> {
@@ -151,7 +149,6 @@ async function readSource(
   };
 }
 
-/** The turn's counters as of the head. */
 async function readRuntime(sql: Database, point: ViewPoint, turnId: string): Promise<RuntimeNote> {
   const [row] = await sql<{ answers: number; results: number }[]>`
     select count(*) filter (where kind = 'assistant')::int as answers,

@@ -8,15 +8,12 @@ import { readCurrentPoint, readViewOutline } from '../compactions/plan-source.ts
 import type { ViewOutline } from '../compactions/plan-source.ts';
 import { readLastTurn, readSnapshot } from '../turns/turns.ts';
 
-/** What a breakdown of the window is made from. */
 export interface WindowSource extends ViewOutline {
-  /** Of the newest turn. */
   readonly snapshot: AgentSnapshot;
   readonly fixed: Measurements;
   readonly calibration: Calibration;
 }
 
-/** Of the conversation's view as it stands; `null` when there is no such conversation, or no turn has begun. */
 export async function readWindowSource(sql: Database, conversationId: string): Promise<WindowSource | null> {
   if (!isId(conversationId)) return null;
   const [point, turn] = await Promise.all([readCurrentPoint(sql, conversationId), readLastTurn(sql, conversationId)]);

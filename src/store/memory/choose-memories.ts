@@ -26,7 +26,6 @@ const MOST_LOOKED_UP = 9_000;
 /** … and for one of them at least. */
 const LEAST_OF_WORD = 100;
 
-/** How many memories a choice takes at most, by what each is chosen for. */
 export interface MemoryChoice {
   readonly scopes: readonly MemoryScope[];
   /** Whole summaries, or all else. */

@@ -3,7 +3,6 @@ import { isId } from '../database/ids.ts';
 import { memoryColumns, memoryIsInForce } from './memories.ts';
 import type { MemoryScope, StoredMemory } from './memories.ts';
 
-/** Memories of a tenant, newest first: what its operator looks through. */
 export async function listMemoriesOf(
   sql: Queries,
   request: {
@@ -24,7 +23,6 @@ export async function listMemoriesOf(
     order by m.created_at desc, m.id desc limit ${limit}`;
 }
 
-/** Removes a memory of a tenant and those whose place it had taken; `false` when there is none. */
 export async function deleteMemory(
   sql: Queries,
   { tenant, id }: { readonly tenant: string; readonly id: string },

@@ -54,7 +54,6 @@ export interface StoredMemory extends MemoryScope {
   readonly text: string;
   readonly origin: 'user' | 'model';
   readonly conversationId: string | null;
-  /** Whom that conversation names. */
   readonly user: string | null;
   readonly sourceId: string | null;
   readonly confidence: number;
@@ -72,7 +71,6 @@ export async function insertMemory(sql: Database, memory: MemoryToInsert): Promi
   return transaction(sql, (open) => writeMemory(open, memory));
 }
 
-/** The same within a transaction. */
 export async function writeMemory(open: Transaction, memory: MemoryToInsert): Promise<boolean> {
   // Whatever wrote it: a memory is shown in conversations that never saw the secret (R28).
   const { text } = await redactSecrets(memory.text);
@@ -199,7 +197,6 @@ export function memoryColumns(sql: Queries) {
     m.superseded_by as "supersededBy", iso_time(m.expires_at) as "expiresAt", iso_time(m.created_at) as "createdAt"`;
 }
 
-/** Which of these memories of the scopes are in force: not forgotten, superseded or expired. */
 export async function findMemoriesInForce(
   sql: Queries,
   scopes: readonly MemoryScope[],
@@ -238,7 +235,6 @@ export function memoryIsOfScopes(sql: Queries, scopes: readonly MemoryScope[]) {
     ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
 }
 
-/** Condition on `memories m`. */
 export function memoryIsInForce(sql: Queries) {
   return sql`m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`;
 }

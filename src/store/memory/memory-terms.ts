@@ -11,13 +11,11 @@ export interface MemoryShelf extends MemoryScope {
   readonly isSummary: boolean;
 }
 
-/** What a memory is found by: its stems, and its text as a whole. */
 export function termsOf({ kind, text, ...scope }: MemoryScope & { readonly kind: MemoryKind; readonly text: string }) {
   const shelf = { ...scope, isSummary: kind === 'summary' };
   return [...stemTerms(shelf, stemsOf(text)), wholeTextTerm(shelf, text)];
 }
 
-/** Each once. */
 export function stemTerms(shelf: MemoryShelf, stems: readonly string[]): string[] {
   const key = keyOf(shelf);
   return [...new Set(stems)].map((stem) => `${key}${stem}`);

@@ -2,7 +2,6 @@ import type { Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import type { MemoryScope, StoredMemory } from './memories.ts';
 
-/** For whom a conversation works. */
 export interface MemoryUser {
   /** Whom the conversation names; `null`: nobody, it is of the agent's own user. */
   readonly named: string | null;
@@ -10,7 +9,6 @@ export interface MemoryUser {
   readonly name: string;
 }
 
-/** @param name whose the memories of scope `user` are */
 export async function readMemoryUser(sql: Queries, conversationId: string, name: string): Promise<MemoryUser> {
   const [row] = await sql<{ named: string | null }[]>`
     select user_name as named from conversations where id = ${conversationId}`;

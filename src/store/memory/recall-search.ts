@@ -115,7 +115,6 @@ async function findByWords(
 
 interface Searched extends AgentOfTenant {
   readonly conversationId: string | null;
-  /** Why it could not be indexed. */
   readonly conflict: unknown;
 }
 

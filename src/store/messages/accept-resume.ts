@@ -43,7 +43,6 @@ async function requireOnlyResume(sql: Transaction, { id, conversationId }: Resum
   );
 }
 
-/** The refusal where no task of the branch is open; names the branch that has one. */
 async function nothingOpen(sql: Queries, conversationId: string): Promise<StoreError> {
   const tasks = await readBranchTasks(sql, conversationId);
   const state = tasks.some(({ active }) => active)

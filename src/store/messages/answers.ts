@@ -3,7 +3,6 @@ import type { ReportedUsage, StopReason } from '../../models/model-client.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 
-/** An answer that is stored. */
 export interface StoredAnswer {
   readonly entryId: string;
   readonly attempt: number;
@@ -15,13 +14,11 @@ export interface StoredAnswer {
   readonly turnCost: number | null;
 }
 
-/** Names a call of a turn. */
 export interface ModelCallReference {
   readonly turn: TurnReference;
   readonly callNumber: number;
 }
 
-/** The stored answer of a call number, if any: nothing needs to be bought. */
 export async function readAnswer(sql: Queries, call: ModelCallReference): Promise<StoredAnswer | null> {
   const [row] = await sql<StoredAnswer[]>`
     select m.entry_id as "entryId", m.attempt, e.content, m.stop_reason as "stopReason", ${reportedUsage(sql)} as usage,
@@ -32,7 +29,6 @@ export async function readAnswer(sql: Queries, call: ModelCallReference): Promis
   return row ?? null;
 }
 
-/** `ReportedUsage` of `model_attempts m`, or null. */
 export function reportedUsage(sql: Queries): Fragment {
   return sql`case when m.input_tokens is not null then json_build_object('input', m.input_tokens,
     'cacheRead', coalesce(m.cache_read_tokens, 0), 'cacheWrite', coalesce(m.cache_write_tokens, 0),

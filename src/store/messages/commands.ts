@@ -11,7 +11,6 @@ export interface ServedCommands {
   readonly ids?: readonly string[];
 }
 
-/** Commands that have been served no longer wait; returns how many there were. */
 export async function consumeCommands(
   sql: Transaction,
   { conversationId, kind, turnId, ids }: ServedCommands,
@@ -31,7 +30,6 @@ export type DeclineReason = 'nothing_to_compact' | 'irreducible' | 'cancelled_by
  * writes nothing.
  * @param requests those that were read when it was decided: one that was sent since is for the next check. Default: all that wait
  * @param tokens of the view
- * @throws StoreError `stale_epoch`
  */
 export async function declineCompaction(
   sql: Database,

@@ -18,7 +18,6 @@ export interface DecisionToMake {
   readonly call?: CallName;
   readonly state: Extract<DecisionState, 'approved' | 'denied' | 'answered'>;
   readonly scope: DecisionScope;
-  /** Reason or answer. */
   readonly text: string | null;
   /** Sending it twice is sending it once. */
   readonly decisionId: string;
@@ -30,12 +29,9 @@ export interface MadeDecision {
   readonly turnId: string;
   readonly call: CallName;
   readonly agent: string;
-  /** All that made it ask. */
   readonly rules: readonly string[];
   readonly tool: string;
-  /** As the model wrote them. */
   readonly arguments: string;
-  /** The same id had decided it before. */
   readonly duplicate: boolean;
   /** Calls that were decided: with a wider scope, all that wait in the turn and are covered by it. */
   readonly decided: number;
@@ -123,7 +119,6 @@ async function findCall(sql: Transaction, decision: DecisionToMake): Promise<Cal
   return first;
 }
 
-/** Returns how many calls of the turn were decided. */
 async function write(writer: Writer, call: CallRow, decision: DecisionToMake): Promise<number> {
   const { sql, turn, event } = writer;
   const { state, scope, text, decisionId, decidedBy } = decision;
@@ -138,7 +133,6 @@ async function write(writer: Writer, call: CallRow, decision: DecisionToMake): P
   return scope === 'call' ? 1 : 1 + (await applyStanding(writer, scope));
 }
 
-/** Whether a row was decided by this very decision. */
 function isSame(call: CallRow, decision: DecisionToMake): boolean {
   const named = decision.call === undefined || writeCallName(decision.call) === writeCallName(nameOf(call));
   const { kind, state, scope, content } = call;

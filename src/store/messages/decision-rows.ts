@@ -4,7 +4,6 @@ import type { Fragment, Queries } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import { turnNumber } from '../turns/turn-number.ts';
 
-/** May the tool run, or what does the user answer? */
 export type DecisionKind = 'approval' | 'question';
 
 /** `expired`: by time, which counts as a denial. `withdrawn`: the turn ended first. */
@@ -13,17 +12,14 @@ export type DecisionState = 'waiting' | 'approved' | 'denied' | 'answered' | 'ex
 /** How far a decision reaches: the call, all calls of the turn under the same rule, or those of all turns of the agent. */
 export type DecisionScope = 'call' | 'turn' | 'agent';
 
-/** What stands of a call that a person decides on. */
 export interface Decision {
   readonly kind: DecisionKind;
   readonly state: DecisionState;
-  /** Reason of a denial or answer to the question. */
   readonly text: string | null;
   readonly requestedAt: string;
   readonly expiresAt: string;
 }
 
-/** `null`: the call never asked. */
 export async function readDecision(
   sql: Queries,
   call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
@@ -34,16 +30,13 @@ export async function readDecision(
   return row ?? null;
 }
 
-/** A tool call that waits for a person. */
 interface WaitingDecision {
   readonly turnId: string;
   /** Its name in the conversation, as in `3.2.0`. */
   readonly call: string;
   readonly kind: DecisionKind;
   readonly tool: string;
-  /** All that made it ask. */
   readonly rules: readonly string[];
-  /** As the model wrote them. */
   readonly arguments: string;
   readonly requestedAt: string;
   readonly expiresAt: string;
@@ -62,7 +55,6 @@ async function waitingRows(sql: Queries, where: Fragment): Promise<DecisionOfAge
   return rows.map((row) => Object.assign(row, { call: writeCallName(row.call) }));
 }
 
-/** In the order of the calls. */
 export async function listWaitingDecisions(sql: Queries, conversationId: string): Promise<WaitingDecision[]> {
   if (!isId(conversationId)) return [];
   const rows = await waitingRows(sql, sql`d.conversation_id = ${conversationId} order by d.call_number, d.call_index`);
@@ -80,7 +72,6 @@ export async function listDecisionsOfTenant(
   );
 }
 
-/** What still waits in a turn. */
 export async function countWaitingDecisions(
   sql: Queries,
   turnId: string,
@@ -96,5 +87,4 @@ export async function countWaitingDecisions(
   };
 }
 
-/** What a person said to calls of a rule. */
 export type StandingState = Extract<DecisionState, 'approved' | 'denied'>;

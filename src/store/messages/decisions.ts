@@ -13,7 +13,6 @@ export { decide, hasOverdueDecisions } from './decide.ts';
 export type { DecisionToMake } from './decide.ts';
 export { decideCoveredCalls, endStandingDecision, listStandingDecisions } from './standing-decisions.ts';
 
-/** A call that a person must decide on before it may run. */
 export interface WantedDecision {
   readonly callIndex: number;
   readonly kind: DecisionKind;
@@ -31,11 +30,8 @@ export interface DecisionRequest {
 }
 
 export interface OpenDecisions {
-  /** Calls of the turn that wait. */
   readonly waiting: number;
-  /** Of them, the ones that ask a question. */
   readonly questions: number;
-  /** Milliseconds until the first of them expires; 0 when none waits. */
   readonly expiresInMilliseconds: number;
 }
 
@@ -43,7 +39,6 @@ export interface OpenDecisions {
  * Writes a row for each wanted decision that has none, unless the call has begun, ends those whose time is over, and says what still waits. A call
  * that a standing decision covers gets its row decided at once, also one that began to wait before the decision. Repeating it
  * changes nothing else.
- * @throws StoreError `stale_epoch`
  */
 export async function requestDecisions(sql: Database, request: DecisionRequest): Promise<OpenDecisions> {
   return writeAsTurn(sql, request.turn, async (writer) => {

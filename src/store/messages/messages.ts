@@ -11,7 +11,6 @@ import { measurementsText } from '../log/measurement-columns.ts';
 import { jsonText } from '../log/stored-text.ts';
 import { transaction } from '../database/transaction.ts';
 
-/** What a user sent: text for the agent, or a command to Holdfast. */
 export type MessageKind = 'message' | 'stop' | 'compact' | 'resume' | 'fork' | 'switch';
 
 /** `steer` enters at the next step boundary, `queue` starts the next turn. Commands have no mode. */
@@ -21,7 +20,6 @@ export type MessageMode = 'steer' | 'queue';
 export interface ConversationSettings {
   /** `provider/model`. */
   readonly model: string | null;
-  /** Name of a compaction preset. */
   readonly preset: string | null;
   /** Absolute path. */
   readonly workspace: string | null;
@@ -38,7 +36,6 @@ export interface MessageInput {
   readonly kind: MessageKind;
   /** Default: `steer`. */
   readonly mode?: MessageMode;
-  /** Empty for commands. */
   readonly content: readonly ContentPart[];
   readonly measurements: Measurements;
   /** `compact` only: what the summary should dwell on. */
@@ -54,7 +51,6 @@ export interface MessageInput {
 export interface BranchTarget {
   /** `fork`: the entry after which the branch begins; `null` for before the first. */
   readonly entryId?: string | null;
-  /** `switch`: the branch. */
   readonly branch?: number;
   readonly summarizes: boolean;
 }
@@ -68,7 +64,6 @@ export interface AcceptedMessage {
 /** User messages that may wait in a conversation: more would be one transaction of many seconds. */
 export const MOST_WAITING_MESSAGES = 1_000;
 
-/** Characters of a message id. */
 const LONGEST_MESSAGE_ID = 200;
 
 /**
@@ -126,7 +121,6 @@ function checkIds({ id, conversationId, target }: MessageInput): void {
   checkMessageId(id);
 }
 
-/** @throws StoreError `invalid_message_id` */
 export function checkMessageId(id: string): void {
   if (id.length === 0 || id.length > LONGEST_MESSAGE_ID || id.includes('\0')) {
     throw new StoreError(
@@ -219,7 +213,6 @@ async function requireSameMessage(sql: Transaction, message: MessageInput): Prom
   );
 }
 
-/** Whether a message with this id was sent to the conversation before. */
 export async function isMessageKnown(
   sql: Queries,
   { conversationId, id }: Pick<MessageInput, 'conversationId' | 'id'>,

@@ -5,7 +5,6 @@ import { readTurnNumber } from '../turns/turn-number.ts';
 import { writeEvents } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 
-/** A decision that holds for all turns of an agent. */
 interface StandingDecision {
   readonly agent: string;
   readonly rule: string;
@@ -13,7 +12,6 @@ interface StandingDecision {
   readonly decidedAt: string;
 }
 
-/** Of a tenant, by agent and rule. */
 export async function listStandingDecisions(sql: Database, tenant: string): Promise<StandingDecision[]> {
   return sql<StandingDecision[]>`
     select agent, rule, state as decision, iso_time(decided_at) as "decidedAt" from standing_decisions
@@ -76,12 +74,10 @@ function standingFor(
     ) as newest on true`;
 }
 
-/** For a row `d` of the table. */
 function ofRow(sql: Queries): Parameters<typeof standingFor>[1] {
   return { turnId: sql`d.turn_id`, agent: sql`d.agent`, rules: sql`d.rules` };
 }
 
-/** What was decided before for a call that falls under these rules; `null`: a person has to decide. */
 export async function findStanding(
   sql: Queries,
   { turnId, agent, rules }: { readonly turnId: string; readonly agent: string; readonly rules: readonly string[] },

@@ -21,7 +21,6 @@ export function isStopMeant(waiting: readonly MessageKind[]): boolean {
   return !(before.every((kind) => kind === 'compact') && after.includes('compact'));
 }
 
-/** A row that waits. */
 export interface WaitingRow {
   readonly kind: MessageKind;
   readonly mode: MessageMode;
@@ -31,7 +30,6 @@ export interface WaitingRow {
   readonly sentEpoch: number | null;
 }
 
-/** A turn that is over. */
 export interface LastTurn {
   readonly epoch: number;
   /** By the clock of Postgres. */
@@ -66,7 +64,6 @@ function isSentAround(row: WaitingRow, last: LastTurn): boolean {
   return isSentBy(row, last) || Math.abs(behind) <= LATE_STOP_MILLISECONDS;
 }
 
-/** The same behind the conversation's last turn. */
 export async function isStopMeantBehindLast(
   sql: Queries,
   conversationId: string,

@@ -10,7 +10,6 @@ import { writeAsTurn } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 
 export interface TakenMessages {
-  /** Entries appended by this call. */
   readonly messages: number;
 }
 
@@ -42,12 +41,10 @@ export async function takeMessages(
   });
 }
 
-/** A message that becomes an entry. */
 export interface TakenMessage {
   readonly id: string;
   /** When it was said, ISO 8601, where that was elsewhere. Default: now. */
   readonly createdAt?: string;
-  /** Of the entry. Default: a new one. */
   readonly entryId?: string;
 }
 

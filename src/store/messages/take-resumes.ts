@@ -25,7 +25,6 @@ export async function resumesToTake(
   return [];
 }
 
-/** The turn goes on with the task, and the model is told so. */
 export async function takeResumes(
   sql: Transaction,
   turn: TurnReference,

@@ -14,7 +14,6 @@ export async function readUserMessages(
   sql: Database,
   request: {
     readonly conversationId: string;
-    /** Whose branch is read. */
     readonly headEntryId: string;
     readonly throughSequence: number;
     /** Characters of all messages together, at most. */
@@ -47,7 +46,6 @@ export async function readTurnRequests(
   request: {
     readonly conversationId: string;
     readonly turnId: string;
-    /** Whose branch is read. */
     readonly headEntryId: string;
     readonly throughSequence: number;
   },

@@ -2,10 +2,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 
-/**
- * Whether a stop waits. It does until the turn ends.
- * @throws StoreError `stale_epoch`
- */
+/** Whether a stop waits. It does until the turn ends. */
 export async function isStopWaiting(sql: Queries, turn: TurnReference): Promise<boolean> {
   const [row] = await sql<{ epoch: number; stops: boolean }[]>`
     select epoch, exists (
@@ -15,7 +12,6 @@ export async function isStopWaiting(sql: Queries, turn: TurnReference): Promise<
   return row.stops;
 }
 
-/** Whether messages wait for the next step of a turn. */
 export async function isSteered(sql: Queries, conversationId: string): Promise<boolean> {
   const rows = await sql`
     select from messages
@@ -23,7 +19,6 @@ export async function isSteered(sql: Queries, conversationId: string): Promise<b
   return rows.length > 0;
 }
 
-/** Whether anything waits that a turn can take. */
 export async function isAnythingWaiting(sql: Queries, conversationId: string): Promise<boolean> {
   const rows = await sql`
     select from messages where conversation_id = ${conversationId} and consumed_at is null limit 1`;
@@ -38,7 +33,6 @@ export async function isUnstoppedWaiting(sql: Queries, conversationId: string): 
   return row?.waits === true;
 }
 
-/** The refusal of reads; writes are refused by the database. */
 export function staleEpoch(turn: TurnReference, epoch: number | undefined): StoreError {
   return new StoreError(
     'stale_epoch',

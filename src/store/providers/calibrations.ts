@@ -5,7 +5,6 @@ import type { Database, Queries } from '../database/database.ts';
 /** A model and where it is served, for the tenant of a conversation: a server may send each its own. */
 export interface CalibratedModel {
   readonly conversationId: string;
-  /** `provider/model`. */
   readonly model: string;
   readonly limits: Pick<ModelLimits, 'server'>;
 }

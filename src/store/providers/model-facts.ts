@@ -5,25 +5,20 @@ import type { Database, Fragment, Queries } from '../database/database.ts';
 import { jsonText, plainText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 
-/** A model at a server, which may serve it with other limits than another one. */
 interface ModelAtServer {
-  /** `provider/model`. */
   readonly model: string;
   /** Base address of the server. */
   readonly server: string;
 }
 
-/** Limits that a server named when it refused a request of a tenant. */
 export interface LearnedWindow extends ModelAtServer, LearnedLimits {
   readonly tenant: string;
   readonly learnedAt: string;
 }
 
-/** Limits in a server's own list of models. */
 export interface ServedModel extends ModelAtServer {
   /** Tokens; `null`: the list does not say. */
   readonly window: number | null;
-  /** Tokens; `null`: the list does not say. */
   readonly maximumOutput: number | null;
   readonly listedAt: string;
 }
@@ -31,7 +26,6 @@ export interface ServedModel extends ModelAtServer {
 /**
  * Stores limits of a refusal, for this turn at once and for all later ones of its tenant.
  * @param learned `limits`: the turn's limits from now on
- * @throws StoreError `stale_epoch`
  */
 export async function storeLearnedWindow(
   sql: Database,
@@ -56,7 +50,6 @@ export async function storeLearnedWindow(
   });
 }
 
-/** Limits of a model at a server that turns of the conversation's tenant learned within so many days. */
 export async function readLearnedLimits(
   sql: Queries,
   of: ModelAtServer & { readonly conversationId: string },
@@ -67,7 +60,6 @@ export async function readLearnedLimits(
   return learned ?? NOTHING_LEARNED;
 }
 
-/** All limits learned within so many days, by model and tenant. */
 export async function listLearnedWindows(sql: Queries, days: number): Promise<LearnedWindow[]> {
   return selectLearned(sql, days, sql`true`);
 }
@@ -80,7 +72,6 @@ function selectLearned(sql: Queries, days: number, which: Fragment) {
     where ${which} and learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server, tenant`;
 }
 
-/** Stores what a server listed; an earlier listing is replaced. */
 export async function storeServedModel(sql: Database, served: Omit<ServedModel, 'listedAt'>): Promise<void> {
   const { model, server, window, maximumOutput } = served;
   await sql`
@@ -91,7 +82,6 @@ export async function storeServedModel(sql: Database, served: Omit<ServedModel, 
       listed_maximum_output = excluded.listed_maximum_output`;
 }
 
-/** Limits that servers listed, by model. @param of only this model at this server */
 export async function listServedModels(sql: Queries, of?: ModelAtServer): Promise<ServedModel[]> {
   return sql<ServedModel[]>`
     select model, server, listed_window as window, listed_maximum_output as "maximumOutput", iso_time(listed_at) as "listedAt"

@@ -23,20 +23,17 @@ export interface PermitRequest {
   readonly callKey: string;
   readonly by: ActivityAttempt;
   readonly conversationId: string;
-  /** Estimated input. */
   readonly tokens: number;
   /** Seconds for which a permit is given before it must be renewed. Default: `LEASE_SECONDS`. */
   readonly leaseSeconds?: number;
 }
 
-/** A permit as the attempt knows it that holds it. */
 export type HeldPermit = Pick<PermitRequest, 'callKey' | 'by' | 'leaseSeconds'>;
 
 export type PermitAnswer =
   | { readonly kind: 'granted' }
   /** The provider wants no calls for so long. */
   | { readonly kind: 'paused'; readonly milliseconds: number }
-  /** `place`: in the queue, from 1. */
   | { readonly kind: 'queued'; readonly place: number };
 
 /**

@@ -24,9 +24,7 @@ export async function readPause(sql: Database | Transaction, providerKey: string
   return row?.milliseconds ?? 0;
 }
 
-/** A time in which a provider wants no calls. */
 export interface ProviderPause {
-  /** Name in the configuration. */
   readonly provider: string;
   readonly since: string;
   readonly until: string;

@@ -25,9 +25,7 @@ const WORD = /[\p{L}\p{N}_]+/gu;
 /** A number or a name: a passage that has another one says another thing. */
 const TELLING = /[\p{N}\p{Lu}_]/u;
 
-/** A passage as it is listed. */
 export interface ArrangedPassage extends RankedPassage {
-  /** Other conversations that have the same text. */
   readonly alsoIn: readonly string[];
 }
 
@@ -61,7 +59,6 @@ function foldCopies(ranked: readonly RankedPassage[]): ArrangedPassage[] {
   return folded.toSorted(bestFirst);
 }
 
-/** Whether one is shown rather than another that says the same. */
 function isPreferred(one: RankedPassage, other: RankedPassage): boolean {
   if ((one.leftBranch === null) !== (other.leftBranch === null)) return one.leftBranch === null;
   return isNewer(one, other);
@@ -123,7 +120,6 @@ function sharedWordsToUpdate(newer: RankedPassage, older: RankedPassage): number
   return answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS;
 }
 
-/** Part of the smaller one that both have. */
 function sharedPart(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const [less, more] = one.size < other.size ? [one, other] : [other, one];
   let common = 0;
@@ -162,14 +158,12 @@ function isComparable(one: ArrangedPassage, other: ArrangedPassage): boolean {
   );
 }
 
-/** Whether one of them has a number or a name that the other has not. */
 function tells(one: ArrangedPassage, other: ArrangedPassage): boolean {
   const [words, others] = [one.text.match(WORD) ?? [], other.text.match(WORD) ?? []];
   const isNew = (known: readonly string[]) => (word: string) => TELLING.test(word) && !known.includes(word);
   return words.some(isNew(others)) || others.some(isNew(words));
 }
 
-/** A few of each entry go before its others. */
 function fewOfEach(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
   const counts = new Map<string, number>();
   const [few, others]: [ArrangedPassage[], ArrangedPassage[]] = [[], []];

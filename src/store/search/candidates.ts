@@ -14,11 +14,9 @@ const MOST_ROWS = 3_000;
 const MOST_DAYS = 400;
 const DAY_MILLISECONDS = 86_400_000;
 
-/** A passage that may answer, as far as its words tell. */
 export interface Candidate {
   readonly id: string;
   readonly conversationId: string;
-  /** In the talk of its conversation. */
   readonly place: number | null;
   readonly words: number;
   readonly isQuestion: boolean;
@@ -34,7 +32,6 @@ export interface FoundCandidates {
   readonly isAll: boolean;
 }
 
-/** The passages that have the rarest terms of the query, or all of them. */
 export async function findCandidates(
   sql: Database,
   scope: SearchedScope,
@@ -109,7 +106,6 @@ async function newestDays(sql: Database, scope: SearchedScope, part: number): Pr
   return (days.length === 0 ? rows.slice(0, 1) : days).map(({ term }) => term);
 }
 
-/** Terms of the days, else the months or years, between two times. */
 function timeTermsBetween({ after, before }: SearchFilter): string[] {
   const end = before === undefined ? Date.now() + DAY_MILLISECONDS : Date.parse(before);
   const begin = after === undefined ? Date.parse('1970-01-01') : Date.parse(after);

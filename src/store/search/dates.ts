@@ -52,14 +52,12 @@ const WEEKDAY = new RegExp(
   'g',
 );
 
-/** Terms of the time at which something was said. */
 export function timeTermsOf(date: Date): string[] {
   if (Number.isNaN(date.getTime())) return [];
   const day = date.toISOString().slice(0, 10);
   return [`@${day}`, ...monthTerms(date.getUTCFullYear(), date.getUTCMonth())];
 }
 
-/** Terms of the dates that a text names. */
 export function dateTermsOf(text: string, writtenAt: Date): string[] {
   const lower = text.toLowerCase();
   const hasMonth = MAYBE_MONTH.test(lower);
@@ -144,7 +142,6 @@ function unitTerms(at: Date, unit: string, steps: number): string[] {
   return [`@${at.getUTCFullYear() + steps}`];
 }
 
-/** Each number that may be meant. */
 function amountsOf(words: string): readonly number[] {
   if (words.includes('couple')) return [2];
   if (words.includes('few')) return [2, 3, 4];

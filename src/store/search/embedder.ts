@@ -18,14 +18,11 @@ export interface TextEmbedder {
   ): Promise<readonly (readonly number[])[]>;
 }
 
-/** Search by meaning beside search by words. */
 export interface MeaningSearch {
   readonly embedder: TextEmbedder;
-  /** Told why a search went by words alone. */
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** A vector as pgvector reads it. */
 export function vectorText(vector: readonly number[]): string {
   return `[${vector.join(',')}]`;
 }
@@ -35,7 +32,6 @@ export function modelKey({ model, dimensions }: TextEmbedder): string {
   return `${model}:${dimensions}`;
 }
 
-/** Whether the optional migration of vectors was applied. */
 export async function hasVectors(sql: Queries): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`select to_regclass('holdfast.embeddings') is not null as found`;
   return row?.found === true;

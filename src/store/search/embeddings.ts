@@ -66,7 +66,6 @@ async function registerModel(sql: Database, model: string): Promise<void> {
   });
 }
 
-/** Returns how many vectors were made. */
 async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, signal: AbortSignal): Promise<number> {
   const model = modelKey(embedder);
   const isMissing = sql`
@@ -92,7 +91,6 @@ async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, sig
 interface Passage {
   readonly id: string;
   readonly text: string;
-  /** What was said before it in the talk, the newest last. */
   readonly before: readonly string[];
 }
 

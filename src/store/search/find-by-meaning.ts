@@ -62,7 +62,6 @@ interface NearPassage extends ReadPassage {
 
 interface QueryVector {
   readonly embedder: TextEmbedder;
-  /** As pgvector reads it. */
   readonly text: string;
 }
 

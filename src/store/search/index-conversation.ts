@@ -96,7 +96,6 @@ interface EntryRow {
   readonly tool_name: string | null;
   readonly content: readonly ContentPart[];
   readonly original_id: string | null;
-  /** Of the call that a tool result is of. */
   readonly arguments: unknown;
   readonly created_at: Date;
 }
@@ -205,7 +204,6 @@ async function markUnindexed(sql: Queries, conversationId: string): Promise<void
   await sql`update conversations set is_unindexed = true where id = ${conversationId} and not is_unindexed`;
 }
 
-/** All conversations, those that were active last first. */
 export async function listIndexable(sql: Database): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`select id from conversations order by active_at desc, id desc`;
   return rows.map(({ id }) => id);

@@ -4,7 +4,6 @@ import { dateTermsOf, timeTermsOf } from './dates.ts';
 import type { Language, Stem } from './stems.ts';
 import type { Word } from './words.ts';
 
-/** Whose conversations share one index. */
 export interface AgentOfTenant {
   readonly tenant: string;
   readonly agent: string;
@@ -18,7 +17,6 @@ export function agentMark({ tenant, agent }: AgentOfTenant): string {
     .slice(0, 12)}`;
 }
 
-/** Marks all passages of a conversation. */
 export function conversationMark(conversationId: string): string {
   return `@c${conversationId.replaceAll('-', '')}`;
 }
@@ -41,7 +39,6 @@ export interface IndexedText {
   readonly words: readonly Word[];
   readonly language: Language;
   readonly saidAt: Date;
-  /** Of the tool call whose result it is; empty: none. */
   readonly pathWords: readonly Word[];
 }
 
@@ -57,7 +54,6 @@ export function passageTerms(
   return terms;
 }
 
-/** A tsvector as Postgres reads it. */
 export function toVector(terms: Iterable<string>): string {
   return Array.from(terms, quoteTerm).join(' ');
 }
@@ -68,12 +64,10 @@ function quoteTerm(term: string): string {
   return isPlain ? `'${term}'` : `'${term.replaceAll(/['\\]/gu, String.raw`$&$&`)}'`;
 }
 
-/** A tsquery for any of the terms. */
 export function anyOf(terms: readonly string[]): string {
   return `(${terms.map(quoteTerm).join(' | ')})`;
 }
 
-/** A tsquery for all of these queries. */
 export function allOf(queries: readonly string[]): string {
   return queries.join(' & ');
 }

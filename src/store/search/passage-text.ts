@@ -4,11 +4,9 @@ import { foldAccents } from './words.ts';
 export interface Heading {
   /** Words of the speaker's name in lower case; empty: the heading names nobody. */
   readonly speaker: readonly string[];
-  /** The day that the heading names. */
   readonly saidAt: Date | null;
 }
 
-/** Characters of a text that are examined. */
 const LONGEST_HEADING = 200;
 /** Most texts have no heading, and this costs less to see than the patterns below. */
 const MAYBE = /^\s*[[(\d]|[:>] |:\*\*|(?:said|says|wrote|asked|replied)\b/i;

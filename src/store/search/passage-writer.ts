@@ -65,7 +65,6 @@ export const INDEXED_CHARACTERS = 4_000_000;
 
 const ASKS = /[?？؟]["'”’»)\]]*\s*$/u;
 
-/** What the passages of one entry or summary share. */
 export interface Source {
   readonly sourceId: string;
   readonly kind: RecallKind;
@@ -73,7 +72,6 @@ export interface Source {
   readonly isTalk: boolean;
   readonly sequence: number | null;
   readonly toolName: string | null;
-  /** With which the tool was called. */
   readonly path: string | null;
   readonly createdAt: Date;
 }
@@ -81,10 +79,8 @@ export interface Source {
 /** One text in chunks: JSON, or not, as a whole. */
 type ChunkedText = Iterable<string> | AsyncIterable<string>;
 
-/** The conversation whose passages are written. */
 export interface IndexedConversation extends AgentOfTenant {
   readonly id: string;
-  /** Place that the next passage of its talk gets. */
   readonly talk_passages: number;
 }
 
@@ -99,7 +95,6 @@ interface WaitingPassage {
   readonly place: number | null;
 }
 
-/** Passages on their way to the index, written many at a time. */
 export class PassageWriter {
   readonly #sql: Transaction;
   readonly #conversation: IndexedConversation;

@@ -13,7 +13,6 @@ const LONGEST_PHRASE = 3;
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
-/** A row of words that a passage may have as it is. */
 interface Phrase {
   /** In one spelling, with single spaces. */
   readonly text: string;

@@ -14,10 +14,8 @@ import { foldAccents, wordsOf } from './words.ts';
 export interface FoundPassage extends RecallPassage {
   readonly conversationId: string;
   readonly kind: RecallKind;
-  /** Of the entry; `null` for a summary. */
   readonly sequence: number | null;
   readonly score: number;
-  /** Other conversations in which the same text was found; absent: none. */
   readonly alsoIn?: readonly string[];
 }
 
@@ -26,7 +24,6 @@ const LONGEST_SHOWN = 300;
 /** Passages beside one that are read: on the nearest places others may stand that were left, or more of the same entry. */
 const MOST_BESIDE = 10;
 
-/** What was found as it is shown: with the words that were found and the question or answer that stands beside it. */
 export async function presentPassages(
   sql: Database,
   { languages }: SearchedScope,
@@ -84,7 +81,6 @@ async function formsOf(
 interface Beside extends ReadPassage {
   /** Index of the passage that it stands beside. */
   readonly of: number;
-  /** Said by the agent as it called tools. */
   readonly calls: boolean;
 }
 

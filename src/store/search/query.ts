@@ -5,7 +5,6 @@ import type { SearchedScope } from './scope.ts';
 import { FALLBACK_LANGUAGE, irregularFormsOf, languageOf, stemsOf } from './stems.ts';
 import { foldAccents, isUnspacedCharacter, wordsOf } from './words.ts';
 
-/** One thing that a query asks for. */
 export interface QueryTerm {
   /** The word as it was asked for, in lower case; a date's own term. */
   readonly word: string;
@@ -21,7 +20,6 @@ export interface QueryTerm {
   readonly isSimilar: boolean;
   /** What it counts of a word that was asked for. */
   readonly share: number;
-  /** Passages of the agent that have it. */
   readonly frequency: number;
 }
 
@@ -39,7 +37,6 @@ const QUESTION_WORDS = new Set(
   ),
 );
 const QUESTION_WORD_SHARE = 0.06;
-/** Words of one query that are looked up so. */
 const MOST_LOOKED_UP = 10;
 /** A date is named more often than meant. */
 const DATE_SHARE = 0.6;
@@ -157,7 +154,6 @@ const SMALLEST_SIMILARITY = 0.44;
 const SIMILARITY_OF_PART = 0.6;
 /** A word begins or ends with it; shorter ones do so by chance. Characters. */
 const SHORTEST_PART = 5;
-/** Words that one word may stand for. */
 const MOST_SIMILAR = 5;
 /** Pairs that one Chinese character may stand for. */
 const MOST_PAIRS = 100;
@@ -165,7 +161,6 @@ const MOST_PAIRS = 100;
 interface SimilarWords {
   readonly terms: readonly string[];
   readonly frequency: number;
-  /** How much alike they are. */
   readonly share: number;
 }
 
@@ -206,7 +201,6 @@ export async function similarWords(
   };
 }
 
-/** The word with two neighbouring letters in the other order. */
 function swappedLetters(word: string): string[] {
   return Array.from(
     { length: word.length - 1 },

@@ -18,19 +18,16 @@ const WORDS_OF_A_QUESTION = 3;
 const MAYBE_ASKS = /[?？؟]/u;
 const IS_QUESTION = /[?？؟]\s*$/u;
 
-/** A passage with what speaks for it. */
 export interface RankedPassage extends ReadPassage {
   readonly score: number;
   readonly match: RecallPassage['match'];
   /** Terms of the query that it has itself. */
   readonly matched: readonly WeightedTerm[];
-  /** Said by somebody whom the query names. */
   readonly isSaidByAsked: boolean;
   /** The sentence of it that has most of the query asks something. */
   readonly asks: boolean;
 }
 
-/** Of a passage that was not found by words. */
 export const WITHOUT_WORDS = { score: 0, matched: [], isSaidByAsked: false, asks: false } as const;
 
 export interface WeightedTerm extends QueryTerm {
@@ -44,7 +41,6 @@ export interface RankedQuery {
   readonly terms: readonly WeightedTerm[];
 }
 
-/** Scores each passage by its words and by what its text says; best first. */
 export function rankPassages(
   query: RankedQuery,
   read: readonly ReadPassage[],
@@ -107,7 +103,6 @@ function exactness({ match }: RankedPassage): number {
   return match === 'id' ? 2 : match === 'phrase' ? 1 : 0;
 }
 
-/** Of a compaction or a branch: it repeats what was said elsewhere. */
 export function isSummary({ kind }: Pick<ReadPassage, 'kind'>): boolean {
   return kind === 'summary' || kind === 'branch_summary';
 }

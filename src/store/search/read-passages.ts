@@ -4,7 +4,6 @@ import { isWanted } from './scope.ts';
 import type { SearchedScope, SearchFilter } from './scope.ts';
 import type { ScoredPlace } from './score.ts';
 
-/** A passage with its text. */
 export interface ReadPassage {
   readonly id: string;
   readonly conversationId: string;
@@ -20,14 +19,12 @@ export interface ReadPassage {
   readonly isQuestion: boolean;
   readonly createdAt: Date;
   readonly saidAt: Date;
-  /** Whom its conversation names. */
   readonly user: string | null;
   /** The branch that it was said on, if its conversation goes on with another. */
   readonly leftBranch: number | null;
 }
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/giu;
-/** Ids of one query that are looked up. */
 const MOST_IDS = 10;
 
 /**
@@ -48,7 +45,6 @@ export function passageColumns(sql: Queries): Fragment {
     ) end as "leftBranch"`;
 }
 
-/** Passages at some places, those beside a candidate among them; without those that the filter leaves out. */
 export async function readPlaces(
   sql: Queries,
   places: readonly ScoredPlace[],

@@ -9,21 +9,16 @@ export interface SearchFilter {
   readonly kinds?: readonly RecallKind[];
   /** ISO time: only what was said at or after: on the day that the heading of its message names, else when it was written. */
   readonly after?: string;
-  /** ISO time: only what was said before. */
   readonly before?: string;
 }
 
-/** What a search looks through. */
 export interface SearchedScope extends AgentOfTenant {
   /** `null`: all conversations of the agent. */
   readonly conversationId: string | null;
-  /** The term that all passages in scope have. */
   readonly mark: string;
-  /** Passages in scope. */
   readonly passages: number;
   /** Passages of the agent, of which `term_frequencies` counts. */
   readonly ofAgent: number;
-  /** Languages of the agent's passages. */
   readonly languages: readonly Language[];
 }
 
@@ -49,7 +44,6 @@ export async function openScope(
   };
 }
 
-/** How many passages of an agent have each term. */
 export async function frequenciesOf(
   sql: Queries,
   { tenant, agent }: AgentOfTenant,

@@ -21,7 +21,6 @@ interface PlaceLimits {
   readonly mostAlike: number;
 }
 
-/** A place of the index with what speaks for it: a candidate, or a passage beside one. */
 export interface ScoredPlace {
   readonly score: number;
   /** `null`: it has no word of the query itself. */
@@ -118,7 +117,6 @@ function fewAlike(scored: readonly ScoredPlace[], mostAlike: number): readonly S
   });
 }
 
-/** Of equals the newest. */
 function byScore(one: ScoredPlace, other: ScoredPlace): number {
   return (
     Number(other.candidate?.hasPhrase ?? false) - Number(one.candidate?.hasPhrase ?? false) ||

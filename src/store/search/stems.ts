@@ -8,7 +8,6 @@ export type Language = string;
 /** Identifiers and the words around them are mostly English. */
 export const FALLBACK_LANGUAGE: Language = 'english';
 
-/** Words by which a text is recognized. */
 const FUNCTION_WORDS: Readonly<Record<Language, string>> = {
   english:
     'the and of to is was you that it for with are have this not my we they what be a in on at by i he she do men',
@@ -45,7 +44,6 @@ const EXAMINED = 1_000;
 /** Fewer function words than this prove no other language: "die" and "men" are English too. */
 const FEWEST_WORDS = 3;
 
-/** The language whose function words a text has most of. */
 export function languageOf(text: string): Language {
   const beginning = text.slice(0, EXAMINED);
   const script = SCRIPTS.find(([pattern]) => pattern.test(beginning));
@@ -65,7 +63,6 @@ export function languageOf(text: string): Language {
   return best;
 }
 
-/** What a dictionary of Postgres says of a word. */
 export interface Stem {
   /** The stem without accents, as the index holds it. */
   readonly term: string;

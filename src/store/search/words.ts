@@ -41,7 +41,6 @@ const WITHOUT_STROKES: Readonly<Record<string, string>> = Object.fromEntries(
 const LETTERS = /[łøđħıßæœþðŋŧ]/gu;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
 
-/** Words in the order of the text. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let position = 0;
@@ -107,7 +106,6 @@ function byScript(piece: string): { readonly run: string; readonly isUnspaced: b
   return runs;
 }
 
-/** The word itself, then the parts of an identifier or a path. */
 function withParts(word: string): string[] {
   if (PLAIN.test(word) && !/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return [word];
   const found = new Set([word]);

@@ -5,23 +5,18 @@ import { writeEvents } from '../database/transaction.ts';
 /** Failures of one activity of which the timeline tells. */
 const TOLD_FAILURES = 3;
 
-/** An activity that failed with an error that is no outage, in one way or another. */
 export interface ActivityFailed {
   readonly conversationId: string;
-  /** `null`: none has begun. */
   readonly turn: TurnReference | null;
-  /** Name of the activity. */
   readonly activity: string;
   readonly runId: string;
   readonly activityId: string;
-  /** Of the error; never its message. */
   readonly code: string;
 }
 
 /**
  * Counts a failure until the conversation's next turn begins.
  * @returns failures of this activity so far
- * @throws StoreError `stale_epoch`
  */
 export async function countActivityFailure(sql: Database, failed: ActivityFailed): Promise<number> {
   const { conversationId, turn, activity, runId, activityId, code } = failed;

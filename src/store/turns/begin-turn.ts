@@ -20,7 +20,6 @@ import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeEvents } from '../database/transaction.ts';
 import type { WriterSource } from '../database/transaction.ts';
 
-/** What the store asks for while it begins a turn. */
 export interface BeginTurnSources {
   /**
    * Asked before a turn that another run left open is taken over, and when a later run has begun one: whether this run is the one
@@ -45,13 +44,11 @@ export type BegunTurn =
   | {
       readonly kind: 'begun';
       readonly turn: TurnReference;
-      /** A command for an idle conversation: a turn with no step. */
       readonly commandOnly: boolean;
       /** A fork or a switch waits, and is all that the turn does. */
       readonly branchRequested: boolean;
       /** A stop that was sent for what the turn is to do. */
       readonly stopRequested: boolean;
-      /** User entries that the turn took when it began. */
       readonly messages: number;
       readonly snapshot: AgentSnapshot;
       /** What it may use; `null`: only its steps are limited. */
@@ -250,7 +247,6 @@ async function findBegun(
   };
 }
 
-/** Commands, all steering messages and the oldest queued one, in order of arrival. */
 async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
     select id, kind, mode, created_at as "sentAt", sent_epoch as "sentEpoch", content from messages

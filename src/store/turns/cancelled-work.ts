@@ -3,10 +3,8 @@ import type { Database } from '../database/database.ts';
 /** NOTIFY channel of workers. Payload: id of a turn whose running work is cancelled. */
 export const WORK_CHANNEL = 'holdfast_work';
 
-/** An activity of a turn that may be cancelled while it runs. */
 export interface CancellableWork {
   readonly turnId: string;
-  /** Of the workflow run that scheduled it. */
   readonly runId: string;
   /** Unique in the run, and counted up. */
   readonly activityId: number;
@@ -24,7 +22,6 @@ export async function markCancelled(
     select pg_notify(${WORK_CHANNEL}, id::text) from marked`;
 }
 
-/** Which of them are cancelled, in their order. */
 export async function findCancelled(sql: Database, works: readonly CancellableWork[]): Promise<readonly boolean[]> {
   if (works.length === 0) return [];
   const rows = await sql<{ place: number }[]>`

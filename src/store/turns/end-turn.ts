@@ -18,7 +18,6 @@ export interface EndTurnRequest {
   readonly turn: TurnReference;
   readonly outcome: TurnOutcome;
   readonly reason: string | null;
-  /** What fills the window, for `context_exhausted`. */
   readonly breakdown: WindowBreakdown | null;
   readonly contextUsage?: ContextUsage | null;
   /** Temporal's own cancel came: what waits is stopped too. Default: none came. */
@@ -32,7 +31,6 @@ export interface EndedTurn {
   readonly steps: number;
   /** Dollars; `null`: the price of a call is unknown. */
   readonly cost: number | null;
-  /** Rows wait for the next turn. */
   readonly waiting: boolean;
 }
 

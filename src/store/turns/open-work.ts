@@ -85,7 +85,6 @@ export async function abandonCompaction(writer: Writer, failure: string): Promis
   return rows.length > 0;
 }
 
-/** What the window holds when a turn ends, in tokens. */
 export interface ContextUsage {
   /** By the calibrated estimate. */
   readonly contextTokens: number;
@@ -145,7 +144,6 @@ export async function raiseEpoch(sql: Transaction, conversationId: string): Prom
   return row?.epoch ?? 0;
 }
 
-/** Points the conversation at its open turn, or at none. */
 export async function setActiveTurn(
   sql: Transaction,
   turn: Pick<TurnReference, 'conversationId'>,

@@ -6,7 +6,6 @@ import { staleEpoch } from '../messages/waiting.ts';
 /**
  * Seconds that an open turn and its conversation have worked, waits for people left out, and since its newest news: an answer or a
  * summary of a model, a result of a tool, a message or a decision.
- * @throws StoreError `stale_epoch`
  */
 export async function readTimeUse(sql: Queries, turn: TurnReference): Promise<TimeUse> {
   const { conversationId, turnId } = turn;

@@ -12,7 +12,6 @@ export async function readTurnNumber(sql: Queries, turnId: string): Promise<numb
   return row?.number ?? 0;
 }
 
-/** Id of the turn with this number, for a query. */
 export function turnNumbered(sql: Queries, conversationId: string, number: number): Fragment {
   return sql`(select n.id from turns n where n.conversation_id = ${conversationId} order by n.epoch offset ${number - 1} limit 1)`;
 }

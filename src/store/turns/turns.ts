@@ -19,10 +19,7 @@ export { beginTurn } from './begin-turn.ts';
 export type { BegunTurn } from './begin-turn.ts';
 export type { TurnUsage } from '../attempts/usage.ts';
 
-/**
- * A turn that continues as a new run keeps id and epoch: registers the run that works on it now.
- * @throws StoreError `stale_epoch`
- */
+/** A turn that continues as a new run keeps id and epoch: registers the run that works on it now. */
 export async function continueTurn(
   sql: Database,
   request: { readonly turn: TurnReference; readonly runId: string; readonly workerIdentity: string },
@@ -41,7 +38,6 @@ export interface TurnRow {
   readonly agent: string;
   /** In force: the agent's own, or a fallback. */
   readonly model: string;
-  /** Models that were given up, oldest first. */
   readonly givenUp: readonly GivenUpModel[];
   readonly preset: string;
   readonly workflowId: string;
@@ -55,7 +51,6 @@ export interface TurnRow {
   readonly waitsForPeople: 'waiting_for_approval' | 'waiting_for_answer' | null;
   /** `null` while the turn is open. */
   readonly outcome: TurnOutcome | null;
-  /** Code of what led to the outcome. */
   readonly reason: string | null;
   /** What filled the window, for `context_exhausted`. */
   readonly breakdown: WindowBreakdown | null;
@@ -63,7 +58,6 @@ export interface TurnRow {
   readonly endedAt: string | null;
   /** Model calls that were answered. */
   readonly steps: number;
-  /** Compactions committed. */
   readonly compactions: number;
   /** Requests that the provider found too large. */
   readonly overflows: number;
@@ -92,7 +86,6 @@ function turnColumns(sql: Queries) {
     (select count(*) from compactions c where c.turn_id = t.id and c.status = 'committed')::int as compactions`;
 }
 
-/** @throws StoreError `turn_not_found` */
 export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
   const [row] = isId(turnId)
     ? await sql<
@@ -103,7 +96,6 @@ export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
   return row;
 }
 
-/** The newest turn of a conversation, open or ended; `null` before the first. */
 export async function readLastTurn(sql: Queries, conversationId: string): Promise<TurnRow | null> {
   if (!isId(conversationId)) return null;
   const [row] = await sql<TurnRow[]>`

@@ -35,15 +35,11 @@ function waitReason(
     order by v.number desc limit 1)`;
 }
 
-/** Of `turns t`: why it waits for its provider or for a worker, or null. */
 export function waitReasonOf(sql: Queries): Fragment {
   return waitReason(sql, { conversation: sql`t.conversation_id`, turn: sql`t.id`, milliseconds: 0 });
 }
 
-/**
- * Tells that the turn waits for a provider, unless the timeline says so until the call is made again.
- * @throws StoreError `stale_epoch`
- */
+/** Tells that the turn waits for a provider, unless the timeline says so until the call is made again. */
 export async function recordWait(
   sql: Database,
   turn: TurnReference,

@@ -2,7 +2,6 @@ import type { Database, Fragment } from '../database/database.ts';
 import { deleteConversation, keptSinceOf } from '../conversations/delete-conversation.ts';
 import { StoreError, isLockConflict } from '../database/errors.ts';
 
-/** How long conversations are kept, of one agent or of all. */
 export interface RetentionRule {
   /** Name of the agent; `null` for every agent that has no rule of its own. */
   readonly agent: string | null;
@@ -16,7 +15,6 @@ export interface QueueRetention {
   readonly rules: readonly RetentionRule[];
 }
 
-/** Is told what becomes of single conversations. */
 export interface RetentionListener {
   readonly deleted?: (conversationId: string) => void;
   /** Others had it locked for too long: it stays until the next look. */
@@ -57,7 +55,6 @@ interface Expired {
   readonly kept_since: string;
 }
 
-/** @param ruled of `conversations c`, those that the rule is for */
 async function findExpired(sql: Database, days: number, ruled: Fragment): Promise<readonly Expired[]> {
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;

@@ -5,16 +5,13 @@ import { interruptTurn, raiseEpoch, setActiveTurn } from '../turns/open-work.ts'
 import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
 import { writeEvents } from '../database/transaction.ts';
 
-/** Rows of one look of upkeep, unless it asks for another number. */
 const DEFAULT_LIMIT = 100;
 
 export interface WaitingRequest {
-  /** Only conversations of this queue. */
   readonly taskQueue: string;
   /** Younger rows are not looked at: their senders ring for them. */
   readonly olderThanSeconds: number;
   readonly limit?: number;
-  /** Conversations that are left out. */
   readonly except?: readonly string[];
 }
 
@@ -51,7 +48,6 @@ export async function findWaitingConversations(
   return rows.map((row) => ({ conversationId: row.conversation_id }));
 }
 
-/** Notes that a ring for the conversation arrived. Not while something else holds its row. */
 export async function noteRing(sql: Database, conversationId: string): Promise<void> {
   await sql`
     update conversations set rung_at = holdfast_now(), rings = rings + 1

@@ -2,7 +2,6 @@ import type { Database, Fragment, Queries } from '../database/database.ts';
 
 /** A worker whose session lock nobody holds. */
 export interface FreeSession {
-  /** The worker's identity in Temporal. */
   readonly id: string;
   /** How often it has renewed its row: the same number twice is a worker that did not in between. */
   readonly renewals: number;

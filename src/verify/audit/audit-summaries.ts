@@ -14,11 +14,9 @@ import { FACT_KINDS, factsIn } from './facts.ts';
 import type { FactKind } from './facts.ts';
 import { saysFact, searchedText } from './find-fact.ts';
 
-/** A fact that the view no longer says. */
 export interface MissingFact {
   readonly kind: FactKind;
   readonly text: string;
-  /** The first entry that says it. */
   readonly entryId: string;
   readonly sequence: number;
   /** Whether one search for its own words finds an entry that says it; `null` when it was not asked for. */
@@ -27,9 +25,7 @@ export interface MissingFact {
 
 export interface SummaryAudit {
   readonly conversationId: string;
-  /** The compaction whose summary is in force; `null` when there is none. */
   readonly compactionId: string | null;
-  /** Entries that left the window. */
   readonly droppedEntries: number;
   /** Entries that the window shows shorter than they were: cleared, clipped, or longer than may be shown at once. */
   readonly shortenedEntries: number;
@@ -39,13 +35,11 @@ export interface SummaryAudit {
   readonly carried: number;
   /** Of the others, said by what else the window shows. */
   readonly shown: number;
-  /** Those that the window no longer says, in order of appearance. */
   readonly missing: readonly MissingFact[];
   readonly askedFor: number;
   readonly found: number;
 }
 
-/** Entries read at a time. */
 const PAGE = 500;
 /** Passages that one search may return: what `recall_search` shows. */
 const PASSAGES = 5;

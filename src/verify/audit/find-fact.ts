@@ -3,7 +3,6 @@ import type { Fact } from './facts.ts';
 /** Requirements and error lines come back in other words: this share of their words on one line is the same fact. */
 const SAME_WORDS = 0.6;
 
-/** A text in which facts are looked for. */
 export interface SearchedText {
   readonly text: string;
   /** Words of each line, made when first asked for. */
