@@ -21,11 +21,11 @@ const WORDS = 'storage window a the entry of measured answer in version is kept 
 
 const NO_COLUMNS = {
   slot: null,
-  call_number: null,
-  call_index: null,
-  tool_call_count: null,
-  tool_name: null,
-  is_error: null,
+  callNumber: null,
+  callIndex: null,
+  toolCallCount: null,
+  toolName: null,
+  isError: null,
 };
 
 /** One conversation in both forms: Holdfast's entries and a session of pi-agent-core. */
@@ -66,7 +66,7 @@ function logOf(entries: number, characters: number): PlanningLog {
         ...columns,
         id,
         sequence,
-        turn_id: turnId,
+        turnId,
         measurements: measurementsText(measureContent(content)),
       }),
     );
@@ -97,7 +97,7 @@ function entryAt(sequence: number, characters: number): EntryForms {
   if (place % 2 === 0) {
     const result = { toolCallId: `call_${callNumber}`, toolName: 'read_file', isError: false };
     return {
-      columns: { kind: 'tool_result', call_number: callNumber, call_index: 0, tool_name: 'read_file', is_error: false },
+      columns: { kind: 'tool_result', callNumber, callIndex: 0, toolName: 'read_file', isError: false },
       content: said,
       message: { role: 'toolResult', content: said, timestamp: 0, ...result },
     };
@@ -105,7 +105,7 @@ function entryAt(sequence: number, characters: number): EntryForms {
   const path = { path: `docs/${sequence}.md` };
   const call = { id: `call_${callNumber}`, name: 'read_file' };
   return {
-    columns: { kind: 'assistant', call_number: callNumber, tool_call_count: 1 },
+    columns: { kind: 'assistant', callNumber, toolCallCount: 1 },
     content: [...said, { type: 'tool_call', index: 0, ...call, arguments: JSON.stringify(path) }],
     message: {
       role: 'assistant',

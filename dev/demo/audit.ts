@@ -65,7 +65,7 @@ async function countEntries(sql: Database, conversationId: string) {
 
 /** Each call number of the turn has one answer, except the last of a turn that did not complete. */
 async function countModelCalls(sql: Database, turnId: string) {
-  const [row] = await sql<{ steps: number; answers: number; highest: number; overflows: number; max_tokens: number }[]>`
+  const [row] = await sql<{ steps: number; answers: number; highest: number; overflows: number; maxTokens: number }[]>`
     select
       (select count(distinct call_number)::int from entries where turn_id = ${turnId} and kind = 'assistant') as steps,
       (select count(*)::int from entries where turn_id = ${turnId} and kind = 'assistant') as answers,
@@ -73,7 +73,7 @@ async function countModelCalls(sql: Database, turnId: string) {
       count(*) filter (where failure_kind = 'overflow')::int as overflows,
       coalesce(max(input_tokens), 0) as max_tokens
     from model_attempts where purpose = 'step' and turn_id = ${turnId}`;
-  const { steps = 0, answers = 0, overflows = 0, max_tokens: maxTokens = 0 } = row ?? {};
+  const { steps = 0, answers = 0, overflows = 0, maxTokens = 0 } = row ?? {};
   const [missing] = await sql<{ count: number }[]>`
     select count(*)::int as count from model_attempts m
     where m.purpose = 'step' and m.turn_id = ${turnId} and m.state = 'answered'
@@ -104,16 +104,14 @@ async function countToolCalls(sql: Database, turnId: string) {
 }
 
 async function readTurn(sql: Database, turnId: string) {
-  const [row] = await sql<
-    { outcome: string | null; reason: string | null; model_calls: number; compactions: number }[]
-  >`
+  const [row] = await sql<{ outcome: string | null; reason: string | null; modelCalls: number; compactions: number }[]>`
     select t.outcome, t.reason, u.model_calls,
       (select count(*)::int from compactions c where c.turn_id = t.id and c.status = 'committed') as compactions
     from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`;
   return {
     outcome: row?.outcome ?? null,
     reason: row?.reason ?? null,
-    modelCalls: row?.model_calls ?? 0,
+    modelCalls: row?.modelCalls ?? 0,
     compactions: row?.compactions ?? 0,
   };
 }

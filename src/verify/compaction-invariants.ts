@@ -19,7 +19,7 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
     holds:
       'a committed compaction has all its parts written, all operations that its event counts, and its marker in the log',
     find: (sql, scope) => sql<Breach[]>`
-      select k.conversation_id as "conversationId", format('compaction %s', k.id) as subject,
+      select k.conversation_id, format('compaction %s', k.id) as subject,
         format('%s parts unwritten, %s of %s operations, marker %s', parts.unwritten, operations.stored,
           coalesce(v.data ->> 'operations', 'unknown'), coalesce(e.kind, 'missing')) as found
       from compactions k
@@ -36,7 +36,7 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
     holds:
       'everything that a summary covers was read by one of its parts or stands in the summary that it updates, and the summary of a branch that was left covers all that the new one does not share',
     find: (sql, scope) => sql<Breach[]>`
-      (select k.conversation_id as "conversationId", format('compaction %s', k.id) as subject,
+      (select k.conversation_id, format('compaction %s', k.id) as subject,
         format('entries %s to %s of %s covered ones were read by no part (%s)', min(e.sequence), max(e.sequence), k.covered_through_sequence, count(*)) as found
       from compactions k
       left join compactions previous on previous.id = k.previous_id
@@ -67,16 +67,6 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
       group by s.entry_id, n.conversation_id, n.sequence
       having count(*) filter (where f.is_shared = f.is_covered) > 0
         or s.entries_read not between 0 and count(*) filter (where f.is_covered))
-      limit ${scope.limit}`,
-  },
-  {
-    name: 'plan_has_open_turn',
-    holds: 'a compaction that is still planned belongs to a turn that is still open',
-    find: (sql, scope) => sql<Breach[]>`
-      select k.conversation_id as "conversationId", format('compaction %s', k.id) as subject,
-        format('planned in turn %s, which ended as %s', k.turn_id, t.outcome) as found
-      from compactions k join turns t on t.id = k.turn_id
-      where ${inScope(sql, sql`k.conversation_id`, scope)} and k.status = 'planned' and t.outcome is not null
       limit ${scope.limit}`,
   },
 ];

@@ -113,13 +113,13 @@ function turnOf(key: string): string {
 
 function readCalls(sql: Database, scope: VerifyScope): Promise<readonly LedgerCall[]> {
   return sql<LedgerCall[]>`
-    select conversation_id as "conversationId", turn_id || ':' || call_number || ':' || call_index as key, name as tool, outcome
+    select conversation_id, turn_id || ':' || call_number || ':' || call_index as key, name as tool, outcome
     from tool_calls where ${inScope(sql, sql`conversation_id`, scope)}
     order by turn_id, call_number, call_index`;
 }
 
 async function knownTurns(sql: Database, scope: VerifyScope): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ id: string; conversationId: string }[]>`
-    select id, conversation_id as "conversationId" from turns where ${inScope(sql, sql`conversation_id`, scope)}`;
+    select id, conversation_id from turns where ${inScope(sql, sql`conversation_id`, scope)}`;
   return new Map(rows.map(({ id, conversationId }) => [id, conversationId]));
 }

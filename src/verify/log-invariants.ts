@@ -1,7 +1,5 @@
-import { contentProblem } from '../context/log/content.ts';
-import type { Database } from '../store/database/database.ts';
 import { inScope } from './invariant.ts';
-import type { Breach, Invariant, VerifyScope } from './invariant.ts';
+import type { Breach, Invariant } from './invariant.ts';
 
 /** Events of which a turn can hold but one, by what names it in their data; all others may rightly say the same again. */
 const TOLD_ONCE = [
@@ -50,23 +48,12 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       limit ${scope.limit}`,
   },
   {
-    name: 'sums_along_parents',
-    holds: 'the sums of an entry are those of its parent and its own measurements',
-    find: (sql, scope) => sql<Breach[]>`
-      select e.conversation_id as "conversationId", format('entry %s', e.sequence) as subject,
-        format('sums %s after %s and %s', e.sums, p.sums, e.measurements) as found
-      from entries e left join entries p on p.id = e.parent_id
-      where ${inScope(sql, sql`e.conversation_id`, scope)} and e.slot is distinct from 'rules'
-        and e.sums is distinct from coalesce(p.sums, no_measurements()) + e.measurements
-      limit ${scope.limit}`,
-  },
-  {
     name: 'parents_along_branches',
     holds:
       'the parent of an entry is the entry before it on its branch, and of the first one of a branch an entry where it forked',
     find: (sql, scope) => sql<Breach[]>`
       select "conversationId", subject, found from (
-        select e.conversation_id as "conversationId", format('entry %s', e.sequence) as subject,
+        select e.conversation_id, format('entry %s', e.sequence) as subject,
           format('its parent is entry %s, before it on branch %s is %s', p.sequence, e.branch, lag(e.sequence) over w) as found,
           case when lag(e.id) over w is not null then e.parent_id is distinct from lag(e.id) over w
             when e.parent_id is null then false
@@ -84,7 +71,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     holds:
       'every message that was taken has exactly one entry, of the turn that took it, unless it was taken back with the change of branch before it, and no entry has a message that still waits',
     find: (sql, scope) => sql<Breach[]>`
-      select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
+      select m.conversation_id, format('message %s', m.id) as subject,
         format('%s by %s, entries: %s%s', case when m.consumed_at is null then 'not taken' else 'taken' end,
           coalesce('turn ' || m.turn_id, 'no turn'), count(e.id), ' of turn ' || string_agg(e.turn_id::text, ', ')) as found
       from messages m left join entries e on (e.conversation_id, e.message_id) = (m.conversation_id, m.id)
@@ -100,7 +87,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     holds: 'messages of one mode enter in the order in which they came',
     find: (sql, scope) => sql<Breach[]>`
       select "conversationId", subject, found from (
-        select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
+        select m.conversation_id, format('message %s', m.id) as subject,
           format('entry %s after entry %s', e.sequence, lag(e.sequence) over w) as found,
           e.sequence < lag(e.sequence) over w as early
         from messages m join entries e on (e.conversation_id, e.message_id) = (m.conversation_id, m.id)
@@ -114,7 +101,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     holds:
       'every tool call of an answer is in the ledger, and after its turn each has exactly one result in the log, which has no other results',
     find: (sql, scope) => sql<Breach[]>`
-      select e.conversation_id as "conversationId", format('call %s of turn %s', e.call_number, e.turn_id) as subject,
+      select e.conversation_id, format('call %s of turn %s', e.call_number, e.turn_id) as subject,
         format('%s calls, %s in the ledger, %s finished, %s results', e.tool_call_count, count(t.turn_id),
           count(*) filter (where t.state = 'finished'), count(r.id)) as found
       from entries e
@@ -142,7 +129,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     holds:
       'the result of a tool call stands behind it on the same branch, so that a view that shows the call shows the result',
     find: (sql, scope) => sql<Breach[]>`
-      select t.conversation_id as "conversationId", format('call %s.%s of turn %s', t.call_number, t.call_index, t.turn_id) as subject,
+      select t.conversation_id, format('call %s.%s of turn %s', t.call_number, t.call_index, t.turn_id) as subject,
         format('called by entry %s on branch %s, its result is entry %s on branch %s', a.sequence, a.branch, r.sequence, r.branch) as found
       from tool_calls t
       join entries a on a.id = t.entry_id
@@ -155,7 +142,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     holds:
       'no answer stands directly behind an answer of the same turn: the model was not asked with nothing to answer to',
     find: (sql, scope) => sql<Breach[]>`
-      select e.conversation_id as "conversationId", format('entry %s', e.sequence) as subject,
+      select e.conversation_id, format('entry %s', e.sequence) as subject,
         format('answer of call %s behind the answer of call %s', e.call_number, p.call_number) as found
       from entries e join entries p on p.id = e.parent_id
       where ${inScope(sql, sql`e.conversation_id`, scope)} and e.kind = 'assistant' and p.kind = 'assistant'
@@ -163,28 +150,10 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       limit ${scope.limit}`,
   },
   {
-    name: 'events_without_gaps',
-    holds: 'the events of a conversation are numbered without a gap, from 1 or from where retention keeps them',
-    find: (sql, scope) => sql<Breach[]>`
-      select c.id as "conversationId", 'events' as subject,
-        format('%s events, numbered %s to %s', count(*), min(e.number), max(e.number)) as found
-      from conversations c
-      cross join lateral (
-        select exists (select from turns t where t.conversation_id = c.id and t.is_timeline_deleted) as is_cut) kept
-      join events e on e.conversation_id = c.id and not (kept.is_cut and e.kind = 'secrets_redacted')
-      where ${inScope(sql, sql`c.id`, scope)}
-      group by c.id, kept.is_cut
-      having not kept.is_cut and (count(*) <> max(e.number) or min(e.number) <> 1)
-        or kept.is_cut and count(*) + (
-          select count(*) from events r
-          where r.conversation_id = c.id and r.kind = 'secrets_redacted' and r.number > min(e.number)) <> max(e.number) - min(e.number) + 1
-      limit ${scope.limit}`,
-  },
-  {
     name: 'events_once',
     holds: 'the timeline tells each thing once, whatever was tried again',
     find: (sql, scope) => sql<Breach[]>`
-      select e.conversation_id as "conversationId", format('%s of turn %s', e.kind, e.turn_id) as subject,
+      select e.conversation_id, format('%s of turn %s', e.kind, e.turn_id) as subject,
         format('told %s times (%s)', count(*), array_to_string(k.key, ', ')) as found
       from (values ${sql(TOLD_ONCE)}) w (kind, names)
       join events e on e.kind = w.kind
@@ -197,7 +166,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     name: 'original_is_whole',
     holds: 'an original kept in pieces has all its pieces, with as many bytes as it says',
     find: (sql, scope) => sql<Breach[]>`
-      select o.conversation_id as "conversationId", format('original %s', o.id) as subject,
+      select o.conversation_id, format('original %s', o.id) as subject,
         format('%s pieces up to number %s with %s bytes, %s bytes said', count(p.number), max(p.number), coalesce(sum(length(p.data)), 0), o.bytes) as found
       from contents o left join content_pieces p on p.content_id = o.id
       where ${inScope(sql, sql`o.conversation_id`, scope)} and exists (select from entries e where e.original_id = o.id)
@@ -205,31 +174,4 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       having o.bytes is null or coalesce(sum(length(p.data)), 0) <> o.bytes or count(p.number) <> coalesce(max(p.number) + 1, 0)
       limit ${scope.limit}`,
   },
-  {
-    name: 'answers_are_readable',
-    holds: 'each part of an answer is of a known type, and ids, names and arguments of its calls are text',
-    find: unreadableAnswers,
-  },
 ];
-
-const PAGE = 200;
-
-async function unreadableAnswers(sql: Database, scope: VerifyScope): Promise<readonly Breach[]> {
-  const breaches: Breach[] = [];
-  let after = { conversationId: '00000000-0000-0000-0000-000000000000', sequence: 0 };
-  while (breaches.length < scope.limit) {
-    const rows = await sql<{ conversationId: string; sequence: number; content: unknown }[]>`
-      select conversation_id as "conversationId", sequence, content from entries
-      where kind = 'assistant' and ${inScope(sql, sql`conversation_id`, scope)}
-        and (conversation_id, sequence) > (${after.conversationId}, ${after.sequence})
-      order by conversation_id, sequence limit ${PAGE}`;
-    for (const { conversationId, sequence, content } of rows) {
-      const problem = contentProblem(content);
-      if (problem !== null) breaches.push({ conversationId, subject: `entry ${sequence}`, found: problem });
-    }
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    after = last;
-  }
-  return breaches.slice(0, scope.limit);
-}

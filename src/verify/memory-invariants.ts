@@ -8,7 +8,7 @@ export const MEMORY_INVARIANTS: readonly Invariant[] = [
     name: 'memory_has_its_source',
     holds: 'the source that a memory names is an entry or a compaction of the conversation that it was learned in',
     find: (sql, scope) => sql<Breach[]>`
-      select m.conversation_id as "conversationId", format('memory %s', m.id) as subject,
+      select m.conversation_id, format('memory %s', m.id) as subject,
         format('its conversation has neither an entry nor a compaction %s', m.source_id) as found
       from memories m
       where ${inScope(sql, sql`m.conversation_id`, scope)} and m.source_id is not null and not ${sourceExists(sql)}

@@ -88,7 +88,7 @@ function newestRuns(
   const { turns, openForSeconds } = of;
   const isOpen = sql`outcome is null and begun_at <= holdfast_now() - make_interval(secs => ${openForSeconds ?? 0})`;
   return sql<TurnRun[]>`
-    select conversation_id as "conversationId", id as "turnId", workflow_id as "workflowId", run_id as "runId"
+    select conversation_id, id as "turnId", workflow_id, run_id
     from turns
     where ${inScope(sql, sql`conversation_id`, of)} and ${openForSeconds === undefined ? sql`true` : isOpen}
     order by begun_at desc ${turns === null ? sql`` : sql`limit ${turns}`}`;

@@ -8,7 +8,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     holds:
       'a turn that has ended has no open tool call, no planned compaction, nothing that waits for a person, and is not the active one',
     find: (sql, scope) => sql<Breach[]>`
-      select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
+      select t.conversation_id, format('turn %s', t.id) as subject,
         format('ended as %s with %s open tool calls, %s planned compactions, %s waiting decisions%s', t.outcome, open.calls,
           planned.compactions, asked.decisions,
           case when c.active_turn_id = t.id then ', still active' else '' end) as found
@@ -25,7 +25,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     name: 'open_turn_is_active',
     holds: 'a turn without an outcome is the active turn of its conversation and holds its epoch',
     find: (sql, scope) => sql<Breach[]>`
-      select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
+      select t.conversation_id, format('turn %s', t.id) as subject,
         format('epoch %s of %s, active turn %s', t.epoch, c.epoch, c.active_turn_id) as found
       from turns t join conversations c on c.id = t.conversation_id
       where ${inScope(sql, sql`t.conversation_id`, scope)} and t.outcome is null
@@ -37,7 +37,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     holds:
       'a stop that a turn took ended that turn, and one that no turn took came while none was open but one that was lost',
     find: (sql, scope) => sql<Breach[]>`
-      select m.conversation_id as "conversationId", format('stop %s', m.id) as subject,
+      select m.conversation_id, format('stop %s', m.id) as subject,
         format('%s, while turn %s was open and ended as %s', case when m.turn_id is null then 'taken by no turn' else 'taken by it' end,
           t.id, coalesce(t.outcome, 'nothing yet')) as found
       from messages m
@@ -54,7 +54,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
       'what was sent to a turn before a stop that a turn took, messages and compactions, was taken by that turn or an earlier one; what was queued is not meant',
     find: (sql, scope) => sql<Breach[]>`
       select "conversationId", subject, found from (
-        select m.conversation_id as "conversationId", format('%s %s', m.kind, m.id) as subject,
+        select m.conversation_id, format('%s %s', m.kind, m.id) as subject,
           format('taken by turn %s, after a stop that was sent later had ended an earlier turn', t.id) as found,
           m.kind in ('message', 'compact') and (m.mode = 'steer' or m.follows_id is not null)
             and t.epoch > min(t.epoch) filter (where m.kind = 'stop') over later
@@ -74,7 +74,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     name: 'one_answer_per_call',
     holds: 'an answer in the log is that of the only try of its model call that counts as answered',
     find: (sql, scope) => sql<Breach[]>`
-      select m.conversation_id as "conversationId", format('call %s of turn %s', m.call_number, m.turn_id) as subject,
+      select m.conversation_id, format('call %s of turn %s', m.call_number, m.turn_id) as subject,
         format('%s tries with an answer in the log', count(m.entry_id)) as found
       from model_attempts m
       where m.purpose = 'step' and ${inScope(sql, sql`m.conversation_id`, scope)}
@@ -98,7 +98,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     holds:
       'a turn recovers from as many overflows that the provider reported as its policy allows for each of its models',
     find: (sql, scope) => sql<Breach[]>`
-      select k.conversation_id as "conversationId", format('turn %s', k.turn_id) as subject,
+      select k.conversation_id, format('turn %s', k.turn_id) as subject,
         format('%s compactions after an overflow', count(*)) as found
       from compactions k join turns t on t.id = k.turn_id
       where ${inScope(sql, sql`k.conversation_id`, scope)} and k.reason = 'overflow' and k.status = 'committed'
@@ -112,7 +112,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     holds:
       'a tool call that a person was asked about ran only where it was allowed, and was answered only where it was answered',
     find: (sql, scope) => sql<Breach[]>`
-      select k.conversation_id as "conversationId", format('call %s.%s of turn %s', k.call_number, k.call_index, k.turn_id) as subject,
+      select k.conversation_id, format('call %s.%s of turn %s', k.call_number, k.call_index, k.turn_id) as subject,
         format('%s although the decision is %s', k.outcome, d.state) as found
       from decisions d join tool_calls k using (turn_id, call_number, call_index)
       where ${inScope(sql, sql`d.conversation_id`, scope)} and k.outcome in ('succeeded', 'failed')

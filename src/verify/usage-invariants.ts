@@ -12,7 +12,7 @@ export const USAGE_INVARIANTS: readonly Invariant[] = [
     holds:
       'the tokens and the cost of a turn are those of all tries of its model calls and summaries, calls paid twice included; its steps are its answers, its tool calls those that they ask for and that its end did not keep from running',
     find: (sql, scope) => sql<Breach[]>`
-      select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
+      select t.conversation_id, format('turn %s', t.id) as subject,
         format('%s input (%s read from a cache, %s written) and %s output tokens, %s dollars, %s steps, %s tool calls; its calls add up to %s (%s, %s) and %s, %s, %s, %s',
           u.input_tokens, u.cache_read_tokens, u.cache_write_tokens, u.output_tokens, u.cost, u.steps, u.tool_calls,
           paid.input, paid.cache_read, paid.cache_write, paid.output, paid.cost, ledger.steps, ledger.tool_calls) as found

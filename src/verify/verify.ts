@@ -75,7 +75,7 @@ function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]
   return sql<RepeatedCall[]>`
     select r."conversationId", r."turnId", ${turnNumber(sql)} as turn, r."callNumber", r.summary, r.tries
     from (
-      select m.conversation_id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber",
+      select m.conversation_id, m.turn_id, m.call_number,
         case m.purpose when 'summary_part' then jsonb_build_object('compactionId', m.compaction_id, 'part', m.part)
           when 'branch_summary' then jsonb_build_object('compactionId', null) end as summary,
         (count(*) + goes_on.calls)::int as tries

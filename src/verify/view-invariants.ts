@@ -53,7 +53,7 @@ async function rebuild(sql: Database, call: Call): Promise<string> {
 /** Tries that this version of the projection rendered: another version may differ. */
 async function newestCalls(sql: Database, scope: VerifyScope): Promise<Call[]> {
   return sql<Call[]>`
-    select c.id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", m.attempt, m.view_fingerprint as fingerprint
+    select c.id as "conversationId", m.turn_id, m.call_number, m.attempt, m.view_fingerprint as fingerprint
     from conversations c
     join lateral (
       select m.* from turns t join model_attempts m on m.turn_id = t.id

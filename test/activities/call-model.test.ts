@@ -10,7 +10,7 @@ import { createModelClients } from '../../src/models/model-clients.ts';
 import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
-import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
+import { listModelCalls } from '../support/model-calls.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';

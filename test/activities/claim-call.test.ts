@@ -188,7 +188,7 @@ test('of a call that a stop met between claim and tool the model is told that it
     'The user stopped the turn before this call was made: it did not run. Call it again if it is still needed.',
   ]);
   const [row] = await store.sql`select tool_calls from turns where id = ${turn.turnId}`;
-  expect(row).toEqual({ tool_calls: 0 });
+  expect(row).toEqual({ toolCalls: 0 });
   const { invariants } = await verify(store.sql);
   const counts = invariants.filter(({ name }) => ['usage_adds_up', 'totals_add_up'].includes(name));
   expect(counts.map(({ breaches }) => breaches)).toEqual([[], []]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { listWaitingMessages } from '../../src/store/messages/messages.ts';
+import { listWaitingMessages } from '../support/waiting-messages.ts';
 import { send, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';

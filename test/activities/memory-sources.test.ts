@@ -109,7 +109,7 @@ it('a memory whose conversation has no such entry is kept without a source', asy
   for (const sourceId of [newId(), foreign?.id ?? '']) {
     const [id, said] = [newId(), { kind: 'fact', text: FACT, origin: 'model' } as const];
     await insertMemory(sql, { ...user, ...said, id, conversationId, sourceId });
-    expect(await sql`select source_id from memories where id = ${id}`).toEqual([{ source_id: null }]);
+    expect(await sql`select source_id from memories where id = ${id}`).toEqual([{ sourceId: null }]);
   }
 });
 

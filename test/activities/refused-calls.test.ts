@@ -1,7 +1,7 @@
 import { CancelledFailure } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
-import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
+import { listModelCalls } from '../support/model-calls.ts';
 import { readPause } from '../../src/store/providers/provider-pauses.ts';
 import { providerKeyOf } from '../../src/store/providers/permits.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';

@@ -104,11 +104,11 @@ describe('a recorded session becomes a conversation', () => {
     ]);
     expect(await harness.client.conversation.get({ conversationId })).toMatchObject({ createdAt: first });
     // Retention counts from `active_at`: what is imported is not deleted at once.
-    const [kept] = await harness.database<{ active_at: Date; begun_at: Date }[]>`
+    const [kept] = await harness.database<{ activeAt: Date; begunAt: Date }[]>`
       select c.active_at, t.begun_at from conversations c join turns t on t.conversation_id = c.id
       where c.id = ${conversationId}`;
-    expect(kept?.active_at.getTime()).toBeGreaterThan(before - 60_000);
-    expect(kept?.begun_at.getTime()).toBeGreaterThan(before - 60_000);
+    expect(kept?.activeAt.getTime()).toBeGreaterThan(before - 60_000);
+    expect(kept?.begunAt.getTime()).toBeGreaterThan(before - 60_000);
     // No workflow ran for it, so that Temporal has no history to name.
     expect(await harness.client.conversation.delete({ conversationId })).toEqual([]);
   });

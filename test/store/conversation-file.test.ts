@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
-import { EXPORTED_TABLES } from '../../src/store/transfer/format.ts';
+import { FILE_TABLES } from '../../src/store/transfer/format.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory, renewMemory } from '../../src/store/memory/memories.ts';
@@ -62,7 +62,7 @@ describe('a conversation file', () => {
     await importLines(sql, await fileOf(sql, conversationId));
     const [row] =
       await sql`select compactions, compactions_over, compaction_id from conversations where id = ${conversationId}`;
-    expect(row).toEqual({ compactions: 1, compactions_over: 1, compaction_id: null });
+    expect(row).toEqual({ compactions: 1, compactionsOver: 1, compactionId: null });
   });
 
   it('brings words that nobody said here: only what is said afterwards counts as the words of the user', async () => {
@@ -147,7 +147,7 @@ describe('a conversation file', () => {
   });
 
   it('holds every table that names a conversation or something of it, or is known to leave it out', async () => {
-    const known = new Set<string>(EXPORTED_TABLES.map(({ name }) => name));
+    const known = new Set<string>(Object.keys(FILE_TABLES));
     const derived = ['search_progress', 'passages', 'packed_outlines'];
     const madeByWhoImports = ['messages', 'turns', 'model_attempts', 'tool_calls', 'events'];
     const ofWhoRunsTheTurns = ['decisions', 'standing_decisions', 'provider_calls', 'webhook_deliveries'];
@@ -192,7 +192,7 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
     [
       'a missing part of a compaction',
       (line) => (line.startsWith('{"table" : "compaction_parts"') ? [] : [line]),
-      'a part of compaction 1 is missing',
+      'a part of a compaction is missing',
     ],
     ['a missing compaction', (line) => (line.startsWith('{"table" : "compactions"') ? [] : [line]), 'Postgres refuses'],
     [

@@ -29,13 +29,13 @@ it('what a conversation is comes from who imports it, and nothing of it from the
     select tenant, task_queue as queue, agent, model, preset, workspace, user_name as user, steps > 0 as is_counted, cost::float8 as cost, worked_seconds < 60 as is_short
     from conversations where id = ${conversationId}`;
   const own = { tenant: 'ours', queue: 'blue', agent: 'careful' };
-  expect(row).toEqual({ ...settings, ...own, is_counted: true, cost: 0, is_short: true });
+  expect(row).toEqual({ ...settings, ...own, isCounted: true, cost: 0, isShort: true });
   const turns = await sql<{ agent: string; workspace: string; allows: boolean; tools: unknown[]; outcome: string }[]>`
     select agent, content ->> 'workspace' as workspace, (content ->> 'allowCommands')::boolean as allows,
       content -> 'tools' as tools, workflow_id, outcome, limits
     from turns join agent_snapshots on hash = snapshot_hash where conversation_id = ${conversationId}`;
   const of = { agent: 'careful', workspace: '/ours', allows: false, tools: [], outcome: 'completed', limits: null };
-  const turn = { ...of, workflow_id: `import:${conversationId}` };
+  const turn = { ...of, workflowId: `import:${conversationId}` };
   expect(turns).toEqual([turn, turn]);
   const [waiting] =
     await sql`select from messages where conversation_id = ${conversationId} and (consumed_at is null or raise is not null)`;

@@ -64,11 +64,11 @@ describe('the views for psql', () => {
   });
 
   it('show text as it is, with U+FFFD for what Postgres cannot read', async () => {
-    const [first] = await sql<{ text: string; on_active_branch: boolean }[]>`
+    const [first] = await sql<{ text: string; onActiveBranch: boolean }[]>`
       select text, on_active_branch from conversation_text where conversation_id = ${conversationId} and sequence = 1`;
     expect(first).toMatchObject({
       text: expect.stringContaining('odd: NUL \uFFFD, lone \uFFFD, \\u0000 as written, 漢'),
-      on_active_branch: true,
+      onActiveBranch: true,
     });
     const [call] = await sql<{ text: string }[]>`
       select text from conversation_text where conversation_id = ${conversationId} and sequence = 2`;
@@ -84,10 +84,10 @@ describe('the views for psql', () => {
       trigger: 'threshold',
       form: 'shorter_summary',
       tries: 2,
-      covered_through_sequence: 3,
-      entries_covered: 3,
-      tokens_before: 1_000,
-      tokens_after: 300,
+      coveredThroughSequence: 3,
+      entriesCovered: 3,
+      tokensBefore: 1_000,
+      tokensAfter: 300,
       text: 'The heron of Utrecht; /srv/birds/heron.txt.\uFFFD\uFFFD',
     });
     const [listed] = await listSummaries(sql, { conversationId });
@@ -112,9 +112,9 @@ describe('the working files of a task', () => {
   });
 
   it('W28 the task file shows 2,000 characters of each result and what is omitted: under 100 KB for 2.4 MB', async () => {
-    const [file] = await sql<{ file_name: string; text: string; returned: number }[]>`
+    const [file] = await sql<{ fileName: string; text: string; returned: number }[]>`
       select file_name, text, characters_returned::int as returned from task_files where turn_id = ${turn.turnId}`;
-    expect(file?.file_name).toBe(`TASK-${turn.turnId}.md`);
+    expect(file?.fileName).toBe(`TASK-${turn.turnId}.md`);
     expect(file?.returned).toBeGreaterThan(2_400_000);
     expect(file?.text.length).toBeLessThan(100_000);
     expect(file?.text).toContain('Read forty letters.');

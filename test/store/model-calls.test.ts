@@ -4,7 +4,6 @@ import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import {
-  listModelCalls,
   readAnswer,
   recordModelFailure,
   registerModelCall,
@@ -12,6 +11,7 @@ import {
 } from '../../src/store/attempts/model-calls.ts';
 import type { ModelFailure } from '../../src/store/attempts/model-calls.ts';
 import { readToolCall } from '../../src/store/attempts/tool-calls.ts';
+import { listModelCalls } from '../support/model-calls.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';

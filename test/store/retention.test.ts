@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../src/store/database/database.ts
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
+import { listModelCalls } from '../support/model-calls.ts';
 import { applyRetention, deleteOldTimelines } from '../../src/store/upkeep/retention.ts';
 import type { RetentionRule } from '../../src/store/upkeep/retention.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';

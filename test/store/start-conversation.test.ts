@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
-import { listWaitingMessages } from '../../src/store/messages/messages.ts';
+import { listWaitingMessages } from '../support/waiting-messages.ts';
 import { startConversation } from '../../src/store/conversations/start-conversation.ts';
 import { text, useTestStore } from './support/store-builders.ts';
 

@@ -29,15 +29,15 @@ async function as<Result>(tenant: string | null, work: (api: Database) => Promis
 const OF_NOBODY = ['deployment', 'migrations', 'provider_pauses'];
 
 it('every table and view that a server reads is behind a policy, and keys it does not read', async () => {
-  const rows = await owner<{ name: string; kind: string; policies: number; forced: boolean; is_readers: boolean }[]>`
+  const rows = await owner<{ name: string; kind: string; policies: number; forced: boolean; isReaders: boolean }[]>`
     select c.relname as name, c.relkind as kind, c.relrowsecurity and c.relforcerowsecurity as forced,
       (select count(*)::int from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant' and not p.polpermissive
         and p.polroles = array['holdfast_api'::regrole::oid]) as policies,
       coalesce(c.reloptions @> array['security_invoker=true'], false) as is_readers
     from pg_class c where c.relnamespace = 'holdfast'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
       and has_any_column_privilege('holdfast_api', c.oid, 'select')`;
-  const open = rows.filter(({ kind, policies, forced, is_readers }) =>
-    kind === 'v' ? !is_readers : policies !== 1 || !forced,
+  const open = rows.filter(({ kind, policies, forced, isReaders }) =>
+    kind === 'v' ? !isReaders : policies !== 1 || !forced,
   );
   expect(open).toEqual([]);
   expect(rows.length).toBeGreaterThan(25);

@@ -245,7 +245,7 @@ describe('storeToolResult', () => {
     const turn = await turnWithCalls(64);
     const indexes = Array.from({ length: 64 }, (_, index) => index);
     await Promise.all(indexes.map((callIndex) => finishToolCall(sql, turn, 1, callIndex)));
-    const rows = await sql<{ sequence: number; consistent: boolean; call_index: number }[]>`
+    const rows = await sql<{ sequence: number; consistent: boolean; callIndex: number }[]>`
       select e.sequence, e.call_index, e.parent_id = p.id and (e.sums).letters = (p.sums).letters + (e.measurements).letters as consistent
       from entries e join entries p on p.conversation_id = e.conversation_id and p.sequence = e.sequence - 1
       where e.conversation_id = ${turn.conversationId} order by e.sequence`;
@@ -254,7 +254,7 @@ describe('storeToolResult', () => {
     expect(
       rows
         .slice(1)
-        .map((row) => row.call_index)
+        .map((row) => row.callIndex)
         .toSorted((a, b) => a - b),
     ).toEqual(indexes);
   });

@@ -105,7 +105,7 @@ describe('the view', () => {
       continuation: null,
     });
     const [view] = await sql`select entries_kept from summaries where compaction_id = ${compactionId}`;
-    expect(view).toEqual({ entries_kept: 1 });
+    expect(view).toEqual({ entriesKept: 1 });
     const after = await readPlanSource(sql, turn);
     expect([...after.entries].map(({ sequence, kind }) => [sequence, kind])).toEqual([
       [1, 'user'],

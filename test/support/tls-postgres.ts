@@ -11,8 +11,8 @@ export const TEST_AUTHORITY = fileURLToPath(new URL('tls/ca.pem', import.meta.ur
 export async function acceptTls(server: LocalPostgres): Promise<void> {
   const sql = connectDatabase({ url: server.url('postgres'), maximumConnections: 1 });
   try {
-    const [row] = await sql<{ data_directory: string }[]>`show data_directory`;
-    const directory = row?.data_directory ?? '';
+    const [row] = await sql<{ dataDirectory: string }[]>`show data_directory`;
+    const directory = row?.dataDirectory ?? '';
     const { uid, gid } = await stat(directory);
     for (const [file, name] of [
       ['server.pem', 'server.crt'],

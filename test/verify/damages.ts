@@ -68,10 +68,6 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     (sql) => sql`update conversations set head_entry_id = (select id from entries where sequence = 3)`,
   ],
   [
-    'sums_along_parents',
-    (sql) => sql`update entries set measurements = measurements + measurements where sequence = 4`,
-  ],
-  [
     'answers_answer_something',
     (sql) => sql`
       update entries e set parent_id = a.id from entries a
@@ -104,12 +100,6 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
       await sql`update messages set position = -position where mode = 'queue'`;
     },
   ],
-  [
-    'answers_are_readable',
-    (sql) => sql`
-    update entries set content = '[{"type":"tool_call","index":0,"id":"a","name":"read_file","arguments":{"path":"a"}}]'
-    where kind = 'assistant' and call_number = 2`,
-  ],
   ['one_result_per_call', (sql) => sql`delete from tool_calls where call_number = 2`],
   ['one_result_per_call', (sql) => sql`update tool_calls set result_entry_id = entry_id where call_number = 3`],
   ['one_result_per_call', appendResult],
@@ -120,7 +110,6 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     update tool_calls t set entry_id = (select e.id from entries e where e.kind = 'assistant' and e.call_number = 5 and e.turn_id = t.turn_id)
     where call_number = 3`,
   ],
-  ['events_without_gaps', (sql) => sql`delete from events where number = 4`],
   [
     'events_once',
     (sql) => sql`
@@ -134,6 +123,12 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     where call_number = 2`,
   ],
   ['ended_turn_leaves_nothing_open', (sql) => askAbout(sql, 'waiting')],
+  [
+    'ended_turn_leaves_nothing_open',
+    (sql) => sql`
+    update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null, committed_head_entry_id = null,
+      view_after = null, tokens_after = null where id = ${newest(sql, 'compactions')}`,
+  ],
   ['decision_is_obeyed', (sql) => askAbout(sql, 'denied')],
   ['decision_is_obeyed', (sql) => askAbout(sql, 'expired')],
   [
@@ -215,12 +210,6 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   ['lineage_complete', (sql) => leaveBranch(sql, { from: 7, through: 'end', read: 1 })],
   ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 9, read: 1 })],
   ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 'end', read: 9_999 })],
-  [
-    'plan_has_open_turn',
-    (sql) => sql`
-    update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null, committed_head_entry_id = null,
-      view_after = null, tokens_after = null where id = ${newest(sql, 'compactions')}`,
-  ],
   [
     'memory_has_its_source',
     (sql) => sql`

@@ -59,7 +59,7 @@ test('R10 R14 a task larger than the window is answered from its summaries, thro
   expect(turn).toMatchObject({ outcome: 'completed', reason: null });
   // It may have joined a compaction that was under way (R4).
   const [message] = await harness.database`select turn_id from messages where id = ${asked.messageId}`;
-  expect(message).toEqual({ turn_id: turn.turnId });
+  expect(message).toEqual({ turnId: turn.turnId });
   expect(turn.compactions).toBeGreaterThan(0);
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 400 });
   expect(new Set(entries.map(({ turnId }) => turnId))).toEqual(new Set([turn.turnId]));

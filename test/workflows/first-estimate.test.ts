@@ -8,11 +8,11 @@ test.each(['simulator/sim-32k', 'simulator-chat/sim-32k', 'simulator-responses/s
   'the first request to %s is estimated within 15 % of what the provider counts: instructions, tools and frames',
   async (model) => {
     const { conversationId } = await harness.runTask('Say hello', { model });
-    const [call] = await harness.database<{ estimated_tokens: number; input_tokens: number }[]>`
+    const [call] = await harness.database<{ estimatedTokens: number; inputTokens: number }[]>`
       select m.estimated_tokens, m.input_tokens from model_attempts m join turns t on t.id = m.turn_id
       where t.conversation_id = ${conversationId}`;
-    const ratio = (call?.estimated_tokens ?? 0) / (call?.input_tokens ?? 1);
-    expect(call?.input_tokens).toBeGreaterThan(1_000);
+    const ratio = (call?.estimatedTokens ?? 0) / (call?.inputTokens ?? 1);
+    expect(call?.inputTokens).toBeGreaterThan(1_000);
     expect(ratio).toBeGreaterThan(0.85);
     expect(ratio).toBeLessThan(1.15);
   },

@@ -3,7 +3,7 @@ import { createActivities } from '../../src/activities/create-activities.ts';
 import { startSimulator } from '../../packages/simulator/src/index.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { listWaitingMessages } from '../../src/store/messages/messages.ts';
+import { listWaitingMessages } from '../support/waiting-messages.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { openTestStore, said, send, text } from '../store/support/store-builders.ts';

@@ -5,7 +5,7 @@ import type { ActivityDependencies } from '../../src/activities/runtime/dependen
 import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
-import { listModelCalls } from '../../src/store/attempts/model-calls.ts';
+import { listModelCalls } from '../support/model-calls.ts';
 import { readLastTurn } from '../../src/store/turns/turns.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';

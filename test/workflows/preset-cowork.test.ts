@@ -25,8 +25,8 @@ beforeAll(async () => {
 
 interface Committed {
   readonly number: number;
-  readonly tokens_before: number;
-  readonly tokens_after: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
   readonly summary: string;
 }
 
@@ -41,8 +41,8 @@ async function expectHandedOver(conversationId: string): Promise<void> {
   expect(passes.length).toBeGreaterThan(0);
   const window = 16 * 1_024;
   for (const pass of passes) {
-    expect(pass.tokens_before).toBeGreaterThan(window * 0.88);
-    expect(pass.tokens_after).toBeLessThan(window * 0.56);
+    expect(pass.tokensBefore).toBeGreaterThan(window * 0.88);
+    expect(pass.tokensAfter).toBeLessThan(window * 0.56);
     expect(pass.summary).toContain('## Recommended Next Step');
     expect(pass.summary).toContain('1. "Call read_file with');
   }
@@ -89,6 +89,6 @@ test('C11, C18, C19 the events tell flush, commit, the summary, what was saved a
         and e.kind in ('user', 'assistant', 'tool_result')) as removed
     from compactions c where c.id = ${String(done['compactionId'])}`;
   expect(pass?.['summary']).toContain('## Recommended Next Step');
-  expect(pass).toMatchObject({ tokens_before: done['tokensBefore'], tokens_after: done['tokensAfter'] });
+  expect(pass).toMatchObject({ tokensBefore: done['tokensBefore'], tokensAfter: done['tokensAfter'] });
   expect(done['messagesRemoved']).toBe(pass?.['removed']);
 });

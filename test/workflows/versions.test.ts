@@ -117,7 +117,7 @@ async function buildsOf(conversationId: string): Promise<string[]> {
 }
 
 async function runsOf(conversationId: string): Promise<string[]> {
-  const rows = await harness.database<{ begun_by_run_id: string }[]>`
+  const rows = await harness.database<{ begunByRunId: string }[]>`
     select begun_by_run_id from turns where conversation_id = ${conversationId} order by epoch`;
-  return rows.map((row) => row.begun_by_run_id);
+  return rows.map((row) => row.begunByRunId);
 }

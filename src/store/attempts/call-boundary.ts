@@ -20,15 +20,15 @@ export async function mayStandBefore(
   { conversationId, turnId }: TurnReference,
   { callNumber, runId }: CallBoundary,
 ): Promise<boolean> {
-  const [row] = await sql<{ call_number: number | null; own: boolean | null; is_planned: boolean }[]>`
+  const [row] = await sql<{ callNumber: number | null; own: boolean | null; isPlanned: boolean }[]>`
     select max(call_number) as call_number, bool_or((registered_by).run_id = ${runId}) as own, exists (
         -- One under which something was appended is given up, whatever comes after it.
         select from compactions p join conversations c on c.id = p.conversation_id and c.head_entry_id = p.head_entry_id
         where p.conversation_id = ${conversationId} and p.status = 'planned'
           and p.turn_id = ${turnId} and p.call_number >= ${callNumber}) as is_planned
     from model_attempts where conversation_id = ${conversationId} and turn_id = ${turnId} and purpose = 'step' and call_number >= ${callNumber}`;
-  const newest = row?.call_number ?? null;
-  if (newest === null) return row?.is_planned !== true;
+  const newest = row?.callNumber ?? null;
+  if (newest === null) return row?.isPlanned !== true;
   if (row?.own !== true) return false;
   throw new StoreError(
     'call_registered',

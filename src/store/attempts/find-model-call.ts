@@ -50,10 +50,10 @@ export async function findModelCalls(
     with numbered as (
       select id, row_number() over (order by epoch)::int as number from turns where conversation_id = ${conversationId}
     )
-    select t.number as "turn", t.id as "turnId", m.call_number as "callNumber", m.attempt, m.model, m.state,
-      m.head_entry_id as "headEntryId", m.view_fingerprint as "viewFingerprint", m.renderer_version as "rendererVersion",
-      m.estimated_tokens as "estimatedTokens", m.input_tokens as "reportedTokens",
-      m.cache_read_tokens as "cacheReadTokens", m.cost::float8 as cost, m.failure_kind as failure, m.started_at as "startedAt"
+    select t.number as "turn", t.id as "turnId", m.call_number, m.attempt, m.model, m.state,
+      m.head_entry_id, m.view_fingerprint, m.renderer_version,
+      m.estimated_tokens, m.input_tokens as "reportedTokens",
+      m.cache_read_tokens, m.cost::float8 as cost, m.failure_kind as failure, m.started_at
     from numbered t join model_attempts m on m.turn_id = t.id and m.purpose = 'step'
     where true ${turn === undefined ? sql`` : sql`and t.number = ${turn}`}
       ${callNumber === undefined ? sql`` : sql`and m.call_number = ${callNumber}`}

@@ -16,8 +16,8 @@ export interface LateToolResult {
 export async function listLateToolResults(sql: Database, turnIds: readonly string[]): Promise<LateToolResult[]> {
   if (turnIds.length === 0) return [];
   return sql<LateToolResult[]>`
-    select t.turn_id as "turnId", t.call_number as "callNumber", t.call_index as "callIndex", l.attempt,
-      l.worker_identity as "workerIdentity", l.outcome, l.content, iso_time(l.received_at) as "receivedAt"
+    select t.turn_id, t.call_number, t.call_index, l.attempt,
+      l.worker_identity, l.outcome, l.content, iso_time(l.received_at) as "receivedAt"
     from tool_calls t cross join unnest(t.late_results) l
     where t.turn_id = any(${[...turnIds]}::uuid[]) order by l.received_at, t.call_number, t.call_index, l.attempt`;
 }

@@ -26,8 +26,8 @@ interface OpenAttempt {
  */
 export async function endLostAttempts({ sql, turn, event }: Writer, of: Fragment): Promise<void> {
   const attempts = await sql<OpenAttempt[]>`
-    select m.turn_id as "turnId", m.purpose, m.call_number as "callNumber", m.compaction_id as "compactionId", m.part, m.attempt,
-      m.model, m.estimated_tokens as "estimatedTokens", s.content as snapshot
+    select m.turn_id, m.purpose, m.call_number, m.compaction_id, m.part, m.attempt,
+      m.model, m.estimated_tokens, s.content as snapshot
     from model_attempts m join turns t on t.id = m.turn_id join agent_snapshots s on s.hash = t.snapshot_hash
     where m.conversation_id = ${turn.conversationId} and ${of} and m.state = 'registered' order by m.started_at, m.call_number, m.attempt`;
   for (const { turnId, attempt, estimatedTokens, ...open } of attempts) {

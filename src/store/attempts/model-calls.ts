@@ -50,11 +50,11 @@ export async function registerModelCall(
     const answer = attempts.answered === null ? null : await readAnswer(open, registration);
     if (answer !== null) return { kind: 'answered', answer };
     if (attempts.isReplaced) throw replacedCall(call, by);
-    if (conversation.head_entry_id !== headEntryId || attempts.givenUpAt >= callNumber) return { kind: 'moved' };
-    if (conversation.compaction_id !== registration.compactionId) {
+    if (conversation.headEntryId !== headEntryId || attempts.givenUpAt >= callNumber) return { kind: 'moved' };
+    if (conversation.compactionId !== registration.compactionId) {
       throw new StoreError(
         'head_moved',
-        `call ${callNumber} of turn ${turn.turnId} misses compaction ${conversation.compaction_id ?? 'none'}`,
+        `call ${callNumber} of turn ${turn.turnId} misses compaction ${conversation.compactionId ?? 'none'}`,
       );
     }
     const attempt = attempts.newest + 1;
@@ -120,4 +120,3 @@ export { readAnswer } from '../messages/answers.ts';
 export type { StoredAnswer } from '../messages/answers.ts';
 export { storeAnswer } from './store-answer.ts';
 export type { AnswerToStore } from './store-answer.ts';
-export { listModelCalls } from './model-call-rows.ts';

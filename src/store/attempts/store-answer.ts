@@ -69,10 +69,10 @@ async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<
   const calls = content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
   const entryId = newId();
   await payUnreported(writer, stepOf(answer), answer);
-  if (writer.conversation.head_entry_id !== headEntryId) {
+  if (writer.conversation.headEntryId !== headEntryId) {
     throw new StoreError(
       'head_moved',
-      `conversation ${turn.conversationId}: the head is entry ${writer.conversation.head_entry_id ?? 'none'}, not ${headEntryId}`,
+      `conversation ${turn.conversationId}: the head is entry ${writer.conversation.headEntryId ?? 'none'}, not ${headEntryId}`,
     );
   }
   const [turnCost] = await Promise.all([

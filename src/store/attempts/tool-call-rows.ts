@@ -78,12 +78,12 @@ export async function readToolCall(
 ): Promise<ToolCallRow> {
   const { conversationId, turnId, callNumber, callIndex } = call;
   const [row] = await sql<ToolCallRow[]>`
-    select call_number as "callNumber", call_index as "callIndex", entry_id as "entryId", name,
-      provider_call_id as "providerCallId", arguments, attempt, state, outcome, worker_identity as "workerIdentity",
+    select call_number, call_index, entry_id, name,
+      provider_call_id, arguments, attempt, state, outcome, worker_identity,
       case when claim_run_id is not null and claim_attempt is not null
         then json_build_object('runId', claim_run_id, 'activityAttempt', claim_attempt) end as claimer,
-      claim_id as "claimId", given_back as "givenBack", iso_time(claimed_at) as "claimedAt",
-      iso_time(finished_at) as "finishedAt", result_entry_id as "resultEntryId", fingerprint,
+      claim_id, given_back, iso_time(claimed_at) as "claimedAt",
+      iso_time(finished_at) as "finishedAt", result_entry_id, fingerprint,
       ${partialOutput(sql)} as "partialOutput"
     from tool_calls
     where conversation_id = ${conversationId} and turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;

@@ -5,7 +5,7 @@ import { insertEntry } from '../log/entry-writer.ts';
 import { jsonText } from '../log/stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
 import type { ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
-import { writeEvents } from '../database/transaction.ts';
+import { writeLocked } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 
 export interface ToolResultToStore extends ToolCallReference, NewContent {
@@ -34,25 +34,27 @@ export type StoredToolResult =
  */
 export async function storeToolResult(sql: Database, result: ToolResultToStore): Promise<StoredToolResult> {
   const { turn } = result;
-  return writeEvents(sql, turn.conversationId, async ({ sql: open, writer }): Promise<StoredToolResult> => {
-    const [conversation] = await open<{ epoch: number }[]>`
-      select epoch from conversations where id = ${turn.conversationId} for no key update`;
-    const row = await readToolCall(open, { ...result, ...turn });
-    const finishedByThis =
-      row.state === 'finished' && row.attempt === finishingAttempt(result) && result.afterItsEnd !== true;
-    if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
-      return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
-    }
-    if (conversation?.epoch === turn.epoch && row.state === 'claimed' && row.attempt === result.attempt) {
-      await appendResult(writer(turn), result, row);
-      return { state: 'stored', entryId: result.entryId, outcome: result.outcome };
-    }
-    // That an attempt died is no result: the attempt itself, or who took the call over, told more meanwhile.
-    if (result.outcome === 'outcome_unknown') return { state: 'late' };
-    // In the name of the turn that owns the conversation: the report itself is not fenced.
-    await keepLateResult(writer({ ...turn, epoch: conversation?.epoch ?? 0 }), result);
-    return { state: 'late' };
-  });
+  return writeLocked(
+    sql,
+    turn.conversationId,
+    async ({ sql: open, writer, conversation }): Promise<StoredToolResult> => {
+      const row = await readToolCall(open, { ...result, ...turn });
+      const finishedByThis =
+        row.state === 'finished' && row.attempt === finishingAttempt(result) && result.afterItsEnd !== true;
+      if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
+        return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
+      }
+      if (conversation?.epoch === turn.epoch && row.state === 'claimed' && row.attempt === result.attempt) {
+        await appendResult(writer(turn), result, row);
+        return { state: 'stored', entryId: result.entryId, outcome: result.outcome };
+      }
+      // That an attempt died is no result: the attempt itself, or who took the call over, told more meanwhile.
+      if (result.outcome === 'outcome_unknown') return { state: 'late' };
+      // In the name of the turn that owns the conversation: the report itself is not fenced.
+      await keepLateResult(writer({ ...turn, epoch: conversation?.epoch ?? 0 }), result);
+      return { state: 'late' };
+    },
+  );
 }
 
 /** An unknown outcome is a decision about an attempt that may still report: it counts as one more, so that such a report is late. */

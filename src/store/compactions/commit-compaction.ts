@@ -1,4 +1,4 @@
-import type { CompactionForm } from '../../context/plan/plan.ts';
+import type { CompactionForm, CompactionPlan } from '../../context/plan/plan.ts';
 import type { SummaryLedger } from '../../context/summary/file-lists.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
@@ -11,6 +11,7 @@ import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
 import { StoreError } from '../database/errors.ts';
 import { consumeCommands } from '../messages/commands.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
+import type { EventDataByKind } from '../log/timeline.ts';
 import { writeMemory } from '../memory/memories.ts';
 import { requireHead } from './store-plan.ts';
 import { jsonText } from '../log/stored-text.ts';
@@ -137,39 +138,52 @@ async function write(
   const { conversationId, turnId } = turn;
   await consumeCommands(sql, { conversationId, kind: 'compact', turnId });
   await flushSummary(writer, request);
-  await tellCommitted(writer, request, { compaction, number, duration: committed?.duration ?? 0 });
+  await writer.event(
+    'compaction_committed',
+    committedEvent(compaction, {
+      number,
+      requestedForm: await requestedForm(sql, compaction),
+      operations: compaction.plan.operations.length,
+      tokensAfter: request.tokensAfter,
+      guardedFrom: request.guardedFrom ?? null,
+      durationMilliseconds: Math.round(committed?.duration ?? 0),
+    }),
+  );
   return { kind: 'committed', headEntryId: head.id, markerEntryId: marker.id, tokensAfter };
 }
 
-async function tellCommitted(
-  writer: TurnWriter,
-  request: CommitCompactionRequest,
-  pass: { readonly compaction: CompactionRow; readonly number: number; readonly duration: number },
-): Promise<void> {
-  const { compactionId, tokensAfter } = request;
-  const { compaction, number, duration } = pass;
-  await writer.event('compaction_committed', {
+/** What the timeline tells of a commit. */
+export function committedEvent(
+  { compactionId, form, formNumber, reason, plan, tokensBefore }: CommittedPlan,
+  commit: Pick<
+    EventDataByKind['compaction_committed'],
+    'number' | 'requestedForm' | 'operations' | 'tokensAfter' | 'guardedFrom' | 'durationMilliseconds'
+  >,
+): EventDataByKind['compaction_committed'] {
+  return {
     compactionId,
-    number,
-    requestedForm: await requestedForm(writer.sql, compaction),
-    form: compaction.form,
-    formNumber: compaction.formNumber,
-    fallback: compaction.formNumber > 1,
-    reason: compaction.reason,
-    willRetry: compaction.reason === 'overflow',
-    messagesRemoved: compaction.plan.droppedMessages,
-    operations: compaction.plan.operations.length,
-    coveredThroughSequence: compaction.plan.coveredThroughSequence,
-    firstKeptSequence: compaction.plan.firstKeptSequence,
-    tokensBefore: compaction.tokensBefore,
-    tokensAfter,
-    tokensSaved: compaction.tokensBefore - tokensAfter,
-    targets: compaction.plan.targets ?? null,
-    proactive: compaction.plan.proactive ?? null,
-    guardedFrom: request.guardedFrom ?? null,
-    durationMilliseconds: Math.round(duration),
-  });
+    form,
+    formNumber,
+    fallback: formNumber > 1,
+    reason,
+    willRetry: reason === 'overflow',
+    messagesRemoved: plan.droppedMessages,
+    coveredThroughSequence: plan.coveredThroughSequence,
+    firstKeptSequence: plan.firstKeptSequence,
+    tokensBefore,
+    tokensSaved: tokensBefore - commit.tokensAfter,
+    targets: plan.targets ?? null,
+    proactive: plan.proactive ?? null,
+    ...commit,
+  };
 }
+
+type CommittedPlan = Pick<CompactionRow, 'compactionId' | 'form' | 'formNumber' | 'reason' | 'tokensBefore'> & {
+  readonly plan: Pick<
+    CompactionPlan,
+    'droppedMessages' | 'coveredThroughSequence' | 'firstKeptSequence' | 'targets' | 'proactive'
+  >;
+};
 
 /** The form that the pass began with: `form` names the one that it came down to. */
 async function requestedForm(

@@ -3,7 +3,7 @@ import type { PlanPart } from '../../context/plan/plan.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { readAttempts, registerAttempt, reportAttempt, supersededAttempt } from '../attempts/attempts.ts';
 import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from '../attempts/attempts.ts';
-import { onPath } from '../conversations/branch-path.ts';
+import { onPath, pointAt } from '../conversations/branch-path.ts';
 import { getCompaction } from './compaction-rows.ts';
 import type { CompactionRow } from './compaction-rows.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -61,41 +61,13 @@ function partNotFound(compactionId: string, part: number): StoreError {
 }
 
 export async function listParts(sql: Queries, compactionId: string): Promise<PartRow[]> {
-  const rows = await sql<
-    {
-      number: number;
-      wave: number;
-      kind: PlanPart['kind'];
-      from_sequence: number | null;
-      to_sequence: number | null;
-      input_tokens: number;
-      maximum_output: number;
-      state: PartRow['state'];
-      failures: number;
-      text: string | null;
-      prompt_version: string | null;
-    }[]
-  >`
-    select number, wave, kind, from_sequence, to_sequence, input_estimate as input_tokens, maximum_output, state, text,
-      prompt_version, (
+  return sql<PartRow[]>`
+    select json_strip_nulls(json_build_object('number', number, 'wave', wave, 'kind', kind, 'fromSequence', from_sequence,
+        'toSequence', to_sequence, 'inputTokens', input_estimate, 'maximumOutput', maximum_output)) as part,
+      state, text, prompt_version, (
         select count(*)::int from model_attempts m
         where m.conversation_id = p.conversation_id and m.purpose = 'summary_part' and m.compaction_id = p.compaction_id and m.part = p.number and m.failure_kind in ('retryable', 'permanent')) as failures
     from compaction_parts p where compaction_id = ${compactionId} order by number`;
-  return rows.map((row) => ({
-    part: {
-      number: row.number,
-      wave: row.wave,
-      kind: row.kind,
-      inputTokens: row.input_tokens,
-      maximumOutput: row.maximum_output,
-      ...(row.from_sequence !== null && { fromSequence: row.from_sequence }),
-      ...(row.to_sequence !== null && { toSequence: row.to_sequence }),
-    },
-    state: row.state,
-    failures: row.failures,
-    text: row.text,
-    promptVersion: row.prompt_version,
-  }));
 }
 
 /** Entries per page of `readOriginals`: contents are a few kilobytes, and large ones are clipped when stored. */
@@ -111,13 +83,8 @@ export async function* readOriginals(
     readonly toSequence: number;
   },
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  const { conversationId, headEntryId, fromSequence, toSequence } = range;
-  const [head] = await sql<{ branch: number; sequence: number }[]>`
-    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
-  if (head === undefined) {
-    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
-  }
-  const point = { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
+  const { fromSequence, toSequence } = range;
+  const point = await pointAt(sql, range);
   let after = fromSequence - 1;
   for (;;) {
     const rows = await sql<EntryColumns[]>`

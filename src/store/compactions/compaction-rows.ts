@@ -1,6 +1,7 @@
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { JsonValue } from '../../context/policy/compaction-hook.ts';
 import type { CompactionForm, CompactionPlan, CompactionReason, Operation } from '../../context/plan/plan.ts';
-import type { Queries } from '../database/database.ts';
+import type { Fragment, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
@@ -50,13 +51,13 @@ export interface CompactionRow {
 export async function getCompaction(sql: Queries, compactionId: string): Promise<CompactionRow> {
   const [row] = isId(compactionId)
     ? await sql<CompactionRow[]>`
-        select c.id as "compactionId", c.conversation_id as "conversationId", c.turn_id as "turnId", c.call_number as "callNumber",
-          c.status, c.reason, c.preset, c.form, c.form_number as "formNumber", c.plan, c.focus, c.details,
-          coalesce(c.context_lines, '{"prepend": [], "append": []}') as "contextLines", c.head_entry_id as "headEntryId",
-          c.previous_id as "previousCompactionId", c.marker_entry_id as "markerEntryId",
-          c.committed_head_entry_id as "committedHeadEntryId",
-          (select n.id from compactions n where n.replaces_id = c.id) as "nextCompactionId", c.tokens_before as "tokensBefore",
-          c.tokens_after as "tokensAfter", c.failure, iso_time(c.created_at) as "createdAt", iso_time(c.finished_at) as "finishedAt"
+        select c.id as "compactionId", c.conversation_id, c.turn_id, c.call_number,
+          c.status, c.reason, c.preset, c.form, c.form_number, c.plan, c.focus, c.details,
+          coalesce(c.context_lines, '{"prepend": [], "append": []}') as "contextLines", c.head_entry_id,
+          c.previous_id as "previousCompactionId", c.marker_entry_id,
+          c.committed_head_entry_id,
+          (select n.id from compactions n where n.replaces_id = c.id) as "nextCompactionId", c.tokens_before,
+          c.tokens_after, c.failure, iso_time(c.created_at) as "createdAt", iso_time(c.finished_at) as "finishedAt"
         from compactions c where c.id = ${compactionId}`
     : [];
   if (row === undefined) throw new StoreError('compaction_not_found', `there is no compaction ${compactionId}`);
@@ -64,36 +65,31 @@ export async function getCompaction(sql: Queries, compactionId: string): Promise
 }
 
 async function readOperations(sql: Queries, compactionId: string): Promise<Operation[]> {
-  const rows = await sql<
-    {
-      id: string;
-      kind: Operation['kind'];
-      head_characters: number | null;
-      tail_characters: number | null;
-      array_items: number | null;
-      measurements: string;
-    }[]
-  >`
-    select e.id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements from compaction_operations o
+  const rows = await sql<OperationColumns[]>`
+    select ${operationColumns(sql)} from compaction_operations o
     join entries e on e.conversation_id = o.conversation_id and e.sequence = o.entry_sequence
     where o.compaction_id = ${compactionId} order by o.entry_sequence`;
   return rows.map(toOperation);
 }
 
-export function toOperation(row: {
-  readonly id: string;
-  readonly kind: Operation['kind'];
-  readonly head_characters: number | null;
-  readonly tail_characters: number | null;
-  readonly array_items: number | null;
-  readonly measurements: string;
-}): Operation {
+export type OperationColumns = Pick<Operation, 'entryId' | 'kind'> & {
+  readonly [Size in 'headCharacters' | 'tailCharacters' | 'arrayItems']: number | null;
+} & { readonly measurements: string };
+
+/** Of `compaction_operations o join entries e`. */
+export function operationColumns(sql: Queries): Fragment {
+  return sql`e.id as entry_id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements`;
+}
+
+export function toOperation({ entryId, kind, measurements, ...sizes }: OperationColumns): Operation {
   return {
-    entryId: row.id,
-    kind: row.kind,
-    measurements: parseMeasurements(row.measurements),
-    ...(row.head_characters !== null && { headCharacters: row.head_characters }),
-    ...(row.tail_characters !== null && { tailCharacters: row.tail_characters }),
-    ...(row.array_items !== null && { arrayItems: row.array_items }),
+    entryId,
+    kind,
+    measurements: parseMeasurements(measurements),
+    ...definedOf({
+      headCharacters: sizes.headCharacters ?? undefined,
+      tailCharacters: sizes.tailCharacters ?? undefined,
+      arrayItems: sizes.arrayItems ?? undefined,
+    }),
   };
 }

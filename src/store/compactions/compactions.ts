@@ -163,15 +163,15 @@ export async function listSummaries(
   if (!isId(conversationId)) return [];
   return sql<SummaryRow[]>`
     select c.id as "compactionId", c.number, c.form, c.reason, c.preset, c.summary as text, coalesce(c.sections, '[]') as sections,
-      coalesce(c.files, '{"read": [], "modified": []}') as files, c.model, c.prompt_version as "promptVersion",
+      coalesce(c.files, '{"read": [], "modified": []}') as files, c.model, c.prompt_version,
       c.plan -> 'coveredThroughSequence' as "coveredThroughSequence", c.plan -> 'firstKeptSequence' as "firstKeptSequence",
       c.plan -> 'parts' as parts, (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
       array(
         select s ->> 'title' from turns t, json_array_elements(model_in_force(t) -> 'policy' -> 'summary' -> 'sections') as s
         where t.id = c.turn_id and s ->> 'open' = 'true') as "openSections",
       u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
-      c.tokens_before as "tokensBefore", c.tokens_after as "tokensAfter", u.entries_covered as "entriesCovered", u.tries,
-      u.model_calls as "modelCalls", u.cost::float8 as cost, r.input_tokens as "inputTokens", r.cache_read_tokens as "cacheReadTokens",
+      c.tokens_before, c.tokens_after, u.entries_covered, u.tries,
+      u.model_calls, u.cost::float8 as cost, r.input_tokens, r.cache_read_tokens,
       round(extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as "durationMilliseconds",
       iso_time(c.finished_at) as "createdAt"
     from compactions c join summaries u on u.compaction_id = c.id

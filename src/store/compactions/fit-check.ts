@@ -54,7 +54,7 @@ type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration
     readonly answer: string | null;
     readonly since: string | null;
     readonly limits: SpendingLimits | null;
-    readonly step_limit: number;
+    readonly stepLimit: number;
   };
 
 /**
@@ -64,9 +64,9 @@ type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration
  */
 export async function readFitCheck(sql: Database, turn: TurnReference): Promise<FitCheck> {
   const [row] = await sql<FitColumns[]>`
-    select c.epoch, c.head_entry_id as "headEntryId", h.sequence as "headSequence", h.sums + c.view_offset as view, s.fixed,
+    select c.epoch, c.head_entry_id, h.sequence as "headSequence", h.sums + c.view_offset as view, s.fixed,
       t.model, coalesce(t.model_limits, f.model -> 'modelLimits') as "modelLimits", f.model -> 'policy' as policy,
-      coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id as "compactionId",
+      coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
       p.id as "plannedCompactionId", h.sums - u.sums as since, u.measurements as answer, ${reportedUsage(sql)} as usage,
       array(
         select q.id from messages q
@@ -100,9 +100,9 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     since,
     limits,
     factor,
-    frame_tokens,
+    frameTokens,
     samples,
-    step_limit,
+    stepLimit,
     ...rest
   } = row;
   if (epoch !== turn.epoch) throw staleEpoch(turn, epoch);
@@ -114,11 +114,11 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     headEntryId,
     view: parseMeasurements(view),
     fixed: parseMeasurements(fixed),
-    calibration: toCalibration({ factor, frame_tokens, samples }),
+    calibration: toCalibration({ factor, frameTokens, samples }),
     reported:
       usage === null || since === null || answer === null
         ? null
         : { usage, answer: parseMeasurements(answer), since: parseMeasurements(since) },
-    limits: limits ?? onlySteps(step_limit),
+    limits: limits ?? onlySteps(stepLimit),
   };
 }

@@ -37,11 +37,11 @@ export interface CompactionLineage {
 interface CompactionColumns {
   readonly id: string;
   readonly number: number;
-  readonly previous_id: string | null;
+  readonly previousId: string | null;
   readonly plan: CompactionPlan;
   readonly branch: number;
-  readonly head_entry_id: string;
-  readonly head_sequence: number;
+  readonly headEntryId: string;
+  readonly headSequence: number;
   readonly versions: readonly (string | null)[];
 }
 
@@ -65,7 +65,7 @@ export async function readLineage(sql: Database, conversationId: string): Promis
     found.push({
       compactionId: row.id,
       number: row.number,
-      previousCompactionId: row.plan.parts.length === 0 ? null : row.previous_id,
+      previousCompactionId: row.plan.parts.length === 0 ? null : row.previousId,
       parts,
       changes: changes.get(row.id) ?? [],
     });
@@ -83,7 +83,7 @@ function isRead({ reading }: CompactionPlan, { fromSequence, toSequence }: PlanP
 async function readCovered(
   sql: Database,
   conversationId: string,
-  { plan, branch, head_entry_id: headEntryId, head_sequence: headSequence }: CompactionColumns,
+  { plan, branch, headEntryId, headSequence }: CompactionColumns,
 ): Promise<CoveredEntry[]> {
   const from = Math.min(...plan.parts.map((part) => part.fromSequence ?? Infinity));
   const to = Math.max(...plan.parts.map((part) => part.toSequence ?? -Infinity));
@@ -97,33 +97,24 @@ async function readCovered(
 
 async function readChanges(sql: Database, conversationId: string): Promise<ReadonlyMap<string, ChangedEntry[]>> {
   const rows = await sql<
-    {
-      compaction_id: string;
-      sequence: number;
-      id: string;
-      tool_name: string | null;
-      kind: Operation['kind'];
-      before: string;
-      after: string;
-    }[]
+    (Omit<ChangedEntry, 'charactersBefore' | 'charactersAfter'> & {
+      readonly compactionId: string;
+      readonly before: string;
+      readonly after: string;
+    })[]
   >`
-    select o.compaction_id, e.sequence, e.id, e.tool_name, o.kind, e.measurements as before, o.measurements as after
+    select o.compaction_id, e.sequence, e.id as entry_id, e.tool_name, o.kind as method, e.measurements as before,
+      o.measurements as after
     from compaction_operations o
     join compactions c on c.id = o.compaction_id and c.status = 'committed'
     join entries e on e.conversation_id = o.conversation_id and e.sequence = o.entry_sequence
     where o.conversation_id = ${conversationId} order by e.sequence`;
   const changes = new Map<string, ChangedEntry[]>();
-  for (const row of rows) {
-    const of = changes.get(row.compaction_id) ?? [];
-    changes.set(row.compaction_id, of);
-    of.push({
-      sequence: row.sequence,
-      entryId: row.id,
-      toolName: row.tool_name,
-      method: row.kind,
-      charactersBefore: characterCount(parseMeasurements(row.before)),
-      charactersAfter: characterCount(parseMeasurements(row.after)),
-    });
+  for (const { compactionId, before, after, ...entry } of rows) {
+    const charactersBefore = characterCount(parseMeasurements(before));
+    const charactersAfter = characterCount(parseMeasurements(after));
+    const known = changes.get(compactionId) ?? [];
+    changes.set(compactionId, [...known, { ...entry, charactersBefore, charactersAfter }]);
   }
   return changes;
 }

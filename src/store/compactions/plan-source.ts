@@ -28,29 +28,11 @@ export async function readCurrentPoint(
   conversationId: string,
 ): Promise<(ViewPoint & { readonly epoch: number }) | null> {
   if (!isId(conversationId)) return null;
-  const [row] = await sql<
-    {
-      epoch: number;
-      branch: number;
-      head_entry_id: string;
-      head_sequence: number;
-      compactions: number;
-      compactions_over: number;
-    }[]
-  >`
-    select c.epoch, c.branch, c.head_entry_id, e.sequence as head_sequence, c.compactions,
+  const [row] = await sql<(ViewPoint & { readonly epoch: number })[]>`
+    select c.id as conversation_id, c.epoch, c.branch, c.head_entry_id, e.sequence as head_sequence, c.compactions,
       c.compactions_over
     from conversations c join entries e on e.conversation_id = c.id and e.id = c.head_entry_id where c.id = ${conversationId}`;
-  if (row === undefined) return null;
-  return {
-    conversationId,
-    epoch: row.epoch,
-    branch: row.branch,
-    headEntryId: row.head_entry_id,
-    headSequence: row.head_sequence,
-    compactions: row.compactions,
-    compactionsOver: row.compactions_over,
-  };
+  return row ?? null;
 }
 
 /**

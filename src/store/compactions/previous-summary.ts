@@ -2,8 +2,7 @@ import type { JsonValue } from '../../context/policy/compaction-hook.ts';
 import type { SummaryLedger } from '../../context/summary/file-lists.ts';
 import { characterCount } from '../../context/log/measurement-arithmetic.ts';
 import type { LedgerResult } from '../../context/summary/result-ledger.ts';
-import { onPath } from '../conversations/branch-path.ts';
-import type { ViewPoint } from '../conversations/branch-path.ts';
+import { onPath, pointAt } from '../conversations/branch-path.ts';
 import type { Queries } from '../database/database.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
 
@@ -34,8 +33,7 @@ export async function readCallsOf(
   range: CallRange,
   names: readonly string[],
 ): Promise<readonly { readonly name: string; readonly arguments: string }[]> {
-  const point = await endOf(sql, range);
-  if (point === null) return [];
+  const point = await pointAt(sql, range);
   return sql<{ name: string; arguments: string }[]>`
     select t.name, t.arguments from tool_calls t join entries e
       on e.conversation_id = t.conversation_id and e.id = t.entry_id
@@ -49,10 +47,9 @@ export async function readResultsOf(
   range: CallRange,
   which: { readonly not: readonly string[]; readonly newest: number },
 ): Promise<readonly (Omit<LedgerResult, 'target'> & { readonly arguments: string })[]> {
-  const point = await endOf(sql, range);
-  if (point === null) return [];
+  const point = await pointAt(sql, range);
   const rows = await sql<
-    { tool: string; arguments: string; outcome: LedgerResult['outcome']; entry_id: string; measurements: string }[]
+    { tool: string; arguments: string; outcome: LedgerResult['outcome']; entryId: string; measurements: string }[]
   >`
     select t.name as tool, t.arguments, t.outcome, r.id as entry_id, r.measurements
     from tool_calls t
@@ -61,19 +58,13 @@ export async function readResultsOf(
     where ${onPath(sql, point)} and e.sequence between ${range.fromSequence} and ${range.toSequence}
       and t.name <> all(${[...which.not]})
     order by e.sequence desc, t.call_index desc limit ${which.newest}`;
-  return rows.toReversed().map(({ tool, outcome, entry_id, measurements, arguments: written }) => ({
+  return rows.toReversed().map(({ tool, outcome, entryId, measurements, arguments: written }) => ({
     tool,
     outcome,
     arguments: written,
-    entryId: entry_id,
+    entryId,
     characters: characterCount(parseMeasurements(measurements)),
   }));
 }
 
 /** The point of the branch at which a range is read; `null` when the conversation has no such head. */
-async function endOf(sql: Queries, { conversationId, headEntryId }: CallRange): Promise<ViewPoint | null> {
-  const [head] = await sql<{ branch: number; sequence: number }[]>`
-    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
-  if (head === undefined) return null;
-  return { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
-}

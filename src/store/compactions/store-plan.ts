@@ -51,10 +51,10 @@ export async function storePlan(
 ): Promise<{ readonly compaction: CompactionRow; readonly joined: boolean }> {
   const { turn, headEntryId, compactionId } = request;
   return writeAsTurn(sql, turn, async (writer) => {
-    const [open] = await writer.sql<{ id: string; head_entry_id: string }[]>`
+    const [open] = await writer.sql<{ id: string; headEntryId: string }[]>`
       select id, head_entry_id from compactions where conversation_id = ${turn.conversationId} and status = 'planned'`;
     if (open !== undefined) {
-      const isCurrent = open.head_entry_id === writer.conversation.head_entry_id;
+      const isCurrent = open.headEntryId === writer.conversation.headEntryId;
       if (isCurrent) return { compaction: await getCompaction(writer.sql, open.id), joined: true };
       await abandonCompaction(writer, 'head_moved');
     }
@@ -90,10 +90,10 @@ function planText(plan: CompactionPlan): string {
 }
 
 export function requireHead({ conversation }: TurnWriter, headEntryId: string): void {
-  if (conversation.head_entry_id === headEntryId) return;
+  if (conversation.headEntryId === headEntryId) return;
   throw new StoreError(
     'head_moved',
-    `the compaction of conversation ${conversation.id} was planned for entry ${headEntryId}; the head is ${conversation.head_entry_id ?? 'none'}`,
+    `the compaction of conversation ${conversation.id} was planned for entry ${headEntryId}; the head is ${conversation.headEntryId ?? 'none'}`,
   );
 }
 

@@ -49,12 +49,12 @@ export async function insertApiKey(sql: Database, hash: Uint8Array, key: KeyToMa
 }
 
 export async function findApiKey(sql: Database, hash: Uint8Array): Promise<ApiKey | null> {
-  const [row] = await sql<(ApiKey & { readonly is_use_noted: boolean })[]>`
+  const [row] = await sql<(ApiKey & { readonly isUseNoted: boolean })[]>`
     select ${keyColumns(sql)}, coalesce(last_used_at > holdfast_now() - interval '1 minute', false) as is_use_noted
     from api_keys
     where hash = ${hash} and revoked_at is null and (expires_at is null or expires_at > holdfast_now())`;
   if (row === undefined) return null;
-  const { is_use_noted: isNoted, ...key } = row;
+  const { isUseNoted: isNoted, ...key } = row;
   if (!isNoted) await sql`update api_keys set last_used_at = holdfast_now() where id = ${key.id}`;
   return key;
 }

@@ -6,8 +6,7 @@ import { newestOnPath } from '../log/newest-on-path.ts';
 
 export type BranchRefusal =
   /** A turn began after it was sent: the conversation was not idle. */
-  | 'conversation_busy'
-  | 'branch_unknown';
+  'conversation_busy' | 'branch_unknown';
 
 /** A place to go on from. `headEntryId` null: before the first entry. */
 export interface BranchPlace {
@@ -35,13 +34,13 @@ export type ReadBranchCommand =
 interface WaitingColumns {
   readonly id: string;
   readonly kind: 'fork' | 'switch';
-  readonly target_entry_id: string | null;
-  readonly target_branch: number | null;
+  readonly targetEntryId: string | null;
+  readonly targetBranch: number | null;
   readonly summarizes: boolean;
   readonly outdated: boolean;
   readonly branch: number;
-  readonly head_entry_id: string | null;
-  readonly head_sequence: number | null;
+  readonly headEntryId: string | null;
+  readonly headSequence: number | null;
 }
 
 export async function readBranchCommand(sql: Queries, turn: TurnReference): Promise<ReadBranchCommand> {
@@ -62,10 +61,10 @@ export async function readBranchCommand(sql: Queries, turn: TurnReference): Prom
   if (row.outdated) return { kind: 'refused', messageId, refusal: 'conversation_busy' };
   const to =
     kind === 'fork'
-      ? await forkPlace(sql, conversationId, row.target_entry_id)
-      : await leafOf(sql, conversationId, row.target_branch ?? 0);
+      ? await forkPlace(sql, conversationId, row.targetEntryId)
+      : await leafOf(sql, conversationId, row.targetBranch ?? 0);
   if (to === null) return { kind: 'refused', messageId, refusal: 'branch_unknown' };
-  const from = { branch: row.branch, headEntryId: row.head_entry_id, headSequence: row.head_sequence ?? 0 };
+  const from = { branch: row.branch, headEntryId: row.headEntryId, headSequence: row.headSequence ?? 0 };
   const ancestorSequence = await commonAncestor(sql, conversationId, from, to);
   return { kind: 'command', command: { messageId, kind, summarizes: row.summarizes, from, to, ancestorSequence } };
 }

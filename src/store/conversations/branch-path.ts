@@ -1,7 +1,10 @@
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { JsonValue } from '../../context/policy/compaction-hook.ts';
 import type { Operation, SummaryInForce, SummaryShown } from '../../context/plan/plan.ts';
-import { toOperation } from '../compactions/compaction-rows.ts';
+import { operationColumns, toOperation } from '../compactions/compaction-rows.ts';
+import type { OperationColumns } from '../compactions/compaction-rows.ts';
 import type { Fragment, Queries } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
 
 export interface ViewPoint {
@@ -13,6 +16,22 @@ export interface ViewPoint {
   readonly compactions: number;
   /** Compactions up to this number no longer count; their turns are over. Default: 0. */
   readonly compactionsOver?: number;
+}
+
+/**
+ * An entry on its own branch, as a point from which no compaction counts.
+ * @throws StoreError `entry_not_found`
+ */
+export async function pointAt(
+  sql: Queries,
+  { conversationId, headEntryId }: Pick<ViewPoint, 'conversationId' | 'headEntryId'>,
+): Promise<ViewPoint> {
+  const [head] = await sql<{ branch: number; sequence: number }[]>`
+    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
+  if (head === undefined) {
+    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
+  }
+  return { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
 }
 
 /** Condition on `entries e`, or on another name of that table: lies on the path from the first entry to the head. */
@@ -57,43 +76,31 @@ export interface StoredSummary extends SummaryInForce {
 export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
   if (countsNone(point)) return null;
   const [row] = await sql<
-    {
-      id: string;
-      covered_through_sequence: number;
-      first_kept_sequence: number;
-      summary: string;
-      summary_measurements: string;
-      files: StoredSummary['files'] | null;
-      details: JsonValue;
-      shown: SummaryShown | null;
-      in_place: boolean | null;
-      kept: readonly number[];
-    }[]
+    (Omit<StoredSummary, 'measurements' | 'shown' | 'inPlace'> & {
+      readonly measurements: string;
+      readonly shown: SummaryShown | null;
+      readonly inPlace: boolean | null;
+    })[]
   >`
-    select c.id, c.covered_through_sequence,
+    select c.id as compaction_id, c.covered_through_sequence,
       coalesce(
         (select k.sequence from entries k where k.sequence = c.first_kept_sequence and ${onPath(sql, point, sql`k`)}),
         (select k.sequence from entries k where k.sequence > c.covered_through_sequence and ${onPath(sql, point, sql`k`)}
           order by k.sequence limit 1),
         c.covered_through_sequence + 1) as first_kept_sequence,
-      c.summary, c.summary_measurements, c.files, c.details,
-      c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place, c.plan -> 'keptSequences' as kept
+      c.summary as text, c.summary_measurements as measurements, c.details, c.plan -> 'keptSequences' as kept_sequences,
+      coalesce(c.files, '{"read": [], "modified": []}') as files,
+      c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place
     from compactions c
     join entries e on e.conversation_id = c.conversation_id and e.sequence = c.covered_through_sequence
     where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
     order by c.number desc limit 1`;
   if (row === undefined) return null;
+  const { measurements, shown, inPlace, ...rest } = row;
   return {
-    compactionId: row.id,
-    coveredThroughSequence: row.covered_through_sequence,
-    firstKeptSequence: row.first_kept_sequence,
-    keptSequences: row.kept,
-    measurements: parseMeasurements(row.summary_measurements),
-    ...(row.shown !== null && { shown: row.shown }),
-    ...(row.in_place !== null && { inPlace: row.in_place }),
-    text: row.summary,
-    files: row.files ?? { read: [], modified: [] },
-    details: row.details,
+    ...rest,
+    ...definedOf({ shown: shown ?? undefined, inPlace: inPlace ?? undefined }),
+    measurements: parseMeasurements(measurements),
   };
 }
 
@@ -139,17 +146,8 @@ export function entriesInScope(sql: Queries, scope: ViewScope, columns: Fragment
 export async function readOperationsInForce(sql: Queries, scope: ViewScope): Promise<Operation[]> {
   const { point, fromSequence, olderSequences } = scope;
   if (countsNone(point)) return [];
-  const rows = await sql<
-    {
-      id: string;
-      kind: Operation['kind'];
-      head_characters: number | null;
-      tail_characters: number | null;
-      array_items: number | null;
-      measurements: string;
-    }[]
-  >`
-    select distinct on (o.entry_sequence) e.id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements
+  const rows = await sql<OperationColumns[]>`
+    select distinct on (o.entry_sequence) ${operationColumns(sql)}
     from compaction_operations o
     join compactions c on c.id = o.compaction_id and ${isCounted(sql, point)}
     join entries e on e.conversation_id = o.conversation_id and e.sequence = o.entry_sequence
@@ -174,13 +172,13 @@ export async function readNewestCompaction(
   { point, summary }: ViewScope,
 ): Promise<NewestCompaction | null> {
   if (countsNone(point)) return null;
-  const [row] = await sql<{ id: string; changed_through: number | null }[]>`
-    select newest.id, (
+  const [row] = await sql<NewestCompaction[]>`
+    select newest.id as compaction_id, (
       select e.sequence from compactions c join entries e
         on e.conversation_id = c.conversation_id and e.id = c.marker_entry_id
       where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and (c.id = ${summary?.compactionId ?? null} or ${isMarkedOnPath(sql, point)})
-      order by c.number desc limit 1) as changed_through
+      order by c.number desc limit 1) as changed_through_sequence
     from compactions newest
     where newest.conversation_id = ${point.conversationId} and newest.number = ${point.compactions}`;
-  return row === undefined ? null : { compactionId: row.id, changedThroughSequence: row.changed_through };
+  return row ?? null;
 }

@@ -96,7 +96,7 @@ export async function readSaidMessage(
 ): Promise<SaidMessage> {
   const columns = sql`e.id, e.parent_id, e.content, e.sequence`;
   const rows = isId(conversationId)
-    ? await sql<{ id: string; parent_id: string | null; content: readonly ContentPart[] }[]>`${
+    ? await sql<{ id: string; parentId: string | null; content: readonly ContentPart[] }[]>`${
         entryId === null
           ? newestOnPath(sql, columns, {
               of: sql`conversations c join branches b on b.conversation_id = c.id and b.branch = c.branch`,
@@ -111,7 +111,7 @@ export async function readSaidMessage(
     : [];
   const [row] = rows;
   if (row === undefined) throw await whyNotSaid(sql, conversationId, entryId);
-  return { entryId: row.id, parentId: row.parent_id, content: row.content };
+  return { entryId: row.id, parentId: row.parentId, content: row.content };
 }
 
 async function whyNotSaid(sql: Queries, conversationId: string, entryId: string | null): Promise<StoreError> {

@@ -96,7 +96,7 @@ async function setViewOffset(
     await sql`update conversations set view_offset = no_measurements() where id = ${conversationId}`;
     return;
   }
-  const [over] = await sql<{ compactions_over: number }[]>`
+  const [over] = await sql<{ compactionsOver: number }[]>`
     select compactions_over from conversations where id = ${conversationId}`;
   const outline = await readViewOutline(sql, {
     conversationId,
@@ -104,7 +104,7 @@ async function setViewOffset(
     headEntryId: place.headEntryId,
     headSequence: place.headSequence,
     compactions: conversation.compactions,
-    compactionsOver: over?.compactions_over ?? 0,
+    compactionsOver: over?.compactionsOver ?? 0,
   });
   const view = measureView({ ...outline, fixed: NO_MEASUREMENTS });
   await sql`

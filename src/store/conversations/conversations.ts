@@ -37,14 +37,14 @@ export interface ConversationRow {
 }
 
 type ConversationColumns = Omit<ConversationRow, 'state' | 'title'> & {
-  readonly first_content: readonly ContentPart[] | null;
+  readonly firstContent: readonly ContentPart[] | null;
 };
 
 function conversationColumns(sql: Queries) {
   return sql`c.id, c.agent,
     json_build_object('model', c.model, 'preset', c.preset, 'workspace', c.workspace, 'user', c.user_name) as settings,
-    iso_time(c.created_at) as "createdAt", iso_time(c.active_at) as "activeAt", c.active_turn_id as "activeTurnId", c.epoch,
-    c.head_entry_id as "headEntryId", c.last_sequence as entries, c.compactions,
+    iso_time(c.created_at) as "createdAt", iso_time(c.active_at) as "activeAt", c.active_turn_id, c.epoch,
+    c.head_entry_id, c.last_sequence as entries, c.compactions,
     (select coalesce(max(v.number), 0) from events v where v.conversation_id = c.id) as events,
     ${usageOf(sql, sql`c`)} as usage,
     (select json_build_object('tokens', v.data -> 'estimatedTokens', 'inputBudget', v.data -> 'inputBudget') from events v
@@ -60,7 +60,7 @@ function conversationColumns(sql: Queries) {
 
 const TITLE_CHARACTERS = 120;
 
-function toConversationRow({ first_content: first, ...row }: ConversationColumns): ConversationRow {
+function toConversationRow({ firstContent: first, ...row }: ConversationColumns): ConversationRow {
   const [title = ''] = textOf(first ?? [])
     .trim()
     .split('\n');
@@ -90,11 +90,11 @@ export async function hasConversation(sql: Database, conversationId: string): Pr
  * it is.
  */
 export async function isConversationOfUser(sql: Queries, conversationId: string, user: string): Promise<boolean> {
-  const [row] = await sql<{ is_own: boolean | null }[]>`
+  const [row] = await sql<{ isOwn: boolean | null }[]>`
     select bool_and(coalesce(s.content -> 'memory' ->> 'user' = ${user}, false)) as is_own
     from turns t join agent_snapshots s on s.hash = t.snapshot_hash
     where t.conversation_id = ${conversationId}`;
-  return row?.is_own === true;
+  return row?.isOwn === true;
 }
 
 /** Of a deployment that knows no tenants. */

@@ -38,10 +38,10 @@ export async function deleteConversation(
     if (idleSince !== undefined) await requireIdleSince(open, conversationId, idleSince);
     const isRungFor = await wasRungFor(open, conversationId);
     // Of an imported turn there never was a workflow. A large conversation takes longer than any other statement.
-    const runs = await open<{ workflow_id: string; run_id: string }[]>`
+    const runs = await open<WorkflowRun[]>`
       select workflow_id, run_id from delete_conversation(${conversationId})
       where workflow_id not like ${`${IMPORTER}:%`}`.patient();
-    return { runs: runs.map((run) => ({ workflowId: run.workflow_id, runId: run.run_id })), isRungFor };
+    return { runs, isRungFor };
   });
 }
 

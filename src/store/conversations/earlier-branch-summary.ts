@@ -1,5 +1,3 @@
-import type { ContentPart } from '../../context/log/content.ts';
-import type { FileLists } from '../../context/summary/file-lists.ts';
 import type { BranchCommand } from './branch-commands.ts';
 import { pointOf } from './branch-commands.ts';
 import { onPath } from './branch-path.ts';
@@ -30,15 +28,7 @@ export async function readEarlierBranchSummary(
   const through = said?.through ?? null;
   if (through === null) return { kind: 'told' };
   const [row] = await sql<
-    {
-      told: boolean;
-      content: readonly ContentPart[];
-      measurements: string;
-      files: FileLists;
-      entries_read: number;
-      model: string | null;
-      prompt_version: string;
-    }[]
+    (Omit<NewBranchSummary, 'measurements' | 'call'> & { readonly told: boolean; readonly measurements: string })[]
   >`
     select ${onPath(sql, pointOf(conversationId, to))} as told, e.content, e.measurements, s.files, s.entries_read, s.model,
       s.prompt_version
@@ -48,7 +38,6 @@ export async function readEarlierBranchSummary(
     order by told desc, e.sequence desc limit 1`;
   if (row === undefined) return { kind: 'none' };
   if (row.told) return { kind: 'told' };
-  const { content, files, model } = row;
-  const written = { files, model, entriesRead: row.entries_read, promptVersion: row.prompt_version, call: null };
-  return { kind: 'written', summary: { content, measurements: parseMeasurements(row.measurements), ...written } };
+  const { told: _told, measurements, ...written } = row;
+  return { kind: 'written', summary: { ...written, measurements: parseMeasurements(measurements), call: null } };
 }

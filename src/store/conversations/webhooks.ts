@@ -53,7 +53,7 @@ export interface FailedDelivery {
 
 export async function listFailedDeliveries(sql: Database, tenant: string, limit: number): Promise<FailedDelivery[]> {
   return sql<FailedDelivery[]>`
-    select id as "deliveryId", webhook_id as "webhookId", conversation_id as "conversationId", event, attempts,
+    select id as "deliveryId", webhook_id, conversation_id, event, attempts,
       coalesce(failure, '') as failure, iso_time(created_at) as "createdAt"
     from webhook_deliveries where tenant = ${tenant} and due_at is null order by created_at desc, id limit ${limit}`;
 }

@@ -143,6 +143,8 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
   const sql = postgres({
     ...address,
     fetch_types: false,
+    // Columns have the names of properties: `head_entry_id` is read as `headEntryId`.
+    transform: { column: { from: postgres.toCamel } },
     prepare: !pooled,
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.

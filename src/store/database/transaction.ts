@@ -35,10 +35,10 @@ export interface LockedConversation {
   readonly agent: string;
   readonly epoch: number;
   readonly branch: number;
-  readonly active_turn_id: string | null;
-  readonly head_entry_id: string | null;
+  readonly activeTurnId: string | null;
+  readonly headEntryId: string | null;
   readonly compactions: number;
-  readonly compaction_id: string | null;
+  readonly compactionId: string | null;
 }
 
 /** What the steps of a transaction share that writes in the name of a turn. */
@@ -91,6 +91,26 @@ export async function writeEvents<Result>(
   for (const observe of committed) observe();
   if (newestEvent > 0) notifyWatchersSoon(sql, conversationId, newestEvent);
   return result;
+}
+
+export interface LockedSource extends WriterSource {
+  /** Absent: it was deleted. */
+  readonly conversation: Pick<LockedConversation, 'epoch' | 'activeTurnId'> | undefined;
+}
+
+/**
+ * One transaction in the name of whoever owns the conversation: locks it first, as a write of its turn does.
+ */
+export async function writeLocked<Result>(
+  sql: Database,
+  conversationId: string,
+  work: (source: LockedSource) => Promise<Result>,
+): Promise<Result> {
+  return writeEvents(sql, conversationId, async (source) => {
+    const [conversation] = await source.sql<Pick<LockedConversation, 'epoch' | 'activeTurnId'>[]>`
+      select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
+    return work({ ...source, conversation });
+  });
 }
 
 /**

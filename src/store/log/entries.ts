@@ -42,8 +42,8 @@ export interface StoredEntry extends Entry {
 type StoredEntryColumns = EntryColumns & Omit<StoredEntry, keyof Entry>;
 
 function storedColumns(sql: Queries) {
-  return sql`${entryColumns(sql)}, e.conversation_id as "conversationId", e.parent_id as "parentId",
-    iso_time(e.created_at) as "createdAt", e.message_id as "messageId", e.compaction_id as "compactionId"`;
+  return sql`${entryColumns(sql)}, e.conversation_id, e.parent_id,
+    iso_time(e.created_at) as "createdAt", e.message_id, e.compaction_id`;
 }
 
 function toStoredEntry(row: StoredEntryColumns): StoredEntry {
@@ -115,7 +115,7 @@ export async function countEntries(
  */
 export async function listEntriesAround(sql: Database, entryId: string, count: number): Promise<StoredEntry[]> {
   const [entry] = isId(entryId)
-    ? await sql<{ conversation_id: string; branch: number; sequence: number }[]>`
+    ? await sql<{ conversationId: string; branch: number; sequence: number }[]>`
         select conversation_id, branch, sequence from entries where id = ${entryId}
         union all
         select e.conversation_id, e.branch, e.sequence from compactions c join entries e on e.id = c.marker_entry_id
@@ -124,7 +124,7 @@ export async function listEntriesAround(sql: Database, entryId: string, count: n
   if (entry === undefined) {
     throw new StoreError('entry_not_found', `there is no entry and no summary ${JSON.stringify(entryId)}`);
   }
-  const onItsBranch = sql`e.conversation_id = ${entry.conversation_id} and exists (
+  const onItsBranch = sql`e.conversation_id = ${entry.conversationId} and exists (
     select from branches b where b.conversation_id = e.conversation_id and b.branch = ${entry.branch}
       and b.ancestor = e.branch and e.sequence <= b.through_sequence)`;
   const rows = await sql<StoredEntryColumns[]>`

@@ -8,21 +8,21 @@ export interface OutlineColumns {
   readonly sequence: number;
   readonly kind: EntryKind;
   readonly slot: NoteSlot | null;
-  readonly turn_id: string;
-  readonly call_number: number | null;
-  readonly call_index: number | null;
-  readonly tool_call_count: number | null;
-  readonly tool_name: string | null;
-  readonly is_error: boolean | null;
+  readonly turnId: string;
+  readonly callNumber: number | null;
+  readonly callIndex: number | null;
+  readonly toolCallCount: number | null;
+  readonly toolName: string | null;
+  readonly isError: boolean | null;
   readonly measurements: string;
 }
 
 /** Columns of `entries e left join contents o on o.id = e.original_id` that a projection reads. */
 export interface EntryColumns extends OutlineColumns {
   readonly content: readonly ContentPart[];
-  readonly original_id: string | null;
-  readonly original_bytes: string | null;
-  readonly original_missing_bytes: string | null;
+  readonly originalId: string | null;
+  readonly originalBytes: string | null;
+  readonly originalMissingBytes: string | null;
 }
 
 export function outlineColumns(sql: Queries) {
@@ -40,13 +40,13 @@ export function entryColumns(sql: Queries) {
  * put together property by property takes ten times as long.
  */
 export function toOutline(row: OutlineColumns): EntryOutline {
-  const { id, sequence, turn_id: turnId } = row;
+  const { id, sequence, turnId } = row;
   const measurements = parseMeasurements(row.measurements);
   switch (row.kind) {
     case 'user':
       return { id, sequence, kind: 'user', turnId, measurements };
     case 'assistant': {
-      const { call_number: callNumber, tool_call_count: toolCallCount } = row;
+      const { callNumber, toolCallCount } = row;
       return {
         id,
         sequence,
@@ -64,10 +64,10 @@ export function toOutline(row: OutlineColumns): EntryOutline {
         kind: 'tool_result',
         turnId,
         measurements,
-        callNumber: row.call_number ?? 0,
-        callIndex: row.call_index ?? 0,
-        toolName: row.tool_name ?? '',
-        isError: row.is_error ?? false,
+        callNumber: row.callNumber ?? 0,
+        callIndex: row.callIndex ?? 0,
+        toolName: row.toolName ?? '',
+        isError: row.isError ?? false,
       };
     case 'note':
       return { id, sequence, kind: 'note', turnId, measurements, ...(row.slot !== null && { slot: row.slot }) };
@@ -81,11 +81,11 @@ export function toEntry(row: EntryColumns): Entry {
   return {
     ...toOutline(row),
     content: row.content,
-    ...(row.original_id !== null && {
+    ...(row.originalId !== null && {
       original: {
-        contentId: row.original_id,
-        bytes: Number(row.original_bytes),
-        missingBytes: Number(row.original_missing_bytes),
+        contentId: row.originalId,
+        bytes: Number(row.originalBytes),
+        missingBytes: Number(row.originalMissingBytes),
       },
     }),
   };

@@ -20,7 +20,7 @@ export async function listEvents(
 ): Promise<EventRow[]> {
   if (!isId(request.conversationId)) return [];
   return sql<EventRow[]>`
-    select number, kind, turn_id as "turnId", data, iso_time(created_at) as "createdAt" from events
+    select number, kind, turn_id, data, iso_time(created_at) as "createdAt" from events
     where conversation_id = ${request.conversationId} and number > ${request.after ?? 0}
     order by number limit ${request.limit ?? 500}`;
 }
@@ -33,7 +33,7 @@ export async function listNewestEvents(
   const { conversationId, kinds, limit } = request;
   if (!isId(conversationId)) return [];
   const rows = await sql<EventRow[]>`
-    select number, kind, turn_id as "turnId", data, iso_time(created_at) as "createdAt" from events
+    select number, kind, turn_id, data, iso_time(created_at) as "createdAt" from events
     where conversation_id = ${conversationId} ${kinds === undefined ? sql`` : sql`and kind = any(${[...kinds]})`}
     order by number desc limit ${limit}`;
   return rows.reverse();

@@ -30,12 +30,12 @@ export async function openEntry(sql: Database, request: OpenRequest): Promise<Op
   const { conversationId, id } = request;
   if (!isId(conversationId) || !isId(id)) return null;
   const [entry] = await sql<
-    { kind: EntryKind; content: readonly ContentPart[]; original_id: string | null; characters: string | null }[]
+    { kind: EntryKind; content: readonly ContentPart[]; originalId: string | null; characters: string | null }[]
   >`
     select e.kind, e.content, e.original_id, o.characters from entries e left join contents o on o.id = e.original_id
     where e.id = ${id} and e.conversation_id = ${conversationId}`;
   if (entry === undefined) return openSummary(sql, request);
-  const { kind, original_id: contentId, characters } = entry;
+  const { kind, originalId: contentId, characters } = entry;
   const media = mediaOf(entry.content);
   if (contentId === null) return { ...slice(entryText(entry.content), kind, request), media };
   return { kind, totalCharacters: Number(characters), text: await sliceOriginal(sql, contentId, request), media };
@@ -59,7 +59,7 @@ export interface CommittedCompaction {
 export async function findCommitted(sql: Queries, id: string): Promise<CommittedCompaction | null> {
   if (!isId(id)) return null;
   const [row] = await sql<CommittedCompaction[]>`
-    select id, conversation_id as "conversationId", marker_entry_id as "markerEntryId", summary from compactions
+    select id, conversation_id, marker_entry_id, summary from compactions
     where id = ${id} and status = 'committed'`;
   return row ?? null;
 }

@@ -6,6 +6,7 @@ import type { AgentSnapshot, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import {
   entriesInScope,
+  pointAt,
   readNewestCompaction,
   readOperationsInForce,
   readViewScope,
@@ -45,18 +46,15 @@ export async function readProjectionSource(
   },
 ): Promise<ProjectionSource> {
   const { turn, headEntryId, known } = request;
-  const [row] = await sql<
-    { epoch: number; compactions: number; compactions_over: number; branch: number | null; sequence: number | null }[]
-  >`
-    select c.epoch, c.compactions, c.compactions_over, e.branch, e.sequence from conversations c
-    left join entries e on e.conversation_id = c.id and e.id = ${headEntryId}
-    where c.id = ${turn.conversationId}`;
-  if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
-  const { branch, sequence: headSequence, compactions, compactions_over: compactionsOver } = row;
   const { conversationId, turnId } = turn;
-  if (branch === null || headSequence === null) throw noSuchEntry(conversationId, headEntryId);
-  const point = { conversationId, headEntryId, branch, headSequence, compactions, compactionsOver };
-  return readSource(sql, point, turnId, known);
+  const [row] = await sql<(Omit<ViewPoint, 'branch'> & { epoch: number; branch: number | null })[]>`
+    select c.epoch, c.compactions, c.compactions_over, e.branch, e.sequence as head_sequence from conversations c
+    left join entries e on e.conversation_id = c.id and e.id = ${headEntryId}
+    where c.id = ${conversationId}`;
+  if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
+  const { branch, ...point } = row;
+  if (branch === null) throw noSuchEntry(conversationId, headEntryId);
+  return readSource(sql, { ...point, branch, conversationId, headEntryId }, turnId, known);
 }
 
 /**
@@ -68,9 +66,7 @@ export async function readProjectionSourceOfCall(
   call: { readonly turnId: string; readonly callNumber: number; readonly attempt: number },
 ): Promise<ProjectionSource> {
   const { turnId, callNumber, attempt } = call;
-  const [row] = await sql<
-    { conversation_id: string; head_entry_id: string; compactions: number; compactions_over: number }[]
-  >`
+  const [row] = await sql<Omit<ViewPoint, 'branch' | 'headSequence'>[]>`
     select m.conversation_id, m.head_entry_id, m.compactions, t.compactions_over
     from model_attempts m join turns t on t.id = m.turn_id
     where m.purpose = 'step' and m.turn_id = ${turnId} and m.call_number = ${callNumber} and m.attempt = ${attempt}`;
@@ -80,9 +76,7 @@ export async function readProjectionSourceOfCall(
       `turn ${turnId} has no attempt ${attempt} of model call ${callNumber}`,
     );
   }
-  const { conversation_id: conversationId, head_entry_id: headEntryId, compactions } = row;
-  const point = await pointAt(sql, { conversationId, headEntryId, compactions });
-  return readSource(sql, { ...point, compactionsOver: row.compactions_over }, turnId);
+  return readSource(sql, { ...(await pointAt(sql, row)), ...row }, turnId);
 }
 
 /** The same for a conversation as it stands, with the snapshot of its newest turn; `null` before its first turn. */
@@ -93,17 +87,6 @@ export async function readCurrentProjectionSource(
   if (!isId(conversationId)) return null;
   const [point, turn] = await Promise.all([readCurrentPoint(sql, conversationId), readLastTurn(sql, conversationId)]);
   return point === null || turn === null ? null : readSource(sql, point, turn.turn.turnId);
-}
-
-async function pointAt(
-  sql: Database,
-  head: { readonly conversationId: string; readonly headEntryId: string; readonly compactions: number },
-): Promise<ViewPoint> {
-  const { conversationId, headEntryId, compactions } = head;
-  const [row] = await sql<{ branch: number; sequence: number }[]>`
-    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
-  if (row === undefined) throw noSuchEntry(conversationId, headEntryId);
-  return { conversationId, headEntryId, branch: row.branch, headSequence: row.sequence, compactions };
 }
 
 function noSuchEntry(conversationId: string, entryId: string): StoreError {

@@ -131,7 +131,7 @@ async function supersede(
   for (const older of others) {
     const isOfAnother = statedFor === undefined ? open`false` : memoryIsOfAnotherUser(open, statedFor);
     const successors = isId(older)
-      ? await open<{ is_of_another: boolean }[]>`
+      ? await open<{ isOfAnother: boolean }[]>`
           with recursive successors as (
             select m.id, m.superseded_by from memories m
             where m.id = ${older} and ${memoryIsOfScopes(open, [own])}
@@ -146,7 +146,7 @@ async function supersede(
     if (successors.length === 0) {
       throw new StoreError('memory_not_found', `${own.scope} "${own.scopeName}" has no memory ${older}`);
     }
-    if (successors.some(({ is_of_another: isRefused }) => isRefused)) throw ofAnotherUser(older);
+    if (successors.some(({ isOfAnother: isRefused }) => isRefused)) throw ofAnotherUser(older);
   }
 }
 
@@ -192,9 +192,9 @@ export async function forgetMemory(
 
 /** A `StoredMemory` of `memories m`. */
 export function memoryColumns(sql: Queries) {
-  return sql`m.id, m.scope, m.scope_name as "scopeName", m.kind, m.text, m.origin, m.conversation_id as "conversationId",
-    (select c.user_name from conversations c where c.id = m.conversation_id) as user, m.source_id as "sourceId", m.confidence,
-    m.superseded_by as "supersededBy", iso_time(m.expires_at) as "expiresAt", iso_time(m.created_at) as "createdAt"`;
+  return sql`m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id,
+    (select c.user_name from conversations c where c.id = m.conversation_id) as user, m.source_id, m.confidence,
+    m.superseded_by, iso_time(m.expires_at) as "expiresAt", iso_time(m.created_at) as "createdAt"`;
 }
 
 export async function findMemoriesInForce(
@@ -214,11 +214,11 @@ export async function findSourceConversation(
   { scopes, sourceId }: { readonly scopes: readonly MemoryScope[]; readonly sourceId: string },
 ): Promise<string | null> {
   if (!isId(sourceId) || scopes.length === 0) return null;
-  const [row] = await sql<{ conversation_id: string }[]>`
+  const [row] = await sql<{ conversationId: string }[]>`
     select m.conversation_id from memories m
     where m.source_id = ${sourceId} and m.conversation_id is not null and ${memoryIsOfScopes(sql, scopes)} and ${memoryIsInForce(sql)}
     limit 1`;
-  return row?.conversation_id ?? null;
+  return row?.conversationId ?? null;
 }
 
 /** Condition on `memories m`: its source is an entry or a compaction that its conversation has. No foreign key can say so, for it is either. */

@@ -133,10 +133,10 @@ async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched
     return { tenant, agent, conversationId: null, conflict: null };
   }
   if (!isId(conversationId)) return null;
-  const [found] = await sql<(AgentOfTenant & { is_unindexed: boolean })[]>`
+  const [found] = await sql<(AgentOfTenant & { isUnindexed: boolean })[]>`
     select tenant, agent, is_unindexed from conversations where id = ${conversationId}`;
   if (found === undefined || (agent !== undefined && found.agent !== agent)) return null;
-  const conflict = found.is_unindexed ? await indexFirst(sql, conversationId) : null;
+  const conflict = found.isUnindexed ? await indexFirst(sql, conversationId) : null;
   if (conflict instanceof StoreError) throw conflict;
   return { tenant: found.tenant, agent: found.agent, conversationId, conflict };
 }

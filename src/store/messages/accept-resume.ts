@@ -18,9 +18,9 @@ export async function requireMayResume(sql: Transaction, resume: Resume): Promis
   const { conversationId, raise = {} } = resume;
   await requireOnlyResume(sql, resume);
   await requireBranchKept(sql, conversationId);
-  const [conversation] = await sql<{ active_turn_id: string | null }[]>`
+  const [conversation] = await sql<{ activeTurnId: string | null }[]>`
     select active_turn_id from conversations where id = ${conversationId}`;
-  if (conversation?.active_turn_id != null) throw turnRuns(conversationId);
+  if (conversation?.activeTurnId != null) throw turnRuns(conversationId);
   const task = await readActiveTask(sql, conversationId);
   if (task === null || task.isDone) throw await nothingOpen(sql, conversationId);
   const missing = missingRaises(await readEndedTurn(sql, task.turnId), raise);

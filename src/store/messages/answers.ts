@@ -21,8 +21,8 @@ export interface ModelCallReference {
 
 export async function readAnswer(sql: Queries, call: ModelCallReference): Promise<StoredAnswer | null> {
   const [row] = await sql<StoredAnswer[]>`
-    select m.entry_id as "entryId", m.attempt, e.content, m.stop_reason as "stopReason", ${reportedUsage(sql)} as usage,
-      m.head_entry_id as "headEntryId", case when u.calls_of_unknown_cost = 0 then u.cost::float8 end as "turnCost"
+    select m.entry_id, m.attempt, e.content, m.stop_reason, ${reportedUsage(sql)} as usage,
+      m.head_entry_id, case when u.calls_of_unknown_cost = 0 then u.cost::float8 end as "turnCost"
     from model_attempts m join entries e on e.conversation_id = m.conversation_id and e.id = m.entry_id
       join turn_usage u on u.turn_id = m.turn_id
     where m.conversation_id = ${call.turn.conversationId} and m.turn_id = ${call.turn.turnId} and m.call_number = ${call.callNumber}`;

@@ -7,7 +7,7 @@ import type { DecisionKind, DecisionScope, DecisionState } from './decision-rows
 import { StoreError } from '../database/errors.ts';
 import { applyStanding, letStand } from './standing-decisions.ts';
 import { jsonText } from '../log/stored-text.ts';
-import { writeEvents } from '../database/transaction.ts';
+import { writeLocked } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 import { turnNumber, turnNumbered } from '../turns/turn-number.ts';
 
@@ -38,11 +38,11 @@ export interface MadeDecision {
 }
 
 interface CallRow {
-  readonly turn_id: string;
-  readonly turn_number: number;
+  readonly turnId: string;
+  readonly turnNumber: number;
   readonly outcome: TurnOutcome | null;
-  readonly call_number: number;
-  readonly call_index: number;
+  readonly callNumber: number;
+  readonly callIndex: number;
   readonly kind: DecisionKind;
   readonly agent: string;
   readonly tool: string;
@@ -51,8 +51,8 @@ interface CallRow {
   readonly state: DecisionState;
   readonly scope: DecisionScope | null;
   readonly content: string | null;
-  readonly decision_id: string | null;
-  readonly expires_at: Date;
+  readonly decisionId: string | null;
+  readonly expiresAt: Date;
   readonly overdue: boolean;
 }
 
@@ -66,14 +66,11 @@ interface CallRow {
 export async function decide(sql: Database, decision: DecisionToMake): Promise<MadeDecision> {
   const { conversationId } = decision;
   if (!isId(conversationId)) throw notFound(decision);
-  return writeEvents(sql, conversationId, async ({ sql: open, writer }) => {
-    // Locked like a write of the turn, so that a decision and the turn's end or an expiry follow each other.
-    const [conversation] = await open<{ epoch: number }[]>`
-      select epoch from conversations where id = ${conversationId} for no key update`;
+  return writeLocked(sql, conversationId, async ({ sql: open, writer, conversation }) => {
     const call = await findCall(open, decision);
-    const { turn_id: turnId, agent, rules, tool, arguments: argumentsText } = call;
+    const { turnId, agent, rules, tool, arguments: argumentsText } = call;
     const made = { turnId, call: nameOf(call), agent, rules, tool, arguments: argumentsText };
-    if (call.decision_id === decision.decisionId) {
+    if (call.decisionId === decision.decisionId) {
       if (!isSame(call, decision)) throw idReused(call, decision);
       return { ...made, duplicate: true, decided: 0 };
     }
@@ -108,7 +105,7 @@ async function findCall(sql: Transaction, decision: DecisionToMake): Promise<Cal
           and d.call_number = ${call.callNumber} and d.call_index = ${call.callIndex})`
     })
     order by t.epoch desc, d.call_number, d.call_index`;
-  const repeated = rows.find((row) => row.decision_id === decisionId);
+  const repeated = rows.find((row) => row.decisionId === decisionId);
   const [first, ...others] = rows;
   if (repeated !== undefined) return repeated;
   if (first === undefined) throw (await ofEndedTurn(sql, decision)) ?? notFound(decision);
@@ -149,7 +146,7 @@ function idReused(call: CallRow, { decisionId }: DecisionToMake): StoreError {
   );
 }
 
-function nameOf({ turn_number: turn, call_number: number, call_index: index }: CallRow): CallName {
+function nameOf({ turnNumber: turn, callNumber: number, callIndex: index }: CallRow): CallName {
   return { turnNumber: turn, callNumber: number, callIndex: index };
 }
 
@@ -179,7 +176,7 @@ function endedWords(number: number, outcome: TurnOutcome): string {
 }
 
 function stale(call: CallRow): StoreError {
-  const { turn_number: number, state, tool, outcome, expires_at: expiresAt } = call;
+  const { turnNumber: number, state, tool, outcome, expiresAt } = call;
   const fate =
     state === 'withdrawn' && outcome !== null
       ? endedWords(number, outcome)

@@ -46,7 +46,7 @@ type DecisionOfAgent = WaitingDecision & { readonly conversationId: string; read
 
 async function waitingRows(sql: Queries, where: Fragment): Promise<DecisionOfAgent[]> {
   const rows = await sql<(Omit<DecisionOfAgent, 'call'> & { readonly call: CallName })[]>`
-    select d.conversation_id as "conversationId", d.agent, d.turn_id as "turnId",
+    select d.conversation_id, d.agent, d.turn_id,
       json_build_object('turnNumber', ${turnNumber(sql)}, 'callNumber', d.call_number, 'callIndex', d.call_index) as call,
       d.kind, d.tool, d.rules, c.arguments, iso_time(d.requested_at) as "requestedAt", iso_time(d.expires_at) as "expiresAt"
     from decisions d join tool_calls c using (conversation_id, turn_id, call_number, call_index)

@@ -76,11 +76,11 @@ async function ask(
 }
 
 async function expire({ sql, turn, event }: TurnWriter, number: number): Promise<void> {
-  const rows = await sql<{ call_number: number; call_index: number; tool: string }[]>`
+  const rows = await sql<{ callNumber: number; callIndex: number; tool: string }[]>`
     update decisions set state = 'expired', decided_at = holdfast_now()
     where turn_id = ${turn.turnId} and state = 'waiting' and expires_at <= holdfast_now()
     returning call_number, call_index, tool`;
-  for (const { call_number: callNumber, call_index: callIndex, tool } of rows) {
+  for (const { callNumber, callIndex, tool } of rows) {
     await event('decision_made', { turn: number, callNumber, callIndex, name: tool, decision: 'expired' });
   }
 }

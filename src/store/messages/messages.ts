@@ -62,7 +62,7 @@ export interface AcceptedMessage {
 }
 
 /** User messages that may wait in a conversation: more would be one transaction of many seconds. */
-export const MOST_WAITING_MESSAGES = 1_000;
+const MOST_WAITING_MESSAGES = 1_000;
 
 const LONGEST_MESSAGE_ID = 200;
 
@@ -137,11 +137,11 @@ export function checkMessageId(id: string): void {
  * @throws StoreError `conversation_not_found`
  */
 async function lockConversation(sql: Transaction, { conversationId, taskQueue }: MessageInput): Promise<boolean> {
-  const [found] = await sql<{ queue: string; active_turn_id: string | null }[]>`
+  const [found] = await sql<{ queue: string; activeTurnId: string | null }[]>`
     select task_queue as queue, active_turn_id from conversations where id = ${conversationId} for no key update`;
   if (taskQueue !== undefined && found !== undefined && found.queue !== taskQueue)
     await sql`update conversations set task_queue = ${taskQueue} where id = ${conversationId}`;
-  if (found !== undefined) return found.active_turn_id !== null;
+  if (found !== undefined) return found.activeTurnId !== null;
   throw new StoreError(
     'conversation_not_found',
     `there is no conversation ${conversationId}; begin one with a message that names an agent`,
@@ -213,29 +213,12 @@ async function requireSameMessage(sql: Transaction, message: MessageInput): Prom
   );
 }
 
-export async function isMessageKnown(
+async function isMessageKnown(
   sql: Queries,
   { conversationId, id }: Pick<MessageInput, 'conversationId' | 'id'>,
 ): Promise<boolean> {
   const rows = await sql`select from messages where conversation_id = ${conversationId} and id = ${id}`;
   return rows.length > 0;
-}
-
-export interface MessageRow {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly kind: MessageKind;
-  readonly mode: MessageMode;
-  readonly content: readonly ContentPart[];
-  readonly createdAt: string;
-}
-
-/** Messages and commands that no turn has taken, oldest first. */
-export async function listWaitingMessages(sql: Database, conversationId: string): Promise<MessageRow[]> {
-  if (!isId(conversationId)) return [];
-  return sql<MessageRow[]>`
-    select id, conversation_id as "conversationId", kind, mode, content, iso_time(created_at) as "createdAt" from messages
-    where conversation_id = ${conversationId} and consumed_at is null order by position`;
 }
 
 function noSuchEntry(conversationId: string, entryId: string): StoreError {

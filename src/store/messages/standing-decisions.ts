@@ -2,7 +2,7 @@ import type { Database, Fragment, Queries, Transaction } from '../database/datab
 import type { DecisionScope, StandingState } from './decision-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { readTurnNumber } from '../turns/turn-number.ts';
-import { writeEvents } from '../database/transaction.ts';
+import { writeLocked } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 
 interface StandingDecision {
@@ -101,7 +101,7 @@ export async function decideCoveredCalls(
   sql: Database,
   of: { readonly agent: string; readonly rules: readonly string[] } | { readonly taskQueue: string },
 ): Promise<{ readonly conversationId: string; readonly decided: number }[]> {
-  const covered = await sql<{ conversation_id: string }[]>`
+  const covered = await sql<{ conversationId: string }[]>`
     select distinct d.conversation_id
     from decisions d cross join lateral (${standingFor(sql, ofRow(sql))}) as standing
     where d.state = 'waiting' and d.kind = 'approval' and d.expires_at > holdfast_now() and standing.state is not null
@@ -112,11 +112,9 @@ export async function decideCoveredCalls(
       }
     order by d.conversation_id`;
   const result = [];
-  for (const { conversation_id: conversationId } of covered) {
-    const decided = await writeEvents(sql, conversationId, async ({ sql: open, writer }) => {
-      const [conversation] = await open<{ epoch: number; active_turn_id: string | null }[]>`
-        select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
-      const { epoch = 0, active_turn_id: turnId = null } = conversation ?? {};
+  for (const { conversationId } of covered) {
+    const decided = await writeLocked(sql, conversationId, async ({ writer, conversation }) => {
+      const { epoch = 0, activeTurnId: turnId = null } = conversation ?? {};
       return turnId === null ? 0 : applyStanding(writer({ conversationId, turnId, epoch }), 'standing');
     });
     if (decided > 0) result.push({ conversationId, decided });
@@ -129,7 +127,7 @@ export async function decideCoveredCalls(
  * @param scope what their events name: that of the decision just made, or what stood before
  */
 export async function applyStanding({ sql, turn, event }: Writer, scope: DecisionScope | 'standing'): Promise<number> {
-  const rows = await sql<{ call_number: number; call_index: number; tool: string; state: StandingState }[]>`
+  const rows = await sql<{ callNumber: number; callIndex: number; tool: string; state: StandingState }[]>`
     update decisions w set state = covered.state, scope = 'call', content = covered.content::json, decided_at = holdfast_now()
     from (
       select d.turn_id, d.call_number, d.call_index, standing.state, standing.content
@@ -141,7 +139,7 @@ export async function applyStanding({ sql, turn, event }: Writer, scope: Decisio
     returning w.call_number, w.call_index, w.tool, w.state`;
   if (rows.length === 0) return 0;
   const number = await readTurnNumber(sql, turn.turnId);
-  for (const { call_number: callNumber, call_index: callIndex, tool, state } of rows) {
+  for (const { callNumber, callIndex, tool, state } of rows) {
     const data = { turn: number, callNumber, callIndex, name: tool, decision: state, scope };
     await event('decision_made', data);
   }

@@ -71,7 +71,7 @@ export async function isStopMeantBehindLast(
 ): Promise<boolean> {
   if (waiting.every(({ kind }) => kind !== 'stop')) return false;
   const [last] = await sql<{ epoch: number; endedAt: Date | null }[]>`
-    select epoch, ended_at as "endedAt" from turns where conversation_id = ${conversationId} order by epoch desc limit 1`;
+    select epoch, ended_at from turns where conversation_id = ${conversationId} order by epoch desc limit 1`;
   const endedAt = last?.endedAt ?? null;
   return isStopMeantBehind(waiting, last === undefined || endedAt === null ? null : { epoch: last.epoch, endedAt });
 }

@@ -1,10 +1,8 @@
 import type { Entry } from '../../context/log/entry.ts';
-import { onPath } from '../conversations/branch-path.ts';
-import type { ViewPoint } from '../conversations/branch-path.ts';
+import { onPath, pointAt } from '../conversations/branch-path.ts';
 import type { Database } from '../database/database.ts';
 import { entryColumns, toEntry } from '../log/entry-rows.ts';
 import type { EntryColumns } from '../log/entry-rows.ts';
-import { StoreError } from '../database/errors.ts';
 
 /**
  * User messages of a branch up to an entry, newest first: as many as `characters` may hold, and one more.
@@ -61,16 +59,4 @@ export async function readTurnRequests(
       or e.sequence in (select e.sequence ${ofTurn} order by e.sequence desc limit ${NEWEST_REQUESTS}))
     order by e.sequence`;
   return rows.map(toEntry);
-}
-
-async function pointAt(
-  sql: Database,
-  { conversationId, headEntryId }: { readonly conversationId: string; readonly headEntryId: string },
-): Promise<ViewPoint> {
-  const [head] = await sql<{ branch: number; sequence: number }[]>`
-    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
-  if (head === undefined) {
-    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
-  }
-  return { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
 }

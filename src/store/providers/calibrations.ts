@@ -32,11 +32,11 @@ async function readVersion(
 
 export interface CalibrationColumns {
   readonly factor: number;
-  readonly frame_tokens: number | null;
+  readonly frameTokens: number | null;
   readonly samples: number;
 }
 
-export function toCalibration({ factor, frame_tokens: frameTokens, samples }: CalibrationColumns): Calibration {
+export function toCalibration({ factor, frameTokens, samples }: CalibrationColumns): Calibration {
   return { factor, samples, ...(frameTokens !== null && { frameTokens }) };
 }
 

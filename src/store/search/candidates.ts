@@ -48,7 +48,7 @@ export async function findCandidates(
     with asked as materialized (
       select a.query::tsquery as query, 1 << (a.number::int - 1) as bit
       from unnest(${asked}::text[]) with ordinality as a (query, number))
-    select p.id, p.conversation_id as "conversationId", p.place, p.words, p.is_question as "isQuestion",
+    select p.id, p.conversation_id, p.place, p.words, p.is_question,
       ${hasPhrases(sql, phrases)} as "hasPhrase",
       (select coalesce(sum(a.bit), 0)::int from asked a where p.terms @@ a.query) as mask
     from unnest(${wanted}::text[]) as q (query) cross join lateral (

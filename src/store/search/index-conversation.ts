@@ -44,8 +44,8 @@ export async function indexConversation(
 }
 
 interface Progress extends IndexedConversation {
-  readonly through_sequence: number;
-  readonly through_compaction: number;
+  readonly throughSequence: number;
+  readonly throughCompaction: number;
 }
 
 /**
@@ -93,17 +93,17 @@ interface EntryRow {
   readonly id: string;
   readonly kind: EntryKind;
   readonly sequence: number;
-  readonly tool_name: string | null;
+  readonly toolName: string | null;
   readonly content: readonly ContentPart[];
-  readonly original_id: string | null;
+  readonly originalId: string | null;
   readonly arguments: unknown;
-  readonly created_at: Date;
+  readonly createdAt: Date;
 }
 
 async function indexEntries(
   open: Transaction,
   writer: PassageWriter,
-  { id: conversationId, through_sequence: after }: Progress,
+  { id: conversationId, throughSequence: after }: Progress,
 ): Promise<{ through: number; isWhole: boolean }> {
   const rows = await open<EntryRow[]>`
     select e.id, e.kind, e.sequence, e.tool_name, e.content, e.original_id, e.created_at, c.arguments from entries e
@@ -113,11 +113,11 @@ async function indexEntries(
   let characters = 0;
   for (const row of rows) {
     if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, isWhole: false };
-    if (row.kind === 'compaction' || isRecall(row.tool_name)) continue;
+    if (row.kind === 'compaction' || isRecall(row.toolName)) continue;
     const texts =
-      row.original_id === null
+      row.originalId === null
         ? searchedPieces(row.content).map((text) => [text])
-        : [originalText(open, row.original_id)];
+        : [originalText(open, row.originalId)];
     characters += await writer.add(sourceOf(row, row.kind), texts);
   }
   return { through: rows.at(-1)?.sequence ?? after, isWhole: rows.length < BATCH_ENTRIES };
@@ -129,9 +129,9 @@ function sourceOf(row: EntryRow, kind: Exclude<EntryKind, 'compaction'>): Source
     kind,
     isTalk: kind === 'user' || (kind === 'assistant' && row.content.some(isSaid)),
     sequence: row.sequence,
-    toolName: row.tool_name,
+    toolName: row.toolName,
     path: kind === 'tool_result' ? pathIn(row.arguments) : null,
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
   };
 }
 
@@ -166,13 +166,13 @@ function pathIn(written: unknown): string | null {
 async function indexSummaries(
   open: Transaction,
   writer: PassageWriter,
-  { id: conversationId, through_compaction: after }: Progress,
+  { id: conversationId, throughCompaction: after }: Progress,
 ): Promise<number> {
-  const rows = await open<{ id: string; number: number; summary: string | null; finished_at: Date }[]>`
+  const rows = await open<{ id: string; number: number; summary: string | null; finishedAt: Date }[]>`
     select id, number, summary, finished_at from compactions
     where conversation_id = ${conversationId} and number > ${after} order by number`;
   const shared = { kind: 'summary', isTalk: false, sequence: null, toolName: null, path: null } as const;
-  for (const { id: sourceId, summary, finished_at: createdAt } of rows) {
+  for (const { id: sourceId, summary, finishedAt: createdAt } of rows) {
     if (summary !== null) await writer.add({ ...shared, sourceId, createdAt }, [[summary]]);
   }
   return rows.at(-1)?.number ?? after;

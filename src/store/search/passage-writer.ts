@@ -81,7 +81,7 @@ type ChunkedText = Iterable<string> | AsyncIterable<string>;
 
 export interface IndexedConversation extends AgentOfTenant {
   readonly id: string;
-  readonly talk_passages: number;
+  readonly talkPassages: number;
 }
 
 interface WaitingPassage {
@@ -108,7 +108,7 @@ export class PassageWriter {
     this.#sql = sql;
     this.#conversation = conversation;
     this.#marks = [agentMark(conversation), conversationMark(conversation.id)];
-    this.#place = conversation.talk_passages;
+    this.#place = conversation.talkPassages;
   }
 
   /**

@@ -32,9 +32,9 @@ const MOST_IDS = 10;
  * active path.
  */
 export function passageColumns(sql: Queries): Fragment {
-  return sql`p.id, p.conversation_id as "conversationId", p.source_id as "sourceId", p.kind, p.sequence,
-    p.tool_name as "toolName", p.path, p.character_offset as "offset", p.text, p.place, p.is_question as "isQuestion",
-    p.created_at as "createdAt", p.said_at as "saidAt", c.user_name as "user",
+  return sql`p.id, p.conversation_id, p.source_id, p.kind, p.sequence,
+    p.tool_name, p.path, p.character_offset as "offset", p.text, p.place, p.is_question,
+    p.created_at, p.said_at, c.user_name as "user",
     case when exists (select from branches f where f.conversation_id = c.id and f.branch > 0) then (
       select e.branch from (select) as one left join compactions k on k.id = p.source_id
         left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.covered_through_sequence

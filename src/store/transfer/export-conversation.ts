@@ -4,7 +4,7 @@ import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { requireCurrentSchema } from '../database/migrate.ts';
 import { transaction } from '../database/transaction.ts';
-import { EXPORTED_TABLES } from './format.ts';
+import { exportQuery, FILE_TABLES, isFileTable } from './format.ts';
 import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './read-file.ts';
 
 /** Rows fetched at a time; one may hold a piece of 256 KB. */
@@ -39,10 +39,10 @@ export async function exportConversation(
       JSON.stringify({ format: CONVERSATION_FORMAT, version: CONVERSATION_FORMAT_VERSION, conversationId }),
     );
     let rows = 0;
-    for (const { name, query } of EXPORTED_TABLES) {
+    for (const name of Object.keys(FILE_TABLES).filter(isFileTable)) {
       const cursor = open
         .unsafe<{ line: string }[]>(
-          `select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${query}) as r`,
+          `select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${exportQuery(name)}) as r`,
           [conversationId],
         )
         .cursor(FETCHED_AT_ONCE);

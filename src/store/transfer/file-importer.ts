@@ -1,23 +1,23 @@
 import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
-import type { Transaction } from '../database/database.ts';
-import type { OriginalReference } from '../log/entries.ts';
-import { insertEntry } from '../log/entry-writer.ts';
-import { markImported } from './import-conversation.ts';
-import type { MemoryScope } from '../memory/memories.ts';
-import { termsOf } from '../memory/memory-terms.ts';
-import { DEFAULT_TENANT } from '../conversations/conversations.ts';
-import type { ConversationSettings } from '../messages/messages.ts';
-import { LogRecorder, RecordingError, snapshotElsewhere } from '../log/record-log.ts';
-import type { WriterSource } from '../database/transaction.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';
 import { recountTotals } from '../attempts/usage.ts';
-import { invalid } from './read-file.ts';
+import { committedEvent } from '../compactions/commit-compaction.ts';
+import { DEFAULT_TENANT } from '../conversations/conversations.ts';
+import type { Transaction } from '../database/database.ts';
+import type { WriterSource } from '../database/transaction.ts';
+import { insertEntry } from '../log/entry-writer.ts';
+import { LogRecorder, RecordingError, snapshotElsewhere } from '../log/record-log.ts';
+import { jsonText } from '../log/stored-text.ts';
+import type { MemoryScope } from '../memory/memories.ts';
+import { termsOf } from '../memory/memory-terms.ts';
+import type { ConversationSettings } from '../messages/messages.ts';
+import { FILE_TABLES } from './format.ts';
+import type { FileTable, RowOf } from './format.ts';
+import { markImported } from './import-conversation.ts';
+import { invalid, rowOf } from './read-file.ts';
 import type { FileRow } from './read-file.ts';
-import { RowWriter } from './row-writer.ts';
-import { FILE_ROWS, isFileTable, rowOf } from './rows.ts';
-import type { RowOf } from './rows.ts';
 
 /** What a conversation of a file is to be here: of who imports it, and nothing of the file. */
 export interface ImportExportedRequest {
@@ -46,26 +46,19 @@ export class FileImporter {
   private readonly conversationId: string;
   private readonly request: ImportExportedRequest;
   private readonly recorder: LogRecorder;
-  private readonly rows: RowWriter;
-  private readonly ofConversation: { readonly conversation_id: string };
-  private readonly contents = new Map<string, OriginalReference & { stored: number; pieces: number }>();
+  private readonly types = new Map<FileTable, ReadonlyMap<string, string>>();
+  private readonly originals = new Set<string>();
   private readonly turns = new Set<number>();
   private entries = 0;
   private head: string | null = null;
   private branch = 0;
   private readonly compactions: RowOf<'compactions'>[] = [];
-  /** By compaction and number. */
-  private readonly parts = new Set<string>();
-  /** How many, by compaction. */
-  private readonly operations = new Map<string, number>();
   private state: RowOf<'conversations'> | null = null;
 
   constructor(source: WriterSource, conversationId: string, request: ImportExportedRequest) {
     this.sql = source.sql;
     this.conversationId = conversationId;
-    this.ofConversation = { conversation_id: conversationId };
     this.request = request;
-    this.rows = new RowWriter(source.sql);
     this.recorder = new LogRecorder(source, { conversationId, snapshot: snapshotElsewhere(request) });
   }
 
@@ -82,51 +75,45 @@ export class FileImporter {
 
   async add(file: FileRow): Promise<void> {
     const { table, line } = file;
-    if (!isFileTable(table)) throw invalid(line, `there is no table ${JSON.stringify(table)} in such a file`);
     if (this.state !== null) throw invalid(line, 'the conversation itself comes last');
     switch (table) {
       case 'contents': {
-        const content = rowOf(FILE_ROWS[table], file);
-        const { id, bytes, missing_bytes: missingBytes } = content;
-        this.contents.set(id, { contentId: id, bytes, missingBytes, stored: 0, pieces: 0 });
-        return this.rows.insert(table, { ...content, ...this.ofConversation });
+        const row = rowOf(FILE_TABLES[table].row, file);
+        this.originals.add(row.id);
+        return this.insert(table, row);
       }
-      case 'content_pieces':
-        return this.addPiece(rowOf(FILE_ROWS[table], file), line);
+      case 'content_pieces': {
+        const row = rowOf(FILE_TABLES[table].row, file);
+        if (this.originals.has(row.content_id)) return this.insert(table, row, {});
+        throw invalid(line, 'the original of the piece does not stand before it');
+      }
       case 'entries':
-        return this.addEntry(rowOf(FILE_ROWS[table], file), line);
+        return this.addEntry(rowOf(FILE_TABLES[table].row, file), line);
       case 'compactions':
-        return this.addCompaction(rowOf(FILE_ROWS[table], file), line);
-      case 'compaction_parts': {
-        const part = rowOf(FILE_ROWS[table], file);
-        this.parts.add(`${part.compaction_id} ${part.number}`);
-        const { epoch } = this.recorder;
-        return this.rows.insert(table, { ...part, ...this.ofConversation, epoch, state: 'written' });
-      }
-      case 'compaction_operations': {
-        const operation = rowOf(FILE_ROWS[table], file);
-        this.operations.set(operation.compaction_id, (this.operations.get(operation.compaction_id) ?? 0) + 1);
-        return this.rows.insert(table, { ...operation, ...this.ofConversation });
-      }
+        return this.addCompaction(rowOf(FILE_TABLES[table].row, file), line);
+      case 'compaction_parts':
+        return this.insert(table, {
+          ...rowOf(FILE_TABLES[table].row, file),
+          epoch: this.recorder.epoch,
+          state: 'written',
+        });
+      case 'compaction_operations':
       case 'branches':
       case 'branch_summaries':
-        return this.rows.insert(table, { ...rowOf(FILE_ROWS[table], file), ...this.ofConversation });
+        return this.insert(table, rowOf(FILE_TABLES[table].row, file));
       case 'memories':
-        return this.addMemory(rowOf(FILE_ROWS[table], file));
+        return this.addMemory(rowOf(FILE_TABLES[table].row, file));
       case 'conversations':
-        this.state = rowOf(FILE_ROWS[table], file);
+        this.state = rowOf(FILE_TABLES[table].row, file);
     }
   }
 
   async finish(): Promise<ImportedFile> {
     const { sql, conversationId, state, turns, entries } = this;
     if (state === null) throw new RecordingError('the conversation itself is missing');
-    for (const { bytes, stored } of this.contents.values()) {
-      if (bytes !== stored) throw new RecordingError('a piece of an original is missing, doubled or changed');
-    }
     for (const compaction of this.compactions) await this.tellCompaction(compaction);
     await this.recorder.end();
-    await this.requireOwnEntries();
+    await this.requireWhole();
     await sql`
       update conversations set branch = ${state.branch}, head_entry_id = ${state.head_entry_id}, compactions = ${this.compactions.length},
         compactions_over = ${state.compactions_over}, compaction_id = ${state.compaction_id},
@@ -137,25 +124,32 @@ export class FileImporter {
     await recountTotals(sql, conversationId);
     await markImported(sql, conversationId);
     await sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
-    return { conversationId, turns: turns.size, entries, memories: await this.countMemories() };
+    const memories = await sql<(MemoryScope & { count: number })[]>`
+      select scope, scope_name, count(*)::int as count from memories
+      where conversation_id = ${conversationId} group by scope, scope_name order by scope, scope_name`;
+    return { conversationId, turns: turns.size, entries, memories: [...memories] };
   }
 
-  /** People open an entry by its id alone, and the fences look at one conversation. */
-  private async requireOwnEntries(): Promise<void> {
-    const taken = await this.sql`
-      select from entries e join entries o on o.id = e.id and o.conversation_id <> e.conversation_id
-      where e.conversation_id = ${this.conversationId} limit 1`;
-    if (taken.length > 0) throw new RecordingError("an entry has the id of another conversation's");
-  }
-
-  private async addPiece(row: RowOf<'content_pieces'>, line: number): Promise<void> {
-    const original = this.contents.get(row.content_id);
-    if (original === undefined) throw invalid(line, 'the original of the piece does not stand before it');
-    if (row.number !== original.pieces)
-      throw invalid(line, `piece ${original.pieces} comes next, and not ${row.number}`);
-    original.pieces += 1;
-    original.stored += Buffer.byteLength(row.data, 'base64');
-    await this.rows.insert('content_pieces', row);
+  /** What no constraint says. People open an entry by its id alone, so it must be of one conversation. */
+  private async requireWhole(): Promise<void> {
+    const [row] = await this.sql<{ problem: string | null }[]>`
+      select case
+        when exists (
+          select from entries e join entries o on o.id = e.id and o.conversation_id <> e.conversation_id
+          where e.conversation_id = c.id) then 'an entry has the id of another conversation''s'
+        when exists (
+          select from contents o left join content_pieces p on p.content_id = o.id
+          where o.conversation_id = c.id group by o.id
+          having coalesce(sum(length(p.data)), 0) <> o.bytes or count(p.number) <> coalesce(max(p.number) + 1, 0))
+          then 'a piece of an original is missing, doubled or changed'
+        when exists (
+          select from compactions k cross join lateral json_array_elements(k.plan -> 'parts') as part
+          where k.conversation_id = c.id and not exists (
+            select from compaction_parts p where p.compaction_id = k.id and p.number = (part ->> 'number')::int))
+          then 'a part of a compaction is missing'
+        end as problem
+      from conversations c where c.id = ${this.conversationId}`;
+    if (row?.problem != null) throw new RecordingError(row.problem);
   }
 
   private async addEntry(row: RowOf<'entries'>, line: number): Promise<void> {
@@ -168,11 +162,11 @@ export class FileImporter {
       );
     await this.moveTo(row);
     this.turns.add(row.turn);
-    const { id, turn, content, call_number: callNumber } = row;
+    const { id, turn, content, call_number: callNumber, original_id: originalId } = row;
+    if (originalId !== null && !this.originals.has(originalId)) throw new RecordingError('its original is missing');
     const [{ at } = { at: '' }] = await sql<{ at: string }[]>`
       select least(${row.created_at}::text::timestamptz, holdfast_now())::text as at`;
     const entry = { id, content, at };
-    const original = row.original_id === null ? undefined : present(this.contents.get(row.original_id) ?? null);
     switch (row.kind) {
       case 'user':
         return recorder.message(turn, entry);
@@ -186,24 +180,27 @@ export class FileImporter {
           toolName: present(row.tool_name),
           isError: present(row.is_error),
           outcome: present(row.outcome),
-          ...(original !== undefined && { original }),
+          ...(originalId !== null && { original: { contentId: originalId, bytes: 0, missingBytes: 0 } }),
         });
       case 'compaction':
         return recorder.marker(turn, { id, at, compactionId: present(row.compaction_id) });
       case 'branch_summary':
-      case 'note': {
-        const { turn: writer } = await recorder.writerFor(turn);
-        const slot = present(row.kind === 'note' ? row.slot : 'plan');
-        // Rules and memories are of the agent and the user here; a turn notes its own.
-        const shown = slot === 'rules' || slot === 'memories' ? [] : content;
-        const written = { id, turn: writer, createdAt: at, content: shown, measurements: measured(shown) };
-        const key = row.note_key === null ? {} : { key: row.note_key };
-        await insertEntry(
-          sql,
-          row.kind === 'note' ? { kind: 'note', slot, ...key, ...written } : { kind: 'branch_summary', ...written },
-        );
-      }
+      case 'note':
+        await this.addNote(row, at);
     }
+  }
+
+  /** Rules and memories are of the agent and the user here; a turn notes its own. */
+  private async addNote({ id, turn, kind, slot, note_key: key, ...row }: RowOf<'entries'>, at: string): Promise<void> {
+    const content = slot === 'rules' || slot === 'memories' ? [] : row.content;
+    const measurements = content.length === 0 ? NO_MEASUREMENTS : measureContent(content);
+    const entry = { id, turn: (await this.recorder.writerFor(turn)).turn, createdAt: at, content, measurements };
+    await insertEntry(
+      this.sql,
+      kind === 'note'
+        ? { kind, slot: present(slot), ...(key !== null && { key }), ...entry }
+        : { kind: 'branch_summary', ...entry },
+    );
   }
 
   /** The head and the branch that the entry was appended to. */
@@ -220,13 +217,15 @@ export class FileImporter {
   private async addCompaction({ turn, ...row }: RowOf<'compactions'>, line: number): Promise<void> {
     const next = this.compactions.length + 1;
     if (row.number !== next) throw invalid(line, `compaction ${next} comes next, and not ${row.number}`);
+    if (!this.turns.has(turn)) throw new RecordingError('no entry is of its turn');
     this.compactions.push({ turn, ...row });
-    await this.rows.insert('compactions', { ...row, ...(await this.ofTurn(turn)), status: 'committed' });
+    const { turnId, epoch } = (await this.recorder.writerFor(turn)).turn;
+    await this.insert('compactions', { ...row, turn_id: turnId, epoch, status: 'committed' });
   }
 
   /**
    * Whose words a memory rests on nobody can tell from a file: its entries are as easily made up. It is data until it is said
-   * here, and holds no secret, as any that is remembered.
+   * here, and holds no secret, as any that is remembered. One that the user stated again is another conversation's by now, and stays.
    */
   private async addMemory(row: RowOf<'memories'>): Promise<void> {
     const scopeName = this.request.memoryScopes[row.scope];
@@ -235,55 +234,60 @@ export class FileImporter {
     const { tenant = DEFAULT_TENANT } = this.request;
     // No term has a comma, a quotation mark or a brace.
     const terms = `{${termsOf({ ...row, tenant, scopeName, text }).join(',')}}`;
-    const here = { text, terms, tenant, scope_name: scopeName, origin: 'model', ...this.ofConversation };
-    // A memory that the user stated again is another conversation's by now, and stays what he said last.
-    await this.rows.insert('memories', { ...row, ...here }, 'on conflict (id, tenant) do nothing');
+    await this.insert('memories', { ...row, text, terms, tenant, scope_name: scopeName, origin: 'model' });
   }
 
   private async tellCompaction(row: RowOf<'compactions'>): Promise<void> {
-    if (row.plan.parts.some(({ number }) => !this.parts.has(`${row.id} ${number}`))) {
-      throw new RecordingError(`a part of compaction ${row.number} is missing`);
-    }
     const writer = await this.recorder.writerFor(row.turn);
-    await writer.event('compaction_committed', {
-      compactionId: row.id,
-      number: row.number,
-      requestedForm: row.form,
-      form: row.form,
-      formNumber: row.form_number,
-      fallback: row.form_number > 1,
-      reason: row.reason,
-      willRetry: row.reason === 'overflow',
-      messagesRemoved: row.plan.droppedMessages,
-      operations: this.operations.get(row.id) ?? 0,
+    const [{ operations } = { operations: 0 }] = await this.sql<{ operations: number }[]>`
+      select count(*)::int as operations from compaction_operations where compaction_id = ${row.id}`;
+    const plan = {
+      droppedMessages: row.plan.droppedMessages,
       coveredThroughSequence: row.covered_through_sequence,
       firstKeptSequence: row.first_kept_sequence,
-      tokensBefore: row.tokens_before,
-      tokensAfter: row.tokens_after,
-      tokensSaved: row.tokens_before - row.tokens_after,
-      targets: null,
-      proactive: null,
-      guardedFrom: null,
-      durationMilliseconds: 0,
-    });
+    };
+    const { id: compactionId, number, form, form_number: formNumber, reason } = row;
+    const { tokens_before: tokensBefore, tokens_after: tokensAfter } = row;
+    const told = { number, requestedForm: form, operations, tokensAfter, guardedFrom: null, durationMilliseconds: 0 };
+    const compaction = { compactionId, form, formNumber, reason, plan, tokensBefore };
+    await writer.event('compaction_committed', committedEvent(compaction, told));
   }
 
-  private async ofTurn(turn: number): Promise<Readonly<Record<string, unknown>>> {
-    if (!this.turns.has(turn)) throw new RecordingError('no entry is of its turn');
-    const { turnId, epoch } = (await this.recorder.writerFor(turn)).turn;
-    return { ...this.ofConversation, turn_id: turnId, epoch };
+  /** A row whose values are as JSON has them: bytes in base64, what JSON has no type for as Postgres writes it. */
+  private async insert(
+    table: FileTable,
+    row: object,
+    of: object = { conversation_id: this.conversationId },
+  ): Promise<void> {
+    const columns = Object.entries({ ...row, ...of }).map(([name, value]: [string, unknown]) => ({ name, value }));
+    const types = await this.typesOf(table);
+    const typed = columns.map(({ name, value }) => ({ name, value, type: types.get(name) ?? 'text' }));
+    const values = typed.map(({ type }, index) =>
+      type === 'bytea' ? `decode($${index + 1}::text, 'base64')` : `$${index + 1}::text::${type}`,
+    );
+    await this.sql.unsafe(
+      `insert into ${table} (${typed.map(({ name }) => `"${name}"`).join(', ')}) values (${values.join(', ')})
+        ${table === 'memories' ? 'on conflict (id, tenant) do nothing' : ''}`,
+      typed.map(({ type, value }) => parameter(type, value)),
+      { prepare: true },
+    );
   }
 
-  private async countMemories(): Promise<ImportedFile['memories']> {
-    const rows = await this.sql<(MemoryScope & { count: number })[]>`
-      select scope, scope_name as "scopeName", count(*)::int as count from memories
-      where conversation_id = ${this.conversationId} group by scope, scope_name order by scope, scope_name`;
-    return [...rows];
+  private async typesOf(table: FileTable): Promise<ReadonlyMap<string, string>> {
+    const known = this.types.get(table);
+    if (known !== undefined) return known;
+    const columns = await this.sql<{ name: string; type: string }[]>`
+      select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+      where attrelid = ${table}::regclass and attnum > 0 and not attisdropped`;
+    const types = new Map(columns.map(({ name, type }) => [name, type]));
+    this.types.set(table, types);
+    return types;
   }
 }
 
-function measured(content: Parameters<typeof measureContent>[0]): ReturnType<typeof measureContent> {
-  return content.length === 0 ? NO_MEASUREMENTS : measureContent(content);
+function parameter(type: string, value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' && type !== 'json' && type !== 'jsonb' ? value : jsonText(value);
 }
 
 /** A column that an entry of its kind has. */

@@ -2,8 +2,8 @@ import postgres from 'postgres';
 import type { Database } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { requireCurrentSchema } from '../database/migrate.ts';
-import { RecordingError } from '../log/record-log.ts';
 import { writeEvents } from '../database/transaction.ts';
+import { RecordingError } from '../log/record-log.ts';
 import { FileImporter } from './file-importer.ts';
 import type { ImportedFile, ImportExportedRequest } from './file-importer.ts';
 import { invalid, readConversationFile } from './read-file.ts';
@@ -28,9 +28,9 @@ export async function importExportedConversation(sql: Database, request: ImportE
     for await (const row of rows) {
       ({ line } = row);
       // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
-      if (isNew) await asFaultOfFile(line, () => importer.add(row));
+      if (isNew) await importer.add(row).catch((error: unknown) => Promise.reject(faultOfFile(error, line)));
     }
-    if (isNew) return asFaultOfFile(line, () => importer.finish());
+    if (isNew) return importer.finish().catch((error: unknown) => Promise.reject(faultOfFile(error, line)));
     throw new StoreError(
       'conversation_exists',
       `conversation ${conversationId} is in this database already; the file is whole, and nothing was changed`,
@@ -42,14 +42,6 @@ export async function importExportedConversation(sql: Database, request: ImportE
  * A value that Postgres does not take, a row that is there twice, and one that the fences of the log do not admit are the
  * file's fault. The words of Postgres hold the value and are left out, the cause too; those of the fences hold ids and numbers.
  */
-async function asFaultOfFile<Result>(line: number, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw faultOfFile(error, line);
-  }
-}
-
 function faultOfFile(error: unknown, line: number): unknown {
   if (error instanceof RecordingError) return invalid(line, error.message);
   if (error instanceof RangeError) return invalid(line, 'a value is nested too deeply');

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
+import { isFileTable } from './format.ts';
+import type { FileTable } from './format.ts';
 
 export const CONVERSATION_FORMAT = 'holdfast-conversation';
 export const CONVERSATION_FORMAT_VERSION = 1;
 
 /** A line between the first and the last. */
 export interface FileRow {
-  readonly table: string;
+  readonly table: FileTable;
   readonly row: Readonly<Record<string, unknown>>;
   /** Number of its line. */
   readonly line: number;
@@ -66,6 +69,7 @@ async function* rowsBehind(header: string, lines: AsyncIterable<string>): AsyncG
       continue;
     }
     if (typeof table !== 'string' || !isRecord(row)) throw invalid(number, 'it is no row of a table');
+    if (!isFileTable(table)) throw invalid(number, `there is no table ${JSON.stringify(table)} in such a file`);
     checksum.update(`${text}\n`);
     rowCount += 1;
     yield { table, row, line: number };
@@ -88,4 +92,16 @@ function conversationOf(header: string): string {
 function parseObject(line: string): Record<string, unknown> | null {
   const value = parseJson(line);
   return isRecord(value) ? value : null;
+}
+
+/** @throws StoreError `conversation_file_invalid` for a column that is missing, of another shape, or none of the table */
+export function rowOf<Schema extends z.ZodType>(schema: Schema, { table, row, line }: FileRow): z.output<Schema> {
+  const parsed = schema.safeParse(row);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const column = issue?.path[0];
+  if (issue?.code === 'unrecognized_keys' && column === undefined)
+    throw invalid(line, `${table} has no column ${JSON.stringify(issue.keys[0] ?? '')}`);
+  const place = column === undefined ? table : `${table}.${String(column)}`;
+  throw invalid(line, `${place} is not what Holdfast writes there`);
 }

@@ -17,8 +17,8 @@ import { isStopMeantBehindLast } from '../messages/stop-meant.ts';
 import { appendMessages } from '../messages/take-messages.ts';
 import { resumesToTake, takeResumes } from '../messages/take-resumes.ts';
 import { limitsOfNewTurn } from './turn-limits.ts';
-import { writeEvents } from '../database/transaction.ts';
-import type { WriterSource } from '../database/transaction.ts';
+import { writeLocked } from '../database/transaction.ts';
+import type { LockedSource } from '../database/transaction.ts';
 
 export interface BeginTurnSources {
   /**
@@ -93,7 +93,7 @@ async function beginOrTakeOver(
 ): Promise<BegunTurn> {
   const { conversationId, workflowId, runId } = request;
   for (let askedAbout: string | null = null; ;) {
-    const begun: BegunTurn | RunInDoubt = await writeEvents(sql, conversationId, (source) =>
+    const begun: BegunTurn | RunInDoubt = await writeLocked(sql, conversationId, (source) =>
       begin(source, { ...request, askedAbout }, snapshot, sources),
     );
     if (begun.kind !== 'run_in_doubt') return begun;
@@ -113,11 +113,6 @@ interface RunInDoubt {
   readonly turnId: string;
 }
 
-interface LockedRow {
-  readonly epoch: number;
-  readonly active_turn_id: string | null;
-}
-
 interface WaitingRow {
   readonly id: string;
   readonly content: readonly ContentPart[];
@@ -129,17 +124,15 @@ interface WaitingRow {
 }
 
 async function begin(
-  { sql, writer: writerFor }: WriterSource,
+  { sql, writer: writerFor, conversation }: LockedSource,
   request: BeginTurnRequest & { readonly askedAbout: string | null },
   snapshot: TurnSnapshot,
   { closeToolCall, memoriesFor, resumeNote }: BeginTurnSources,
 ): Promise<BegunTurn | RunInDoubt> {
   const { conversationId, turnId } = request;
-  const [conversation] = await sql<LockedRow[]>`
-    select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
   const begunBefore = await findBegun(sql, request, conversation?.epoch ?? 0);
   if (begunBefore !== null) return begunBefore;
-  const deadTurnId = conversation?.active_turn_id ?? null;
+  const deadTurnId = conversation?.activeTurnId ?? null;
   const ofAnother = deadTurnId ?? (await findLaterTurn(sql, request));
   if (ofAnother !== null && ofAnother !== request.askedAbout) return { kind: 'run_in_doubt', turnId: ofAnother };
   const waiting = await readWaiting(sql, conversationId);
@@ -201,10 +194,10 @@ async function findLaterTurn(
   { conversationId, scheduledAt }: BeginTurnRequest,
 ): Promise<string | null> {
   if (scheduledAt === undefined) return null;
-  const [newest] = await sql<{ id: string; is_later: boolean | null }[]>`
+  const [newest] = await sql<{ id: string; isLater: boolean | null }[]>`
     select id, begin_scheduled_at > ${scheduledAt} as is_later from turns
     where conversation_id = ${conversationId} order by epoch desc limit 1`;
-  return newest?.is_later === true ? newest.id : null;
+  return newest?.isLater === true ? newest.id : null;
 }
 
 /** What this run began already: the activity is repeated because its result was lost. */
@@ -214,15 +207,11 @@ async function findBegun(
   epoch: number,
 ): Promise<BegunTurn | null> {
   const [row] = await sql<
-    {
-      id: string;
-      epoch: number;
-      outcome: string | null;
-      command_only: boolean;
-      messages: number;
-      snapshot: AgentSnapshot;
-      limits: SpendingLimits | null;
-    }[]
+    (Pick<BegunTurn & { kind: 'begun' }, 'commandOnly' | 'messages' | 'snapshot' | 'limits'> & {
+      readonly id: string;
+      readonly epoch: number;
+      readonly outcome: string | null;
+    })[]
   >`
     select id, epoch, outcome, command_only, messages, s.content as snapshot, limits
     from turns join agent_snapshots s on s.hash = snapshot_hash
@@ -234,22 +223,20 @@ async function findBegun(
       `turn ${row.id}, begun by run ${runId}, is over (${row.outcome ?? 'taken over'})`,
     );
   }
+  const { id: turnId, epoch: begunAt, outcome: _outcome, ...begun } = row;
   const waiting = await readWaiting(sql, conversationId);
   return {
     kind: 'begun',
-    turn: { conversationId, turnId: row.id, epoch: row.epoch },
-    commandOnly: row.command_only,
-    branchRequested: row.command_only && waiting.some(({ kind }) => isBranchCommand(kind)),
+    turn: { conversationId, turnId, epoch: begunAt },
+    ...begun,
+    branchRequested: begun.commandOnly && waiting.some(({ kind }) => isBranchCommand(kind)),
     stopRequested: waiting.some(({ kind }) => kind === 'stop'),
-    messages: row.messages,
-    snapshot: row.snapshot,
-    limits: row.limits,
   };
 }
 
 async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
-    select id, kind, mode, created_at as "sentAt", sent_epoch as "sentEpoch", content from messages
+    select id, kind, mode, created_at as "sentAt", sent_epoch, content from messages
     where conversation_id = ${conversationId} and consumed_at is null
       and (kind <> 'message' or mode = 'steer' or position = (
         select min(q.position) from messages q

@@ -73,17 +73,17 @@ async function end(
   const { conversationId, turnId } = turn;
   return writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
-    const [row] = await writer.sql<{ outcome: TurnOutcome | null; command_only: boolean; compacted: boolean }[]>`
+    const [row] = await writer.sql<{ outcome: TurnOutcome | null; commandOnly: boolean; compacted: boolean }[]>`
       select outcome, command_only, exists (
         select from compactions c where c.turn_id = t.id and c.status = 'committed') as compacted
       from turns t where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
     if (row.outcome !== null) return 'ended';
     const stopped = await readStopped(writer, cancelled);
-    const mayGoOn = request.outcome === 'completed' && !row.command_only && !cancelled && stopped.stops.length === 0;
+    const mayGoOn = request.outcome === 'completed' && !row.commandOnly && !cancelled && stopped.stops.length === 0;
     if (mayGoOn && (await isSteered(writer.sql, conversationId))) return 'messages_waiting';
     // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
-    const change: BranchCommandEnd = row.command_only
+    const change: BranchCommandEnd = row.commandOnly
       ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelled })
       : { kind: 'none', takenBack: 0 };
     const messages = change.kind === 'not_changed' ? [] : stopped.messages;
@@ -94,7 +94,7 @@ async function end(
     const isGivenUp = await abandonCompaction(writer, `turn_${outcome}`);
     await takeStopped(writer, { ...stopped, messages }, { isGivenUp, tokens: contextUsage?.contextTokens ?? null });
     // A command that had a turn of its own was served by it, whatever came of it; another would begin forever. One behind a stop was not.
-    if (row.command_only && change.kind === 'none' && stopped.stops.length === 0)
+    if (row.commandOnly && change.kind === 'none' && stopped.stops.length === 0)
       await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
     if (reason === 'second_overflow') await tellSecondOverflow(writer, breakdown);
     const breakdownText = breakdown === null ? null : jsonText(breakdown);
@@ -111,13 +111,13 @@ function reasonOf(
   { reason }: EndTurnRequest,
   ended: {
     readonly outcome: TurnOutcome;
-    readonly command_only: boolean;
+    readonly commandOnly: boolean;
     readonly compacted: boolean;
     readonly isCutShort: boolean;
     readonly change: BranchCommandEnd;
   },
 ): string | null {
-  if (!ended.command_only) return ended.isCutShort ? null : reason;
+  if (!ended.commandOnly) return ended.isCutShort ? null : reason;
   if (ended.outcome !== 'stopped') return reason;
   if (ended.change.kind === 'changed') return 'branch_changed';
   return ended.compacted ? 'compacted' : reason;

@@ -20,7 +20,7 @@ export async function closeToolCalls(
   closeToolCall: CloseToolCall,
 ): Promise<void> {
   const calls = await sql<(Omit<OpenToolCall, 'cause' | 'decision'> & { readonly turnId: string })[]>`
-    select turn_id as "turnId", call_number as "callNumber", call_index as "callIndex", name,
+    select turn_id, call_number, call_index, name,
       case when given_back = attempt then 'requested' else state end as state, iso_time(claimed_at) as "claimedAt",
       ${partialOutput(sql)} as "partialOutput"
     from tool_calls where conversation_id = ${turn.conversationId} and state <> 'finished'
@@ -77,11 +77,11 @@ export async function abandonCompaction(writer: Writer, failure: string): Promis
     sql`m.purpose = 'summary_part' and m.compaction_id in (
       select k.id from compactions k where k.conversation_id = ${turn.conversationId} and k.status = 'planned')`,
   );
-  const rows = await sql<{ id: string; turn_id: string }[]>`
+  const rows = await sql<{ id: string; turnId: string }[]>`
     update compactions set status = 'abandoned', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
     where conversation_id = ${turn.conversationId} and status = 'planned'
     returning id, turn_id`;
-  for (const row of rows) await event('compaction_abandoned', { compactionId: row.id, failure }, row.turn_id);
+  for (const row of rows) await event('compaction_abandoned', { compactionId: row.id, failure }, row.turnId);
   return rows.length > 0;
 }
 

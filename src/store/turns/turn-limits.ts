@@ -81,7 +81,7 @@ export async function readEndedTurn(
 ): Promise<EndedSpending & { readonly configured: Partial<Counts> }> {
   const [row] = await sql<
     {
-      conversation_id: string;
+      conversationId: string;
       ended: boolean;
       reason: string | null;
       limits: SpendingLimits | null;
@@ -96,7 +96,7 @@ export async function readEndedTurn(
   const { reason, steps } = row;
   const limits = row.limits ?? { turn: { steps }, conversation: {} };
   const turn = await readTurnCounts(sql, turnId);
-  const conversation = await readConversationCounts(sql, row.conversation_id, row.ended ? 0 : turn.wallTime);
+  const conversation = await readConversationCounts(sql, row.conversationId, row.ended ? 0 : turn.wallTime);
   const used = { turn, conversation: { ...conversation, idleTime: 0 } };
   return { reason, limits, used, configured: row.configured ?? { steps } };
 }
@@ -110,22 +110,15 @@ function sum(raises: readonly Raise[]): Raise {
   );
 }
 
-interface CountColumns {
-  readonly steps: number;
-  readonly tool_calls: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost: number;
-  readonly wall_time: number;
-}
+const NO_COUNTS: Counts = { steps: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0, wallTime: 0 };
 
 /** Kept with each answer, summaries and calls paid twice included, so no crash and no continue-as-new resets a limit. */
 export async function readTurnCounts(sql: Queries, turnId: string): Promise<Counts> {
-  const [row] = await sql<CountColumns[]>`
+  const [row] = await sql<Counts[]>`
     select u.steps, u.tool_calls, u.input_tokens::float8, u.output_tokens::float8, u.cost::float8,
       worked_seconds(t) as wall_time
     from turns t join turn_usage u on u.turn_id = t.id where t.id = ${turnId}`;
-  return toCounts(row);
+  return row ?? NO_COUNTS;
 }
 
 /** What turn and conversation have used; the conversation's is looked up only when it is limited. Reads as much in the thousandth turn as in the first. */
@@ -143,11 +136,11 @@ export async function readSpending(
 
 /** @param open seconds that an open turn has worked: only those of ended ones are in the total */
 async function readConversationCounts(sql: Queries, conversationId: string, open: number): Promise<Counts> {
-  const [row] = await sql<CountColumns[]>`
+  const [row] = await sql<Counts[]>`
     select c.steps, c.tool_calls, c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
       c.worked_seconds + ${open} as wall_time
     from conversations c where c.id = ${conversationId}`;
-  return toCounts(row);
+  return row ?? NO_COUNTS;
 }
 
 /**
@@ -167,15 +160,4 @@ async function readRest(sql: Queries, turnId: string): Promise<number> {
     where t.id = ${turnId}
     order by before.epoch desc limit 1`;
   return Math.max(0, row?.seconds ?? 0);
-}
-
-function toCounts(row: CountColumns | undefined): Counts {
-  return {
-    steps: row?.steps ?? 0,
-    toolCalls: row?.tool_calls ?? 0,
-    inputTokens: row?.input_tokens ?? 0,
-    outputTokens: row?.output_tokens ?? 0,
-    cost: row?.cost ?? 0,
-    wallTime: row?.wall_time ?? 0,
-  };
 }

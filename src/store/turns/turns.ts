@@ -68,8 +68,8 @@ export interface TurnRow {
 
 function turnColumns(sql: Queries) {
   return sql`json_build_object('conversationId', t.conversation_id, 'turnId', t.id, 'epoch', t.epoch) as turn,
-    t.agent, t.model, t.fallbacks as "givenUp", t.preset, t.workflow_id as "workflowId", t.run_id as "runId",
-    t.command_only as "commandOnly", t.outcome, t.reason, t.breakdown, iso_time(t.begun_at) as "begunAt",
+    t.agent, t.model, t.fallbacks as "givenUp", t.preset, t.workflow_id, t.run_id,
+    t.command_only, t.outcome, t.reason, t.breakdown, iso_time(t.begun_at) as "begunAt",
     iso_time(t.ended_at) as "endedAt", ${usageOf(sql, sql`u`)} as usage,
     exists (
       select from entries e
@@ -108,7 +108,7 @@ interface SnapshotColumns {
   readonly fallbacks: readonly GivenUpModel[];
   readonly fixed: string;
   readonly limits: SpendingLimits | null;
-  readonly command_only: boolean;
+  readonly commandOnly: boolean;
 }
 
 /**
@@ -132,7 +132,7 @@ export async function readSnapshot(
   const { fallbacks: givenUp } = row;
   const snapshot = withModelInForce(row.snapshot, givenUp.length);
   const limits = row.limits ?? onlySteps(row.snapshot.limits.steps);
-  return { snapshot, givenUp, fixed: parseMeasurements(row.fixed), limits, commandOnly: row.command_only };
+  return { snapshot, givenUp, fixed: parseMeasurements(row.fixed), limits, commandOnly: row.commandOnly };
 }
 
 /**
@@ -145,13 +145,13 @@ export async function readTurnForMessage(
 ): Promise<{ readonly state: 'waiting' | 'served' } | { readonly state: 'taken'; readonly turn: TurnRow } | null> {
   if (!isId(conversationId)) return null;
   // A message that was taken back with its fork ended as the fork did.
-  const [message] = await sql<{ turn_id: string | null; consumed: boolean }[]>`
+  const [message] = await sql<{ turnId: string | null; consumed: boolean }[]>`
     select case when m.consumed_at is not null then coalesce(m.turn_id, f.turn_id) end as turn_id,
       m.consumed_at is not null as consumed
     from messages m left join messages f on (f.conversation_id, f.id) = (m.conversation_id, m.follows_id)
     where m.conversation_id = ${conversationId} and m.id = ${messageId}`;
   if (message === undefined) return null;
-  if (message.turn_id !== null) return { state: 'taken', turn: await getTurn(sql, message.turn_id) };
+  if (message.turnId !== null) return { state: 'taken', turn: await getTurn(sql, message.turnId) };
   return { state: message.consumed ? 'served' : 'waiting' };
 }
 

@@ -52,7 +52,7 @@ export async function applyRetention(
 interface Expired {
   readonly id: string;
   /** Since when it is kept, with microseconds: see `keptSince`. */
-  readonly kept_since: string;
+  readonly keptSince: string;
 }
 
 async function findExpired(sql: Database, days: number, ruled: Fragment): Promise<readonly Expired[]> {
@@ -101,7 +101,7 @@ export async function deleteOldTimelines(
 /** `false` when a message came or a turn began meanwhile, or somebody else deleted it or has it locked. */
 async function deleteIdle(
   sql: Database,
-  { id, kept_since: idleSince }: Expired,
+  { id, keptSince: idleSince }: Expired,
   { passedOver }: RetentionListener,
 ): Promise<boolean> {
   try {

@@ -3,7 +3,7 @@ import { isPast } from '../database/past.ts';
 import type { Database } from '../database/database.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from '../turns/open-work.ts';
 import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
-import { writeEvents } from '../database/transaction.ts';
+import { writeLocked } from '../database/transaction.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -26,7 +26,7 @@ export async function findWaitingConversations(
   { taskQueue, olderThanSeconds, limit, except = [] }: WaitingRequest,
 ): Promise<{ readonly conversationId: string }[]> {
   // Decisions from the few turns that are open, so that those of ended ones are not read.
-  const rows = await sql<{ conversation_id: string }[]>`
+  return sql<{ conversationId: string }[]>`
     select w.conversation_id from (
       select m.conversation_id, m.created_at as since from messages m join conversations c on c.id = m.conversation_id
       where m.consumed_at is null and (c.active_turn_id is null or m.kind = 'stop')
@@ -45,7 +45,6 @@ export async function findWaitingConversations(
         or c.rung_at + make_interval(secs => least(10 * 2 ^ least(c.rings, 9), 3600)) <= holdfast_now())
       and w.conversation_id <> all(${[...except]}::uuid[])
     group by w.conversation_id order by min(w.since) limit ${limit ?? DEFAULT_LIMIT}`;
-  return rows.map((row) => ({ conversationId: row.conversation_id }));
 }
 
 export async function noteRing(sql: Database, conversationId: string): Promise<void> {
@@ -68,17 +67,13 @@ export async function findOpenTurns(
   sql: Database,
   request: { readonly taskQueue: string; readonly olderThanSeconds: number; readonly limit?: number },
 ): Promise<OpenTurn[]> {
-  const rows = await sql<{ id: string; conversation_id: string; epoch: number; workflow_id: string; run_id: string }[]>`
-    select t.id, t.conversation_id, t.epoch, t.workflow_id, t.run_id
+  return sql<OpenTurn[]>`
+    select json_build_object('conversationId', t.conversation_id, 'turnId', t.id, 'epoch', t.epoch) as turn,
+      t.workflow_id, t.run_id
     from turns t join conversations c on c.id = t.conversation_id
     where t.outcome is null and c.task_queue = ${request.taskQueue}
       and ${isPast(sql, sql`t.begun_at`, request.olderThanSeconds)}
     order by case when t.looked_at <= holdfast_now() then t.looked_at end nulls first, t.begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
-  return rows.map((row) => ({
-    turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
-    workflowId: row.workflow_id,
-    runId: row.run_id,
-  }));
 }
 
 /** Puts turns at the end of the rotation in which upkeep looks at them. One that is being written to keeps its place: it lives. */
@@ -102,10 +97,8 @@ export async function markInterrupted(
   closeToolCall: CloseToolCall,
 ): Promise<boolean> {
   const { conversationId, turnId } = turn;
-  return writeEvents(sql, conversationId, async ({ sql: open, writer }) => {
-    const [conversation] = await open<{ epoch: number; active_turn_id: string | null }[]>`
-      select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
-    if (conversation?.epoch !== turn.epoch || conversation.active_turn_id !== turnId) return false;
+  return writeLocked(sql, conversationId, async ({ sql: open, writer, conversation }) => {
+    if (conversation?.epoch !== turn.epoch || conversation.activeTurnId !== turnId) return false;
     const owner: TurnReference = { ...turn, epoch: await raiseEpoch(open, conversationId) };
     await interruptTurn(writer(owner), { turnId, reason: 'workflow_lost', closeToolCall });
     await setActiveTurn(open, turn, null);
@@ -118,9 +111,8 @@ export async function findUnindexedConversations(
   sql: Database,
   request: { readonly taskQueue: string; readonly limit?: number },
 ): Promise<{ readonly conversationId: string }[]> {
-  const rows = await sql<{ id: string }[]>`
-    select c.id from conversations c left join search_progress p on p.conversation_id = c.id
+  return sql<{ conversationId: string }[]>`
+    select c.id as conversation_id from conversations c left join search_progress p on p.conversation_id = c.id
     where c.is_unindexed and c.task_queue = ${request.taskQueue}
     order by c.last_sequence - coalesce(p.through_sequence, 0) desc limit ${request.limit ?? DEFAULT_LIMIT}`;
-  return rows.map((row) => ({ conversationId: row.id }));
 }

@@ -102,7 +102,7 @@ interface PathEntry {
   readonly sequence: number;
   readonly kind: EntryKind;
   readonly content: readonly ContentPart[];
-  readonly original_id: string | null;
+  readonly originalId: string | null;
 }
 
 /** Facts of all originals on the path that the window does not show whole. */
@@ -117,7 +117,7 @@ async function readHidden(sql: Database, point: ViewPoint, input: ProjectionInpu
       select e.id, e.sequence, e.kind, e.content, e.original_id from entries e
       where ${onPath(sql, point)} and e.sequence > ${after} and e.kind in ('user', 'assistant', 'tool_result')
       order by e.sequence limit ${PAGE}`;
-    for (const { id, sequence, kind, content, original_id: originalId } of page) {
+    for (const { id, sequence, kind, content, originalId } of page) {
       after = sequence;
       if (!inView.has(id)) droppedEntries += 1;
       else if (changed.has(id) || originalId !== null) shortenedEntries += 1;

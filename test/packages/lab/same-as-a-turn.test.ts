@@ -41,9 +41,9 @@ async function importAs(file: string, presetName: string, model = 'simulator/sim
 interface StoredPass {
   readonly form: string;
   readonly reason: string;
-  readonly tokens_before: number;
-  readonly tokens_after: number;
-  readonly first_kept_sequence: number | null;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly firstKeptSequence: number | null;
   readonly clips: number;
   readonly clears: number;
   readonly parts: number;
@@ -125,13 +125,13 @@ test.each([
     expect(stored[0]).toMatchObject({
       form: pass?.form,
       reason: pass?.reason,
-      first_kept_sequence: pass?.firstKeptSequence,
+      firstKeptSequence: pass?.firstKeptSequence,
       clips: pass?.operations.clip,
       clears: pass?.operations.clear,
       parts: pass?.parts,
     });
     // A replay takes its own estimates for the provider's counts, each rounded up.
-    const difference = (stored[0]?.tokens_before ?? 0) - (pass?.tokensBefore ?? 0);
+    const difference = (stored[0]?.tokensBefore ?? 0) - (pass?.tokensBefore ?? 0);
     expect(Math.abs(difference)).toBeLessThanOrEqual(tolerance);
     await expectLedger(conversationId);
   },
@@ -139,12 +139,12 @@ test.each([
 
 /** Below a summary that dropped results stands where each can be had; what is only shortened in the view says so itself. */
 async function expectLedger(conversationId: string): Promise<void> {
-  const [pass] = await harness.database<{ summary: string | null; first_kept: number; covered: number }[]>`
+  const [pass] = await harness.database<{ summary: string | null; firstKept: number; covered: number }[]>`
     select summary, first_kept_sequence as first_kept, covered_through_sequence as covered from compactions
     where conversation_id = ${conversationId} and status = 'committed'`;
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const results = entries.filter(({ kind }) => kind === 'tool_result');
-  const left = results.filter(({ sequence }) => sequence < (pass?.first_kept ?? 0));
+  const left = results.filter(({ sequence }) => sequence < (pass?.firstKept ?? 0));
   const ledger = /<earlier-results>\n.*\n([\s\S]*?)\n<\/earlier-results>/.exec(pass?.summary ?? '')?.[1];
   const lines = ledger?.split('\n') ?? [];
   expect(lines.length >= Math.min(8, left.length)).toBe(true);

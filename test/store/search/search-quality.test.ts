@@ -227,7 +227,7 @@ describe('the index', () => {
     });
     await indexOnce(sql, null);
     const before = await state();
-    expect(before.progress[0]).toMatchObject({ passages: 3, through_sequence: 3 });
+    expect(before.progress[0]).toMatchObject({ passages: 3, throughSequence: 3 });
     expect(before.terms).toContainEqual({ term: 'numbat', passages: 2 });
     expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3, isWhole: true });
     expect(await state()).toEqual(before);

@@ -67,9 +67,9 @@ test('G4 the log keeps an entry for each pass, with the summary and the id of th
       marker: string;
       kind: string;
       summary: string;
-      first_kept: string;
+      firstKept: string;
       sequence: number;
-      first_kept_sequence: number;
+      firstKeptSequence: number;
     }[]
   >`
     select m.id as marker, m.kind, c.summary, k.id as first_kept, m.sequence, c.first_kept_sequence
@@ -79,9 +79,9 @@ test('G4 the log keeps an entry for each pass, with the summary and the id of th
   expect(rows.length).toBeGreaterThanOrEqual(5);
   for (const row of rows) {
     expect(row).toMatchObject({ kind: 'compaction', summary: expect.stringContaining('## ') });
-    expect(row.first_kept_sequence).toBeLessThan(row.sequence);
+    expect(row.firstKeptSequence).toBeLessThan(row.sequence);
     // The view of the next call begins with the summary, and then with that entry.
-    const { kind } = await harness.client.log.open({ entryId: row.first_kept });
+    const { kind } = await harness.client.log.open({ entryId: row.firstKept });
     expect(['user', 'assistant']).toContain(kind);
   }
 });

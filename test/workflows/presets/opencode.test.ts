@@ -37,15 +37,13 @@ test('O7 O8 O14 a marker is queued as a task, served before the next call, and t
   await expectAllHolds(harness);
   const [clearing, compaction] = await harness.client.log.summaries({ conversationId });
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
-  const [row] = await harness.database<
-    { head_entry_id: string; marker_entry_id: string; first_kept_sequence: number }[]
-  >`
+  const [row] = await harness.database<{ headEntryId: string; markerEntryId: string; firstKeptSequence: number }[]>`
     select head_entry_id, marker_entry_id, first_kept_sequence from compactions where id = ${compaction?.compactionId ?? ''}`;
-  const at = entries.findIndex(({ entryId }) => entryId === row?.marker_entry_id);
+  const at = entries.findIndex(({ entryId }) => entryId === row?.markerEntryId);
   const marker = entries[at];
   // Marker, then the note that asks to go on, then the next answer.
   expect(entries.slice(at, at + 3).map((entry) => entry.kind)).toEqual(['compaction', 'note', 'assistant']);
-  expect(row).toMatchObject({ head_entry_id: marker?.entryId, first_kept_sequence: marker?.sequence });
+  expect(row).toMatchObject({ headEntryId: marker?.entryId, firstKeptSequence: marker?.sequence });
   const events = await eventsOf(harness, conversationId);
   const kinds = events.map(({ kind }) => kind);
   const started = kinds.lastIndexOf('compaction_started');
@@ -83,11 +81,11 @@ test('O2 the log has roles and typed parts, tool calls with input, output and ti
   const answer = entries.find(({ kind, content }) => kind === 'assistant' && content.some(isCall));
   const call = answer?.content.find(isCall);
   expect(call).toMatchObject({ type: 'tool_call', name: 'read_file', arguments: expect.stringContaining('log-') });
-  const [stored] = await harness.database<{ entry_id: string; claimed_at: Date; finished_at: Date }[]>`
+  const [stored] = await harness.database<{ entryId: string; claimedAt: Date; finishedAt: Date }[]>`
     select result_entry_id as entry_id, claimed_at, finished_at from tool_calls
     where conversation_id = ${conversationId} order by finished_at limit 1`;
-  expect(entries.find(({ entryId }) => entryId === stored?.entry_id)).toMatchObject({ kind: 'tool_result' });
-  expect(stored?.finished_at.getTime()).toBeGreaterThanOrEqual(stored?.claimed_at.getTime() ?? Infinity);
+  expect(entries.find(({ entryId }) => entryId === stored?.entryId)).toMatchObject({ kind: 'tool_result' });
+  expect(stored?.finishedAt.getTime()).toBeGreaterThanOrEqual(stored?.claimedAt.getTime() ?? Infinity);
   // The marker is the user's side of the question; whether it came by itself stands beside it.
   expect(pass).toMatchObject({ trigger: 'threshold', text: expect.stringContaining('## Objective') });
   const lineage = await harness.client.log.lineage({ conversationId });

@@ -29,7 +29,7 @@ test('P15 P16 P21 at 200,000 tokens a long turn is split: two summaries at once,
   const [compaction] = await harness.client.log.summaries({ conversationId });
   expect(compaction).toMatchObject({ trigger: 'threshold' });
   const parts = (await partsOf(harness, conversationId)).filter(
-    (part) => part.compaction_id === compaction?.compactionId,
+    (part) => part.compactionId === compaction?.compactionId,
   );
   expect(parts.map(({ kind, wave, state }) => ({ kind, wave, state }))).toEqual([
     { kind: 'history', wave: 1, state: 'written' },

@@ -39,7 +39,7 @@ export async function partsOf(
   harness: TurnHarness,
   conversationId: string,
 ): Promise<
-  readonly { readonly compaction_id: string; readonly kind: string; readonly wave: number; readonly state: string }[]
+  readonly { readonly compactionId: string; readonly kind: string; readonly wave: number; readonly state: string }[]
 > {
   return harness.database`
     select p.compaction_id, p.kind, p.wave, p.state from compaction_parts p join compactions c on c.id = p.compaction_id

@@ -44,9 +44,9 @@ test('W40 each check is one line of the log with both counts and what they are h
 
 test('W31 calls of one answer run one after another, and a check comes before each call only', async () => {
   const turn = await harness.runTask('Call list_files with {"path": "."} 3 times');
-  const times = await harness.database<{ claimed_at: Date; finished_at: Date }[]>`
+  const times = await harness.database<{ claimedAt: Date; finishedAt: Date }[]>`
     select claimed_at, finished_at from tool_calls where conversation_id = ${turn.conversationId} order by call_index`;
-  const order = times.flatMap(({ claimed_at: claimed, finished_at: finished }) => [
+  const order = times.flatMap(({ claimedAt: claimed, finishedAt: finished }) => [
     claimed.getTime(),
     finished.getTime(),
   ]);
