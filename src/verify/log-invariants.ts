@@ -52,7 +52,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     holds:
       'the parent of an entry is the entry before it on its branch, and of the first one of a branch an entry where it forked',
     find: (sql, scope) => sql<Breach[]>`
-      select "conversationId", subject, found from (
+      select conversation_id, subject, found from (
         select e.conversation_id, format('entry %s', e.sequence) as subject,
           format('its parent is entry %s, before it on branch %s is %s', p.sequence, e.branch, lag(e.sequence) over w) as found,
           case when lag(e.id) over w is not null then e.parent_id is distinct from lag(e.id) over w
@@ -86,7 +86,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
     name: 'messages_in_order',
     holds: 'messages of one mode enter in the order in which they came',
     find: (sql, scope) => sql<Breach[]>`
-      select "conversationId", subject, found from (
+      select conversation_id, subject, found from (
         select m.conversation_id, format('message %s', m.id) as subject,
           format('entry %s after entry %s', e.sequence, lag(e.sequence) over w) as found,
           e.sequence < lag(e.sequence) over w as early

@@ -53,7 +53,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
     holds:
       'what was sent to a turn before a stop that a turn took, messages and compactions, was taken by that turn or an earlier one; what was queued is not meant',
     find: (sql, scope) => sql<Breach[]>`
-      select "conversationId", subject, found from (
+      select conversation_id, subject, found from (
         select m.conversation_id, format('%s %s', m.kind, m.id) as subject,
           format('taken by turn %s, after a stop that was sent later had ended an earlier turn', t.id) as found,
           m.kind in ('message', 'compact') and (m.mode = 'steer' or m.follows_id is not null)

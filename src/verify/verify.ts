@@ -73,7 +73,7 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
 
 function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]> {
   return sql<RepeatedCall[]>`
-    select r."conversationId", r."turnId", ${turnNumber(sql)} as turn, r."callNumber", r.summary, r.tries
+    select r.conversation_id, r.turn_id, ${turnNumber(sql)} as turn, r.call_number, r.summary, r.tries
     from (
       select m.conversation_id, m.turn_id, m.call_number,
         case m.purpose when 'summary_part' then jsonb_build_object('compactionId', m.compaction_id, 'part', m.part)
@@ -91,6 +91,6 @@ function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]
       where ${inScope(sql, sql`m.conversation_id`, scope)} and (m.state <> 'failed' or m.failure_kind in ('superseded', 'lost'))
       group by m.conversation_id, m.turn_id, m.call_number, m.purpose, m.compaction_id, m.part, goes_on.calls
       having count(*) + goes_on.calls > 1) r
-    join turns t on t.id = r."turnId"
-    order by r."conversationId", t.epoch, r."callNumber"`;
+    join turns t on t.id = r.turn_id
+    order by r.conversation_id, t.epoch, r.call_number`;
 }

@@ -85,7 +85,7 @@ export function contentProblem(content: unknown): string | null {
   if (!Array.isArray(content)) return 'it is no list';
   for (const [position, part] of content.entries()) {
     const type: unknown = typeof part === 'object' && part !== null ? Reflect.get(part, 'type') : undefined;
-    const fields = typeof type === 'string' ? TEXT_FIELDS[type] : undefined;
+    const fields = typeof type === 'string' && Object.hasOwn(TEXT_FIELDS, type) ? TEXT_FIELDS[type] : undefined;
     if (fields === undefined) return `part ${position + 1} is of no known type`;
     const wrong = fields.find((field) => typeof Reflect.get(part, field) !== 'string');
     if (wrong !== undefined) return `part ${position + 1}: ${wrong} of ${String(type)} is no text`;
