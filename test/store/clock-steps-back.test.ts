@@ -233,7 +233,7 @@ describe('when the clock of the database steps back,', () => {
     await send(sql, { conversationId });
     await continueConversation(sql, conversationId);
     const [row] = await sql`select compactions_over from conversations where id = ${conversationId}`;
-    expect(row?.['compactions_over']).toBe(1);
+    expect(row?.['compactionsOver']).toBe(1);
   });
 });
 

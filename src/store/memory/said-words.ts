@@ -28,7 +28,7 @@ interface SaidRow {
   readonly content: readonly ContentPart[];
   readonly summary: string | null;
   /** It came with an import: whoever it says said it, nobody did here. */
-  readonly is_imported: boolean;
+  readonly isImported: boolean;
 }
 
 /**
@@ -64,7 +64,7 @@ function saidTexts(row: SaidRow, whose: Speaker): SaidText[] {
 }
 
 /** What the user said himself, or all else that stands in a message of his. */
-function textsOfMessage({ content, is_imported: isImported }: SaidRow, whose: Speaker): readonly string[] {
+function textsOfMessage({ content, isImported }: SaidRow, whose: Speaker): readonly string[] {
   const isSaid = (part: ContentPart): boolean => part.type === 'text' && !isImported && attachedFile(part) === null;
   const asked = content.filter((part) => part.type === 'text' && isSaid(part) === (whose === 'user'));
   return asked.length === 0 ? [] : entryTexts(asked);
