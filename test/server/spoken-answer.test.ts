@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutputItem } from '../../src/server/responses/items.ts';
 import { SpokenAnswer } from '../../src/server/responses/spoken-answer.ts';
+import { lackingIn } from './open-responses.ts';
 
 const PLACE = {
   conversationId: '01981f3c-0000-7000-8000-0000000000c1',
@@ -32,4 +33,34 @@ test('a stored answer that is not what was written live closes that item and beg
   ]);
   expect(new Set(events.flatMap(({ item_id: id }) => (id === undefined ? [] : [id]))).size).toBe(3);
   expect(done).toEqual([ended[2]]);
+});
+
+test('thinking and text have the events that Open Responses names', () => {
+  let items = 0;
+  const answer = new SpokenAnswer(
+    () => items++,
+    () => undefined,
+  );
+  const events = answer.stored(PLACE, {
+    callNumber: 1,
+    content: [
+      { type: 'thinking', text: 'hm', provider: 'simulator' },
+      { type: 'text', text: 'heron' },
+    ],
+  });
+  expect(lackingIn(events)).toEqual([]);
+  expect(events.map(({ type }) => type)).toEqual([
+    'response.output_item.added',
+    'response.reasoning_summary_part.added',
+    'response.reasoning_summary_text.delta',
+    'response.reasoning_summary_text.done',
+    'response.reasoning_summary_part.done',
+    'response.output_item.done',
+    'response.output_item.added',
+    'response.content_part.added',
+    'response.output_text.delta',
+    'response.output_text.done',
+    'response.content_part.done',
+    'response.output_item.done',
+  ]);
 });

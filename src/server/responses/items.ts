@@ -78,8 +78,7 @@ export function reasoningItem(
     type: 'reasoning',
     id: itemId('rs', place, name),
     status,
-    summary: [],
-    content: text === '' && status === 'in_progress' ? [] : [{ type: 'reasoning_text', text }],
+    summary: text === '' && status === 'in_progress' ? [] : [{ type: 'summary_text', text }],
   };
   return item;
 }

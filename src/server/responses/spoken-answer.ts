@@ -12,7 +12,15 @@ interface OpenItem {
   text: string;
 }
 
-const DELTAS = { text: 'response.output_text.delta', thinking: 'response.reasoning_text.delta' } as const;
+/** Reasoning goes as a summary: the published document and OpenAI's SDK name the events of its text differently. */
+const EVENTS = {
+  text: { part: 'response.content_part', text: 'response.output_text', index: 'content_index' },
+  thinking: {
+    part: 'response.reasoning_summary_part',
+    text: 'response.reasoning_summary_text',
+    index: 'summary_index',
+  },
+} as const;
 
 /**
  * The text and the reasoning of an answer as items. A client cannot take words back: when a worker dies, or what is stored is not what
@@ -84,12 +92,12 @@ export class SpokenAnswer {
       this.#open.set(kind, open);
       const item = itemOf(kind, open, 'in_progress');
       events.push({ type: 'response.output_item.added', output_index: open.index, item });
-      events.push({ type: 'response.content_part.added', ...placeOf(item, open), part: partOf(kind, '') });
+      events.push({ type: `${EVENTS[kind].part}.added`, ...placeOf(kind, item, open), part: partOf(kind, '') });
     }
     open.text += text;
     const item = itemOf(kind, open, 'in_progress');
     const logprobs = kind === 'text' ? { logprobs: [] } : {};
-    return [...events, { type: DELTAS[kind], ...placeOf(item, open), delta: text, ...logprobs }];
+    return [...events, { type: `${EVENTS[kind].text}.delta`, ...placeOf(kind, item, open), delta: text, ...logprobs }];
   }
 
   #close(kind: Kind, status: 'completed' | 'incomplete'): ResponseEvent[] {
@@ -98,12 +106,11 @@ export class SpokenAnswer {
     this.#open.delete(kind);
     const item = itemOf(kind, open, status);
     if (status === 'completed') this.#done(open.index, item);
-    const at = placeOf(item, open);
+    const at = placeOf(kind, item, open);
+    const logprobs = kind === 'text' ? { logprobs: [] } : {};
     return [
-      kind === 'text'
-        ? { type: 'response.output_text.done', ...at, text: open.text, logprobs: [] }
-        : { type: 'response.reasoning_text.done', ...at, text: open.text },
-      { type: 'response.content_part.done', ...at, part: partOf(kind, open.text) },
+      { type: `${EVENTS[kind].text}.done`, ...at, text: open.text, ...logprobs },
+      { type: `${EVENTS[kind].part}.done`, ...at, part: partOf(kind, open.text) },
       { type: 'response.output_item.done', output_index: open.index, item },
     ];
   }
@@ -115,9 +122,9 @@ function itemOf(kind: Kind, { place, name, text }: OpenItem, status: 'in_progres
 }
 
 function partOf(kind: Kind, text: string) {
-  return kind === 'text' ? textPart(text) : { type: 'reasoning_text' as const, text };
+  return kind === 'text' ? textPart(text) : { type: 'summary_text' as const, text };
 }
 
-function placeOf({ id }: { readonly id: string }, { index }: OpenItem) {
-  return { item_id: id, output_index: index, content_index: 0 };
+function placeOf(kind: Kind, { id }: { readonly id: string }, { index }: OpenItem) {
+  return { item_id: id, output_index: index, [EVENTS[kind].index]: 0 };
 }
