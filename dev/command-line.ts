@@ -40,17 +40,17 @@ export function parseCommand(command: Command, args: readonly string[]): boolean
 
 /**
  * Runs a program of this folder until it ends or is signalled, and sets the exit code.
- * @param run returns the exit code
+ * @param run returns the exit code; `null`: the signal cut it off
  * @param onError told the message of an error before the process ends with it
  */
 export async function runProgram(
-  run: (signal: AbortSignal) => Promise<number>,
+  run: (signal: AbortSignal) => Promise<number | null>,
   onError: (message: string) => void = () => undefined,
 ): Promise<void> {
   endOnSignals();
   try {
-    const { result, interrupted } = await untilSignalled(run);
-    process.exitCode = interrupted ? EXIT_CODES.interrupted.code : result;
+    const { result } = await untilSignalled(run);
+    process.exitCode = result ?? EXIT_CODES.interrupted.code;
   } catch (error) {
     const described = describeError(error);
     process.exitCode = described.exit === 'usage' ? EXIT_CODES.usage.code : 1;

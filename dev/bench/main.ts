@@ -7,7 +7,7 @@ import { parseOptions } from './options.ts';
 import { formatMachine, formatTable, toJson } from './report.ts';
 import { runBenchmarks } from './run-benchmarks.ts';
 
-async function bench(signal: AbortSignal): Promise<number> {
+async function bench(signal: AbortSignal): Promise<number | null> {
   const [name, ...rest] = process.argv.slice(2);
   if (name === 'error-wordings') {
     errorWordingsBench(rest, console.log);
@@ -26,14 +26,14 @@ async function bench(signal: AbortSignal): Promise<number> {
   const stack = await startBenchStack({ durable, signal });
   try {
     const figures = await runBenchmarks(stack, options);
-    if (signal.aborted) return 1;
+    if (signal.aborted) return null;
     const seconds = Math.round((performance.now() - started) / 1_000);
     console.log(`${formatTable(figures)}\n\n${formatMachine(machine)}; ${rounds} rounds, ${seconds} s`);
     if (json) console.log(JSON.stringify(toJson(figures, { machine, durable, rounds, seconds })));
     return check && !allTargetsMet(figures) ? 1 : 0;
   } catch (error) {
     // What waits is cut off by Ctrl-C.
-    if (signal.aborted) return 1;
+    if (signal.aborted) return null;
     throw error;
   } finally {
     await stack.stop();

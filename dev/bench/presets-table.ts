@@ -1,18 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { generateSession, SESSION_KINDS } from './generated/generate-session.ts';
 import type { PresetFigures } from '../../packages/lab/src/lab-figures.ts';
 import { runLab } from '../../packages/lab/src/run-lab.ts';
+import { pageTable, writeToPresetsPage } from './presets-page.ts';
 
 /** `npm run presets`: replays generated sessions under every preset and writes the tables of `docs/presets.md`. */
-
-const PAGE = fileURLToPath(new URL('../../docs/presets.md', import.meta.url));
-const BEGIN = '<!-- written by `npm run presets`: begin -->';
-const END = '<!-- written by `npm run presets`: end -->';
 
 const SEED = 1;
 const STEPS = 100;
@@ -52,17 +48,13 @@ async function writeSessions(directory: string): Promise<string[]> {
 }
 
 async function writeTables(presets: readonly PresetFigures[]): Promise<void> {
-  const page = await readFile(PAGE, 'utf8');
-  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (before === -1 || after === -1) throw new RangeError(`${PAGE} does not hold the lines ${BEGIN} and ${END}`);
   const tables = WINDOWS.map((window) =>
     windowTables(
       window,
       presets.filter((figures) => figures.window === window),
     ),
   );
-  const text = `${page.slice(0, before)}${BEGIN}\n\n${tables.join('\n\n')}\n\n${page.slice(after)}`;
-  await writeFile(PAGE, text);
+  await writeToPresetsPage('npm run presets', tables.join('\n\n'));
 }
 
 const SENT_HEAD = [
@@ -97,7 +89,9 @@ const FACTS_HEAD = [
 
 function windowTables(window: number, presets: readonly PresetFigures[]): string {
   const title = `### Window of ${window / 1_000},000 tokens`;
-  return [title, '', table(SENT_HEAD, presets.map(sentRow)), '', table(FACTS_HEAD, presets.map(factsRow))].join('\n');
+  return [title, '', pageTable(SENT_HEAD, presets.map(sentRow)), '', pageTable(FACTS_HEAD, presets.map(factsRow))].join(
+    '\n',
+  );
 }
 
 function sentRow(figures: PresetFigures): string[] {
@@ -131,12 +125,6 @@ function factsRow(figures: PresetFigures): string[] {
     part(figures.userMessages.whole, figures.userMessages.all),
     part(figures.leftResults.named, figures.leftResults.all),
   ];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const rule = head.map((_, index) => (index === 0 ? '---' : '---:'));
-  return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
 
 function part(some: number, all: number): string {

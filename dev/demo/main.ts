@@ -12,7 +12,8 @@ await runProgram(
     const result = await runDemo(options, output, signal);
     if (result !== null && options.json) output.json(result);
     if (result === null) output.remark('Interrupted; everything of the demo is stopped and removed.');
-    return result?.ok === true ? 0 : 1;
+    if (result === null) return null;
+    return result.ok ? 0 : 1;
   },
   (message) => {
     if (process.argv.includes('--json')) printJson({ ok: false, problems: [message] });

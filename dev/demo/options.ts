@@ -65,7 +65,7 @@ function createCommand(): Command {
       'One durable agent turn over real input that exceeds the context window several times: reads READMEs and manifests of installed packages, compacts its context on the way, survives two kills of its worker, and writes a report that is then compared with the files.',
     )
     .addOption(
-      new Option('--window <size>', 'context window: 8k (5 packages, since more would fill it alone), 32k, 200k')
+      new Option('--window <size>', 'context window: 8k (3 packages, since more would fill it alone), 32k, 200k')
         .default(32 * TOKENS_PER_K, '32k')
         .argParser(parseWindow),
     )

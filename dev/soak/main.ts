@@ -9,5 +9,6 @@ await runProgram(async (signal) => {
   const result = await runSoak(options, { onProgress: remark }, signal);
   console.log(reportLines(result, options.kills).join('\n'));
   if (options.json) console.log(JSON.stringify(result));
+  if (signal.aborted) return null;
   return result.ok ? 0 : 1;
 });

@@ -4,8 +4,9 @@ import type { FidelityFigures } from '../fidelity/measure-fidelity.ts';
 import type { Figure } from '../figures.ts';
 import type { BenchOptions } from '../options.ts';
 import { measureFidelityOfPresets } from '../memory/fidelity-of-presets.ts';
-import { writeFidelityTable } from '../memory/fidelity-table.ts';
+import { FIDELITY_SHARES, fidelityTable } from '../memory/fidelity-table.ts';
 import { sumFidelity } from '../memory/sum-fidelity.ts';
+import { writeToPresetsPage } from '../presets-page.ts';
 import { exactly } from '../statistics.ts';
 
 /** Answers of the agent: enough for ten compactions under every preset. */
@@ -26,7 +27,7 @@ export async function measureMemory({ database, connections }: BenchStack, optio
     );
   }
   const figures = sumFidelity(sessions);
-  if (options.writePage) await writeFidelityTable(figures);
+  if (options.writePage) await writeToPresetsPage('npm run bench -- memory --write-page', fidelityTable(figures));
   return [
     ...figures.flatMap(fidelityLines),
     ...unreachedLines(sessions, { presets: policies.map(({ name }) => name), passes: PASSES }),
@@ -34,7 +35,7 @@ export async function measureMemory({ database, connections }: BenchStack, optio
 }
 
 /** What was to be asked and in one of the sessions never was, because it was too short or the preset gave up, meets no target, of whatever preset. */
-export function unreachedLines(
+function unreachedLines(
   sessions: readonly (readonly Pick<FidelityFigures, 'preset' | 'passes'>[])[],
   wanted: { readonly presets: readonly string[]; readonly passes: readonly number[] },
 ): Figure[] {
@@ -58,34 +59,18 @@ function headOf({ preset, passes }: Pick<FidelityFigures, 'preset' | 'passes'>):
   return `${preset}, ${passes} ${passes === 1 ? 'pass' : 'passes'}`;
 }
 
-/**
- * Targets hold for `default`: the agent's rules and user messages verbatim, every original one call away, no old values. What was asked for
- * nothing is no number, and meets no target.
- */
-export function fidelityLines(figures: FidelityFigures): Figure[] {
-  const { preset, rules, userMessages } = figures;
-  const isDefault = preset === 'default';
-  const line = (name: string, part: number, whole: number, target?: Figure['target']): Figure => ({
-    benchmark: 'memory',
-    name: `${headOf(figures)}: ${name}`,
-    unit: '%',
-    ...(isDefault && target !== undefined && { target }),
-    ...exactly(whole === 0 ? Number.NaN : (part / whole) * 100),
-  });
-  const { asked, byKind, changed, originals, withoutSummaries, withoutRecall } = figures;
-  return [
-    line('rules verbatim', rules.inView, rules.asked, { atLeast: 100 }),
-    line('rules that the user said, in the view', byKind.rule.inView, byKind.rule.asked),
-    line('user messages verbatim, within their budget', userMessages.inView, userMessages.asked, { atLeast: 100 }),
-    line('planted, in the view', figures.inView, asked),
-    line('planted, in the view with summaries emptied', withoutSummaries.inView, asked),
-    line('planted, found by one recall call', figures.reachable, asked, { atLeast: 100 }),
-    line('planted, in the view or found by recall', figures.inViewOrReachable, asked),
-    line('originals, found by one recall call', originals.reachable, originals.asked, { atLeast: 100 }),
-    line('planted, in the view or found by recall, summaries emptied', withoutSummaries.inViewOrReachable, asked),
-    line('planted, in the view or found by recall, recall off', withoutRecall.inViewOrReachable, asked),
-    line('changed, answered with an old value, summaries emptied', withoutSummaries.stale, changed),
-    line(`changed (${changed} of them), answered with an old value`, figures.stale, changed, { atMost: 2 }),
-    line('changed, answered with an old value, recall off', withoutRecall.stale, changed),
-  ];
+/** What was asked for nothing is no number, and meets no target. */
+function fidelityLines(figures: FidelityFigures): Figure[] {
+  const lines: Figure[] = [];
+  for (const { name, of, target } of FIDELITY_SHARES) {
+    const [part, whole] = of(figures);
+    lines.push({
+      benchmark: 'memory',
+      name: `${headOf(figures)}: ${name}`,
+      unit: '%',
+      ...(figures.preset === 'default' && target !== undefined && { target }),
+      ...exactly(whole === 0 ? Number.NaN : (part / whole) * 100),
+    });
+  }
+  return lines;
 }

@@ -1,120 +1,77 @@
 import { SeededRandom } from '../../random.ts';
-import { isCommon, wordOf } from './natural/common-words.ts';
-import { rareName } from './natural/rare-names.ts';
-import { readSentences } from './natural/read-sentences.ts';
 
-/** Sentences of one entry, from and to. */
+/** The hundred commonest words of English, of the Oxford English Corpus. */
+const COMMON_WORDS =
+  `the be to of and a in that have i it for not on with he as you do at this but his by from they we say her she or an will my
+   one all would there their what so up out if about who get which go me when make can like time no just him know take people
+   into year your good some could them see other than then now look only come its over think also back after use two how our
+   work first well way even new want because any these give day most us`.split(/\s+/u);
+
+/** Words by Zipf's law: the one of rank r comes as often as 1 / r. Two of five words of a text are then common ones. */
+const VOCABULARY = 300_000;
+/** Sentences of an entry, words of a sentence and of a question, from and to. */
 const SENTENCES = [1, 6] as const;
-/** Words of a question, and those of them at least that are no common ones: what it asks about. */
+const SENTENCE_WORDS = [8, 24] as const;
 const QUESTION_WORDS = [5, 12] as const;
+/** Words of a question at least that are no common ones: what it asks about. */
 const TELLING_WORDS = 2;
-/** Fewer sentences would come again too often. */
-const LEAST_SENTENCES = 10_000;
-/** Sentences in which a name stands in place of a word. */
-const NAMED = 0.5;
 
-/** Where a common word stands within a sentence. */
-interface Joint {
-  readonly sentence: readonly string[];
-  readonly place: number;
-}
+const [CONSONANTS, VOWELS, ENDS] = ['bcdfghjklmnprstvwz', 'aeiou', 'bdgklmnprstx'] as const;
+const SYLLABLES = CONSONANTS.length * VOWELS.length * ENDS.length;
+/** Has no divisor in common with the number of words of two syllables: ranks next to each other are not words that look alike. */
+const STRIDE = 739_391;
 
-/**
- * Texts with the word frequencies of real ones. A sentence begins as one of the installed packages' documentation and goes on, from a
- * common word, as another one goes on from that word, so that hardly one comes twice, a word comes as often as in what was read, and it
- * stands beside the words that it stands beside there. Names that were invented make the vocabulary grow with the number of texts, as
- * that of people does. The same seed and the same packages give the same texts.
- */
+/** Texts whose words are common and rare as those of people are. The same seed gives the same texts. */
 export class NaturalCorpus {
-  readonly #sentences: readonly (readonly string[])[];
-  readonly #joints = new Map<string, Joint[]>();
   readonly #seed: number;
 
-  constructor(sentences: readonly string[], seed = 1) {
-    this.#sentences = sentences.map((sentence) => sentence.split(' '));
+  constructor(seed = 1) {
     this.#seed = seed;
-    for (const sentence of this.#sentences) {
-      for (const place of jointsOf(sentence)) {
-        const word = sentence[place] ?? '';
-        const joints = this.#joints.get(word);
-        if (joints === undefined) this.#joints.set(word, [{ sentence, place }]);
-        else joints.push({ sentence, place });
-      }
-    }
-  }
-
-  /**
-   * @param folder the project's root, its packages installed
-   * @throws Error when it holds too little text
-   */
-  static async read(folder: string): Promise<NaturalCorpus> {
-    const sentences = [...(await readSentences(folder)).values()].flat();
-    if (sentences.length < LEAST_SENTENCES) throw new Error(`${folder} holds too little documentation for a corpus`);
-    return new NaturalCorpus(sentences);
   }
 
   /** The text of an entry. */
   text(index: number): string {
-    return this.#sentencesOf(index)
-      .map((sentence) => sentence.join(' '))
-      .join(' ');
+    const sentences = this.#sentencesOf(index).map((words) => words.join(' '));
+    return sentences.map((sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`).join(' ');
   }
 
-  /**
-   * Words in a row of a sentence of one of so many entries, so that common words come as often as in questions; without punctuation, as
-   * people ask.
-   */
+  /** Words in a row of a sentence of one of so many entries, common ones among them; without punctuation, as people ask. */
   question(index: number, entries: number): string {
     const random = new SeededRandom(this.#seed + 104_729 * (index + 1));
     for (;;) {
-      const sentences = this.#sentencesOf(random.between(0, entries - 1));
-      const sentence = sentences[random.between(0, sentences.length - 1)] ?? [];
+      const sentence = random.pick(this.#sentencesOf(random.between(0, entries - 1)));
       const count = random.between(...QUESTION_WORDS);
-      const words = sentence
-        .map(wordOf)
-        .slice(random.between(0, Math.max(0, sentence.length - count)))
-        .slice(0, count);
-      const common = words.filter((word) => word !== null && isCommon(word)).length;
-      if (words.length < count || words.includes(null) || common === 0 || common > count - TELLING_WORDS) continue;
-      return words.join(' ');
+      const first = random.between(0, Math.max(0, sentence.length - count));
+      const words = sentence.slice(first, first + count);
+      const common = words.filter((word) => COMMON_WORDS.includes(word)).length;
+      if (words.length === count && common > 0 && common <= count - TELLING_WORDS) return words.join(' ');
     }
   }
 
   /** Whether an entry has the words of a question in a row. */
   answers(index: number, question: string): boolean {
-    const words = this.text(index).split(' ').map(wordOf);
-    return ` ${words.join(' ')} `.includes(` ${question} `);
+    const text = this.#sentencesOf(index).flat().join(' ');
+    return ` ${text} `.includes(` ${question} `);
   }
 
   #sentencesOf(index: number): readonly (readonly string[])[] {
     const random = new SeededRandom(this.#seed + 7_919 * index);
-    return Array.from({ length: random.between(...SENTENCES) }, () => this.#sentence(random));
-  }
-
-  #sentence(random: SeededRandom): readonly string[] {
-    const first = this.#sentences[random.between(0, this.#sentences.length - 1)] ?? [];
-    const places = jointsOf(first);
-    const place = places[random.between(0, Math.max(0, places.length - 1))];
-    if (place === undefined) return this.#named(first, random);
-    const joints = this.#joints.get(first[place] ?? '') ?? [];
-    const next = joints[random.between(0, Math.max(0, joints.length - 1))];
-    return this.#named([...first.slice(0, place), ...(next?.sentence.slice(next.place) ?? [])], random);
-  }
-
-  #named(sentence: readonly string[], random: SeededRandom): readonly string[] {
-    if (!random.chance(NAMED)) return sentence;
-    const place = random.between(0, sentence.length - 1);
-    const token = sentence[place] ?? '';
-    const word = wordOf(token);
-    // A common one stays, else they would become rarer: the name then stands before it.
-    if (word === null || isCommon(token)) return sentence.toSpliced(place, 0, rareName(random));
-    return sentence.with(place, token.replace(/\p{L}[\p{L}'’-]*/u, rareName(random)));
+    return Array.from({ length: random.between(...SENTENCES) }, () =>
+      Array.from({ length: random.between(...SENTENCE_WORDS) }, () => word(random)),
+    );
   }
 }
 
-/** Places of common words with at least two words before and behind them. */
-function jointsOf(sentence: readonly string[]): readonly number[] {
-  return sentence.flatMap((token, place) =>
-    place >= 2 && place < sentence.length - 2 && isCommon(token) && /^\p{Ll}+$/u.test(token) ? [place] : [],
-  );
+function word(random: SeededRandom): string {
+  const rank = Math.floor(VOCABULARY ** random.next()) - 1;
+  const common = COMMON_WORDS[rank];
+  if (common !== undefined) return common;
+  const scattered = (rank * STRIDE) % SYLLABLES ** 2;
+  return syllable(scattered % SYLLABLES) + syllable(Math.floor(scattered / SYLLABLES));
+}
+
+function syllable(number: number): string {
+  const vowel = Math.floor(number / ENDS.length);
+  const consonant = CONSONANTS[Math.floor(vowel / VOWELS.length)] ?? '';
+  return `${consonant}${VOWELS[vowel % VOWELS.length] ?? ''}${ENDS[number % ENDS.length] ?? ''}`;
 }

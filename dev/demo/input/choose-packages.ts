@@ -15,7 +15,7 @@ const PACKAGE_COUNT = 41;
 const WINDOW_OF_ALL = 32_768;
 
 /** Tokens of a smaller window that each package takes, its line in the task and its facts in a summary. */
-const WINDOW_PER_PACKAGE = 1_600;
+const WINDOW_PER_PACKAGE = 2_700;
 
 /** Packages to read: fewer in a small window, with longer READMEs. */
 export function packageCountFor(window: number): number {

@@ -3,8 +3,8 @@ import type { Random } from '../core/random.ts';
 import type { SimulatorRequest } from '../core/request.ts';
 import { parseFilePage, type Segment } from '../reader/file-text.ts';
 import { findFact } from '../reader/find-fact.ts';
-import { readListing } from '../reader/listing.ts';
-import { findTools, type PathTool } from '../reader/tool-kit.ts';
+import { listedPaths } from '../reader/listing.ts';
+import { findTools } from '../reader/tool-kit.ts';
 import { newestUserText, stringArgument, type CallEvent, type ConversationEvent } from './conversation.ts';
 
 /** `Read the README and …`, `Open src/main.ts`, `Look at "notes.txt"`. */
@@ -26,29 +26,27 @@ export function oneFileDraft(
 ): Draft | undefined {
   const assignment = newestUserText(events);
   const named = READ_ORDER.exec(assignment?.text ?? '')?.[1];
-  const { read, list } = findTools(request.tools);
-  if (assignment === undefined || named === undefined || read === undefined) return undefined;
+  const { reads, lists } = findTools(request.tools);
+  if (assignment === undefined || named === undefined || !reads) return undefined;
   const calls = assignment.since.flatMap((event) => (event.kind === 'call' ? [event] : []));
   const path = /^readme$/i.test(named) ? (listedReadme(calls) ?? DEFAULT_README) : named;
-  const look = calls.findLast((call) => call.name === read.name && stringArgument(call, read.path) === path);
-  if (look === undefined) return callOf(read, path, random.pick([`I read ${path}.`, `Let me read ${path}.`]));
+  const look = calls.findLast((call) => call.name === 'read_file' && stringArgument(call, 'path') === path);
+  if (look === undefined) return callOf('read_file', path, random.pick([`I read ${path}.`, `Let me read ${path}.`]));
   if (look.result === undefined) return undefined;
   if (!look.result.isError) return { text: describe(path, segmentsOf(look.result.text), random), calls: [] };
-  const wasListed = calls.some((call) => call.name === list?.name);
-  if (README.test(path) && list !== undefined && !wasListed)
-    return callOf(list, '.', `There is no ${path}; I look which files there are.`);
+  const wasListed = calls.some((call) => call.name === 'list_files');
+  if (README.test(path) && lists && !wasListed)
+    return callOf('list_files', '.', `There is no ${path}; I look which files there are.`);
   return { text: `I could not read ${path}: ${firstLine(look.result.text)}`, calls: [] };
 }
 
-function callOf(tool: PathTool, path: string, text: string): Draft {
-  return { text, calls: [{ name: tool.name, arguments: { [tool.path]: path } }] };
+function callOf(name: string, path: string, text: string): Draft {
+  return { text, calls: [{ name, arguments: { path } }] };
 }
 
 /** The README that a listing shows, in whatever spelling. */
 function listedReadme(calls: readonly CallEvent[]): string | undefined {
-  return readListing('.', calls)
-    .items.map(({ label }) => label)
-    .find((path) => README.test(path));
+  return listedPaths(calls).find((path) => README.test(path));
 }
 
 function segmentsOf(text: string): readonly Segment[] {

@@ -2,13 +2,9 @@
 export type FactQuestion =
   /** `the value of "key"`: what stands behind the key, in JSON, YAML or a header line. */
   | { readonly kind: 'value'; readonly key: string }
-  /** `the text after "…"`: the rest of the line. */
-  | { readonly kind: 'text_after'; readonly anchor: string }
   /** `the number after "…"` and `the number before "…"`. */
   | { readonly kind: 'number_after' | 'number_before'; readonly anchor: string }
-  | { readonly kind: 'first_sentence' | 'first_heading' | 'first_line' | 'last_line' }
-  /** `line 120`. */
-  | { readonly kind: 'line'; readonly number: number }
+  | { readonly kind: 'first_sentence' | 'first_heading' }
   /** Words that name no place: the items say it in words of their own, or nobody does. */
   | { readonly kind: 'own_words' };
 
@@ -62,14 +58,9 @@ function parseQuestion(words: string, anchor: string | undefined): FactQuestion 
     if (/\bnumber\b[^"“]*\bbefore\b/i.test(words)) return { kind: 'number_before', anchor };
     if (/\b(?:number|figure)\b[^"“]*\b(?:after|behind)\b/i.test(words)) return { kind: 'number_after', anchor };
     if (/\bvalue\b[^"“]*\bof\b/i.test(words)) return { kind: 'value', key: anchor };
-    if (/\b(?:text|value|rest of the line|words?|what stands)\b[^"“]*\b(?:after|behind)\b/i.test(words))
-      return { kind: 'text_after', anchor };
     return undefined;
   }
   if (/\bfirst sentence\b/i.test(words)) return { kind: 'first_sentence' };
   if (/\bfirst heading\b/i.test(words)) return { kind: 'first_heading' };
-  if (/\bfirst line\b/i.test(words)) return { kind: 'first_line' };
-  if (/\blast line\b/i.test(words)) return { kind: 'last_line' };
-  const line = /\bline (\d+)\b/i.exec(words)?.[1];
-  return line === undefined ? undefined : { kind: 'line', number: Number(line) };
+  return undefined;
 }

@@ -39,18 +39,12 @@ function isTrusted(question: FactQuestion, segment: Segment): boolean {
   switch (question.kind) {
     case 'value':
       return segment.fromStart || topLevelKey(question.key).test(segment.text);
-    case 'text_after':
     case 'number_after':
     case 'number_before':
       return segment.fromStart || question.anchor.length >= UNIQUE_ANCHOR_CHARACTERS;
     case 'first_sentence':
     case 'first_heading':
-    case 'first_line':
       return segment.fromStart;
-    case 'last_line':
-      return segment.toEnd;
-    case 'line':
-      return segment.firstLine !== undefined;
     case 'own_words':
       return false;
   }
@@ -61,8 +55,6 @@ function lookIn(question: FactQuestion, segment: Segment): string | undefined {
   switch (question.kind) {
     case 'value':
       return valueOf(text, question.key);
-    case 'text_after':
-      return after(text, question.anchor)?.split('\n')[0]?.trim();
     case 'number_after':
       return after(text, question.anchor)?.slice(0, NUMBER_REACH).match(NUMBER)?.[0];
     case 'number_before':
@@ -71,20 +63,6 @@ function lookIn(question: FactQuestion, segment: Segment): string | undefined {
       return firstSentence(segment);
     case 'first_heading':
       return /^#{1,6} +(.+?)\s*#*$/m.exec(text)?.[1];
-    case 'first_line':
-      return text
-        .split('\n')
-        .find((line) => line.trim() !== '')
-        ?.trim();
-    case 'last_line':
-      return text
-        .split('\n')
-        .findLast((line) => line.trim() !== '')
-        ?.trim();
-    case 'line':
-      return segment.firstLine === undefined || question.number < segment.firstLine
-        ? undefined
-        : text.split('\n')[question.number - segment.firstLine]?.trim();
     case 'own_words':
       return undefined;
   }

@@ -62,10 +62,7 @@ export interface Knowledge {
 }
 
 export function pathOf(call: CallEvent): string | undefined {
-  const path = ['path', 'file_path', 'file', 'filename']
-    .map((name) => stringArgument(call, name))
-    .find((value) => value !== undefined);
-  return path?.replace(/^\.\//, '');
+  return stringArgument(call, 'path')?.replace(/^\.\//, '');
 }
 
 function numberArgument(call: CallEvent, name: string): number | undefined {

@@ -78,7 +78,7 @@ function nextLookup(
 
 function searchCall(tools: ToolKit, query: string): Call | undefined {
   if (tools.search === undefined) return undefined;
-  return { name: tools.search.name, arguments: { query, ...(tools.search.limits ? { limit: PASSAGES } : {}) } };
+  return { name: 'recall_search', arguments: { query, ...(tools.search.limits ? { limit: PASSAGES } : {}) } };
 }
 
 function nextPage(knowledge: Knowledge, entryId: string, tools: ToolKit, characters: number): Call | undefined {
@@ -91,7 +91,7 @@ function nextPage(knowledge: Knowledge, entryId: string, tools: ToolKit, charact
     return undefined;
   const offset = opened?.nextOffset ?? 0;
   return {
-    name: tools.open.name,
+    name: 'recall_open',
     arguments: { entry_id: entryId, offset, ...(tools.open.limits ? { limit: characters } : {}) },
   };
 }

@@ -5,7 +5,6 @@ import type { Random } from '../core/random.ts';
 import type { SimulatorRequest } from '../core/request.ts';
 import { gatherKnowledge, pathOf, type Knowledge } from './knowledge.ts';
 import { isRead } from './known-facts.ts';
-import { readListing, type Listing } from './listing.ts';
 import { nextPart } from './lookups.ts';
 import { parseReadingTask, type Item, type ReadingTask } from './reading-task.ts';
 import { CONTINUED, largestPart, nextRows, reportHead, reportState, rowOf } from './report.ts';
@@ -33,15 +32,10 @@ export function readDraft(
 ): Draft | undefined {
   const tools = findTools(request.tools);
   const assignment = newestUserText(events, (text) => parseReadingTask(text, request.system) !== undefined);
-  const parsed = assignment === undefined ? undefined : parseReadingTask(assignment.text, request.system);
-  if (assignment === undefined || parsed === undefined || tools.read === undefined || isAnswered(assignment.since))
-    return undefined;
-  const listing = parsed.directory === undefined ? undefined : readListing(parsed.directory, events);
-  const task = listing === undefined ? parsed : { ...parsed, items: listing.items };
+  const task = assignment === undefined ? undefined : parseReadingTask(assignment.text, request.system);
+  if (assignment === undefined || task === undefined || !tools.reads || isAnswered(assignment.since)) return undefined;
   const knowledge = gatherKnowledge(events, task.reportPath);
   const reading: Reading = { request, task, events, knowledge, tools, random };
-  if (listing !== undefined && (!listing.wasMade || listing.nextOffset !== undefined))
-    return listFirst(reading, listing);
   return (stopsEarly(reading) ? undefined : readNext(reading)) ?? writeNext(reading);
 }
 
@@ -60,25 +54,9 @@ function lostFiles(task: ReadingTask, knowledge: Knowledge): boolean {
   return files.slice(0, last + 1).some((file) => file === undefined || (file.read && file.segments.length === 0));
 }
 
-function listFirst({ task, tools, random }: Reading, listing: Listing): Draft {
-  const directory = task.directory ?? '.';
-  if (tools.list === undefined) return { text: `I have no tool to list the files in ${directory}.`, calls: [] };
-  const text = random.pick(['First I look which files there are.', 'Let me list the files.']);
-  const more = listing.nextOffset === undefined ? {} : { offset: listing.nextOffset };
-  return {
-    text,
-    calls: [
-      {
-        name: tools.list.name,
-        arguments: { [tools.list.path]: directory, ...(tools.list.recursive ? { recursive: true } : {}), ...more },
-      },
-    ],
-  };
-}
-
 /** The file that comes next, or the next page of the one begun. */
-function readNext({ task, knowledge, tools, events, random }: Reading): Draft | undefined {
-  if (tools.read === undefined || reportBegun(task, events, knowledge)) return undefined;
+function readNext({ task, knowledge, events, random }: Reading): Draft | undefined {
+  if (reportBegun(task, events, knowledge)) return undefined;
   const files = task.items.flatMap((item) => item.files.map((path) => ({ item, path })));
   const done = readUpTo(files, knowledge);
   const position = files.findIndex(({ item, path }, index) => index >= done && !isRead(knowledge, item, path));
@@ -94,7 +72,7 @@ function readNext({ task, knowledge, tools, events, random }: Reading): Draft | 
           `Next, ${next.path} (${place}).`,
         ])
       : random.pick([`${next.path} goes on; reading the rest (${place}).`, `More of ${next.path} (${place}).`]);
-  return { text, calls: [{ name: tools.read.name, arguments: { [tools.read.path]: next.path, ...more } }] };
+  return { text, calls: [{ name: 'read_file', arguments: { path: next.path, ...more } }] };
 }
 
 /**
@@ -160,22 +138,17 @@ function itemsToReport(reading: Reading): readonly Item[] {
 /** Whether only the file can tell which rows are written. */
 function needsLook(
   { labels, doubtful }: { labels: readonly string[] | undefined; doubtful: boolean },
-  { knowledge, tools }: Reading,
+  { knowledge }: Reading,
 ): boolean {
-  if (tools.read === undefined) return false;
   return doubtful || (labels === undefined && knowledge.shortened);
 }
 
-function lookAtReport({ task, tools, random }: Reading): Draft {
+function lookAtReport({ task, random }: Reading): Draft {
   const text = random.pick([
     `I check what ${task.reportPath} holds.`,
     `Let me see which rows ${task.reportPath} has already.`,
   ]);
-  return {
-    text,
-    calls:
-      tools.read === undefined ? [] : [{ name: tools.read.name, arguments: { [tools.read.path]: task.reportPath } }],
-  };
+  return { text, calls: [{ name: 'read_file', arguments: { path: task.reportPath } }] };
 }
 
 function writePart(
@@ -184,35 +157,24 @@ function writePart(
   isFirst: boolean,
   isLast: boolean,
 ): Draft {
-  const { write, edit } = tools;
+  const { write, edits } = tools;
   const body = `${rows.join('\n')}\n`;
   const text = random.pick([
     `Writing ${rows.length} rows to ${task.reportPath}.`,
     `${rows.length} rows go into ${task.reportPath}.`,
   ]);
   if (write === undefined) return { text: `${isFirst ? reportHead(task) : ''}${body}`, calls: [] };
-  const file = { [write.path]: task.reportPath };
+  const path = task.reportPath;
   const marker = write.appends || isLast ? '' : `${CONTINUED}\n`;
   if (isFirst)
     return {
       text,
-      calls: [{ name: write.name, arguments: { ...file, [write.content]: `${reportHead(task)}${body}${marker}` } }],
+      calls: [{ name: 'write_file', arguments: { path, content: `${reportHead(task)}${body}${marker}` } }],
     };
-  if (write.appends || edit === undefined)
-    return { text, calls: [{ name: write.name, arguments: { ...file, [write.content]: body, append: true } }] };
-  return {
-    text,
-    calls: [
-      {
-        name: edit.name,
-        arguments: {
-          [edit.path]: task.reportPath,
-          [edit.oldText]: `${CONTINUED}\n`,
-          [edit.newText]: `${body}${marker}`,
-        },
-      },
-    ],
-  };
+  if (write.appends || !edits)
+    return { text, calls: [{ name: 'write_file', arguments: { path, content: body, append: true } }] };
+  const change = { path, old_text: `${CONTINUED}\n`, new_text: `${body}${marker}` };
+  return { text, calls: [{ name: 'edit_file', arguments: change }] };
 }
 
 function finish({ task, tools, random }: Reading, items: readonly Item[], labels: readonly string[]): Draft {

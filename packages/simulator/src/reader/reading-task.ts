@@ -11,8 +11,6 @@ export interface Item {
 /** A reading task: files to work through one by one, facts to note, a report to write. */
 export interface ReadingTask {
   readonly items: readonly Item[];
-  /** Directory to list first, when the task names one instead of files. */
-  readonly directory?: string;
   /** Facts asked of every item, in the order of the report's columns. */
   readonly facts: readonly Fact[];
   readonly reportPath: string;
@@ -21,8 +19,6 @@ export interface ReadingTask {
 const FACTS_HEADING =
   /(?:^|[.!?;] +)(?:for|about|of) (?:each|every|all)\b[^\n]*?\b(?:note|report|find|give|write down|look up|collect|record|tell)\b[^\n:]*:\s*(.*)$/i;
 const LIST_LINE = /^\s*(?:[-*•]|\d{1,4}[.)])\s+(.+)$/;
-const DIRECTORY =
-  /\b(?:each|every|all)(?: of the)? (?:text )?files? (?:in|under|of)(?: the directory)? `?([\w.@/-]+)`?/i;
 const REPORT = /\b(?:write|save|create|put|report)\b[^\n]{0,120}?`?([\w][\w./-]*\.(?:md|txt|markdown))\b`?/gi;
 const DEFAULT_REPORT = 'report.md';
 
@@ -34,12 +30,11 @@ export function parseReadingTask(text: string, system: string): ReadingTask | un
   const facts = parseFacts(text);
   const shared = facts.length > 0 ? facts : parseFacts(system);
   const items = parseItems(text);
-  const directory = items.length === 0 ? DIRECTORY.exec(text)?.[1] : undefined;
-  if (items.length === 0 && directory === undefined) return undefined;
+  if (items.length === 0) return undefined;
   const isAsked = shared.some((fact) => fact.question.kind !== 'own_words');
   if (!isAsked && items.every((item) => item.facts.length === 0)) return undefined;
   const reportPath = reportPathOf(text, items) ?? reportPathOf(system, items) ?? DEFAULT_REPORT;
-  return { items, ...(directory === undefined ? {} : { directory }), facts: shared, reportPath };
+  return { items, facts: shared, reportPath };
 }
 
 function reportPathOf(text: string, items: readonly Item[]): string | undefined {

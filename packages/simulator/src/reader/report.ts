@@ -115,9 +115,7 @@ function labelsRead(call: CallEvent, before: readonly string[] | undefined): rea
 }
 
 function labelsWritten(call: CallEvent, before: readonly string[] | undefined): readonly string[] | undefined {
-  const written = ['content', 'text', 'new_text', 'new_string']
-    .map((name) => stringArgument(call, name))
-    .find((text) => text !== undefined);
+  const written = stringArgument(call, 'content') ?? stringArgument(call, 'new_text');
   const shown = labelsIn(written ?? '');
   // Clipped arguments have lost rows: only the file itself can tell.
   if (written === undefined || /\bcharacters (?:omitted|left out)\b/.test(written)) return undefined;
