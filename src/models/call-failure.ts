@@ -1,4 +1,4 @@
-import { classifyError } from './errors/verdict.ts';
+import { classifyError } from './errors/classify.ts';
 import { vendorMessageOf } from './errors/signals.ts';
 import { property } from './protocols/json.ts';
 import { ModelCallError, type ErrorVerdict, type RequestSize } from './model-client.ts';
@@ -102,7 +102,7 @@ function classified(
 function failedConnection(error: unknown, provider: string): ModelCallError {
   const evidence = connectionEvidence(error);
   if (evidence === undefined) return missingCredentials(error, provider) ?? ownFault(error, provider);
-  const verdict: ErrorVerdict = { kind: 'retryable', cause: 'connection', evidence };
+  const verdict: ErrorVerdict = { kind: 'retryable', cause: 'connection', repair: 'wait', evidence };
   return new ModelCallError(`The call of ${provider} broke off: ${evidence}`, {
     verdict,
     status: undefined,
@@ -134,7 +134,12 @@ function missingCredentials(error: unknown, provider: string): ModelCallError | 
   const [first = ''] = /^ +at .*$/m.exec(error.stack ?? '') ?? [];
   if (error.name !== 'CredentialsProviderError' && !CREDENTIALS_LIBRARY.test(first)) return undefined;
   return new ModelCallError(`The cloud of ${provider} could not be asked: it has no usable credentials`, {
-    verdict: { kind: 'permanent', repair: 'stop', evidence: 'no usable credentials of the cloud' },
+    verdict: {
+      kind: 'permanent',
+      cause: 'authentication',
+      repair: 'stop',
+      evidence: 'no usable credentials of the cloud',
+    },
     status: undefined,
     vendorMessage: `The SDK of this cloud found no credentials that it can use, where the worker runs: ${error.message}`,
   });
@@ -146,7 +151,7 @@ function ownFault(error: unknown, provider: string): ModelCallError {
   const place = error instanceof Error ? /^ +at .*$/m.exec(error.stack ?? '')?.[0]?.trim() : undefined;
   const evidence = `${name} while calling ${provider}${place === undefined ? '' : ` (${place})`}`;
   return new ModelCallError(`Holdfast failed to make or read the call: ${evidence}`, {
-    verdict: { kind: 'permanent', repair: 'stop', evidence },
+    verdict: { kind: 'permanent', cause: 'unknown', repair: 'stop', evidence },
     status: undefined,
     vendorMessage: '',
   });

@@ -84,43 +84,53 @@ export interface ModelClient {
 /** What a server caps of the media of a request: their bytes, or their number with the most where it is named. */
 export type MediaCap = { readonly unit: 'bytes' } | { readonly unit: 'parts'; readonly maximum?: number };
 
-/** What a failed call means, decided by one classifier (`errors/classify.ts`, `errors/verdict.ts`). */
-export type ErrorVerdict =
-  | {
-      /** The view has to shrink. */
-      readonly kind: 'overflow';
-      /** Tokens that the provider counted. */
-      readonly actual?: number;
-      /** Tokens that the provider accepts. */
-      readonly limit?: number;
-      /** The limit, when it is the window's: that of a rate is none. */
-      readonly window?: number;
-      /** `lower_max_tokens`: the input alone fits; the client has already tried it with less output when that was enough to be useful. */
-      readonly repair: 'compact' | 'lower_max_tokens';
-      /** Tokens of output that fit beside the input. */
-      readonly maximumOutput?: number;
-      /** The request has too many messages, however small they are; the cap where the provider names it. */
-      readonly messages?: { readonly maximum?: number };
-      readonly evidence: string;
-    }
-  | {
-      readonly kind: 'retryable';
-      readonly delayMilliseconds?: number;
-      readonly evidence: string;
-      readonly cause: 'rate_limit' | 'outage' | 'connection';
-    }
-  | {
-      readonly kind: 'permanent';
-      /** What could make the same conversation go through; `stop`: nothing that Holdfast can do. */
-      readonly repair: 'stop' | 'lower_max_tokens' | 'drop_media' | 'drop_thinking';
-      /** Tokens of output that the provider accepts. */
-      readonly maximumOutput?: number;
-      /** The model takes no media at all: it is not their size that is refused. */
-      readonly mediaRefused?: true;
-      /** A cap on all media of a request together; absent when it was about one of them. */
-      readonly mediaCap?: MediaCap;
-      readonly evidence: string;
-    };
+/** What kind of failure it was. */
+export type FailureCause =
+  | 'overflow'
+  | 'too_many_messages'
+  | 'output_too_large'
+  | 'payload_too_large'
+  /** The model or its server takes no media of this kind. */
+  | 'media_refused'
+  | 'thinking_refused'
+  | 'rate_limit'
+  | 'outage'
+  | 'connection'
+  | 'billing'
+  | 'authentication'
+  | 'permission'
+  | 'not_found'
+  | 'content_filter'
+  | 'invalid_request'
+  | 'unknown';
+
+/** What could make the same conversation go through; `stop`: nothing that Holdfast can do. */
+export type Repair = 'compact' | 'lower_max_tokens' | 'drop_media' | 'drop_thinking' | 'wait' | 'stop';
+
+/** What a failed call means (`errors/classify.ts`). */
+export interface ErrorVerdict {
+  /** `overflow`: the view has to shrink; `retryable`: the same call may go through later. */
+  readonly kind: 'overflow' | 'retryable' | 'permanent';
+  readonly cause: FailureCause;
+  /** Of an overflow `lower_max_tokens`: the input alone fits; the client has already tried it with less output where that was enough to be useful. */
+  readonly repair: Repair;
+  /** Tokens that the provider counted; absent when it stopped counting early. */
+  readonly actual?: number;
+  /** Tokens that the provider accepts. */
+  readonly limit?: number;
+  /** The limit, when a known signature names it as the window: only such a window is learned. */
+  readonly window?: number;
+  /** Tokens of output that fit. */
+  readonly maximumOutput?: number;
+  /** Most messages that the provider accepts in a request. */
+  readonly maximumMessages?: number;
+  /** A cap on all media of a request together; absent when it was about one of them. */
+  readonly mediaCap?: MediaCap;
+  /** Milliseconds that the provider wants to be left alone. */
+  readonly delayMilliseconds?: number;
+  /** Which rule decided, with codes and numbers only: safe for logs and histories. */
+  readonly evidence: string;
+}
 
 /** The only error that a `ModelClient` throws, apart from an abort of its signal. Its message holds no message text of the conversation. */
 export class ModelCallError extends Error {

@@ -225,6 +225,7 @@ test('calls that wait for the same time end the wait at moments of their own, no
     kind: 'retryable',
     cause: 'rate_limit',
     delayMilliseconds: 20_000,
+    repair: 'wait',
     evidence: 'status 429',
   } as const;
   const refused = Array.from({ length: 20 }, () => waitAfterRefusal(refusal, 1).delayMilliseconds);
@@ -245,7 +246,7 @@ test('calls that wait for the same time end the wait at moments of their own, no
 });
 
 test('a pause that may end before its time is looked at each minute, an outage that names a time each five minutes', async () => {
-  const day = { kind: 'retryable', delayMilliseconds: 86_400_000, evidence: 'status' } as const;
+  const day = { kind: 'retryable', repair: 'wait', delayMilliseconds: 86_400_000, evidence: 'status' } as const;
   expect(waitAfterRefusal({ ...day, cause: 'rate_limit' }, 1)).toMatchObject({ retryMilliseconds: 60_000 });
   expect(waitAfterRefusal({ ...day, cause: 'outage' }, 1)).toMatchObject({ retryMilliseconds: 300_000 });
   const { dependencies } = await limitedProvider();

@@ -6,7 +6,12 @@ import type { View } from '../../src/context/view/view.ts';
 
 const IMAGE = { type: 'image', mediaType: 'image/png', data: 'aGVyb24=', width: 800, height: 600 } as const;
 const ANSWER: ModelAnswer = { content: [{ type: 'text', text: 'done' }], stopReason: 'end' };
-const TOO_LARGE: ErrorVerdict = { kind: 'permanent', repair: 'drop_media', evidence: 'HTTP 413' };
+const TOO_LARGE: ErrorVerdict = {
+  kind: 'permanent',
+  cause: 'payload_too_large',
+  repair: 'drop_media',
+  evidence: 'HTTP 413',
+};
 
 const view = (...images: readonly number[]): View => ({
   system: '',
@@ -56,7 +61,12 @@ test('R23 too large without any image is an overflow: only text is left to shrin
 });
 
 test('another refusal leaves the images where they are', async () => {
-  const { call, images } = server(0, { kind: 'permanent', repair: 'stop', evidence: 'HTTP 400' });
+  const { call, images } = server(0, {
+    kind: 'permanent',
+    cause: 'invalid_request',
+    repair: 'stop',
+    evidence: 'HTTP 400',
+  });
   await expect(answerWithRepairs(request(view(1)), OPENAI_IMAGES, call)).rejects.toMatchObject({
     verdict: { repair: 'stop' },
   });
@@ -64,7 +74,7 @@ test('another refusal leaves the images where they are', async () => {
 });
 
 test('a model that takes no media gets the request without any, once, and a refusal of that is no overflow', async () => {
-  const refused: ErrorVerdict = { kind: 'permanent', repair: 'drop_media', mediaRefused: true, evidence: 'words' };
+  const refused: ErrorVerdict = { kind: 'permanent', cause: 'media_refused', repair: 'drop_media', evidence: 'words' };
   const { call, images } = server(0, refused);
   const learnedMedia = { parts: 0 };
   expect(await answerWithRepairs(request(view(1, 3)), OPENAI_IMAGES, call)).toEqual({ ...ANSWER, learnedMedia });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { assessError } from '../../src/models/errors/classify.ts';
+import { classifyError } from '../../src/models/errors/classify.ts';
 import type { RawError } from '../../src/models/errors/signals.ts';
-import type { ErrorAssessment } from '../../src/models/errors/assessment.ts';
+import type { ErrorVerdict } from '../../src/models/model-client.ts';
 import { HARD_UNITS, countSteps } from '../support/count-steps.ts';
 
-function assess(body: unknown): ErrorAssessment {
-  return assessError({ provider: 'some', status: 400, headers: {}, body, text: undefined, streamed: false }, 0);
+function assess(body: unknown): ErrorVerdict {
+  return classifyError({ provider: 'some', status: 400, headers: {}, body, text: undefined, streamed: false }, 0);
 }
 
 describe('what is read of an error', () => {
@@ -28,7 +28,7 @@ describe('what is read of an error', () => {
     const told = 'maximum context length is 8192 tokens, you requested 9000 tokens';
     expect(assess(`${told} ${filling}`)).toMatchObject(overflow);
     expect(assess(`${filling} ${told}`)).toMatchObject(overflow);
-    expect(assess({ errors: Array.from({ length: 40 }, (_, at) => ({ message: `${at} ${filling}` })) }).kind).toBe(
+    expect(assess({ errors: Array.from({ length: 40 }, (_, at) => ({ message: `${at} ${filling}` })) }).cause).toBe(
       'invalid_request',
     );
   });
@@ -41,9 +41,9 @@ function failed(body: unknown, status = 400): RawError {
 test('an organization that may see no reasoning is asked again without it', () => {
   const message = 'Your organization must be verified to generate reasoning summaries. Please go to: settings';
   expect(
-    assessError(failed({ error: { message, param: 'reasoning.summary', code: 'unsupported_value' } }), 0),
+    classifyError(failed({ error: { message, param: 'reasoning.summary', code: 'unsupported_value' } }), 0),
   ).toMatchObject({
-    kind: 'thinking_refused',
+    cause: 'thinking_refused',
     repair: 'drop_thinking',
   });
 });
@@ -51,6 +51,6 @@ test('an organization that may see no reasoning is asked again without it', () =
 test('what says that the prompt is too long is an overflow whatever code it has, also of a full request', () => {
   const body = { error: { type: 'request_too_large', message: 'Prompt is too long' } };
   const full = { estimatedTokens: 205_000, window: 200_000 };
-  expect(assessError(failed(body, 413), 0, full).kind).toBe('overflow');
-  expect(assessError(failed(body, 413), 0).kind).toBe('overflow');
+  expect(classifyError(failed(body, 413), 0, full).kind).toBe('overflow');
+  expect(classifyError(failed(body, 413), 0).kind).toBe('overflow');
 });

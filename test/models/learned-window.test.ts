@@ -3,8 +3,9 @@ import { messageCapToLearn, windowToLearn, withLearnedLimits } from '../../src/m
 import type { ErrorVerdict } from '../../src/models/model-client.ts';
 
 const known = { window: 200_000, maximumInput: 180_000, maximumOutput: 64_000 };
-const overflow = (given: Partial<Extract<ErrorVerdict, { kind: 'overflow' }>>): ErrorVerdict => ({
+const overflow = (given: Partial<ErrorVerdict>): ErrorVerdict => ({
   kind: 'overflow',
+  cause: 'overflow',
   repair: 'compact',
   evidence: 'some rule',
   ...given,
@@ -25,7 +26,11 @@ describe('which window an error teaches', () => {
   });
 
   test('no other failure teaches one', () => {
-    const verdict: ErrorVerdict = { kind: 'permanent', repair: 'lower_max_tokens', maximumOutput: 8_192, evidence: '' };
+    const verdict: ErrorVerdict = {
+      ...overflow({ maximumOutput: 8_192 }),
+      kind: 'permanent',
+      cause: 'output_too_large',
+    };
     expect(windowToLearn(verdict, { known, estimatedInput: 145_000 })).toBeUndefined();
   });
 });
@@ -41,17 +46,17 @@ test('a learned window caps every limit, and never raises one', () => {
 });
 
 test.each([
-  [{ maximum: 100 }, 140, 100],
+  [{ maximumMessages: 100 }, 140, 100],
   [{}, 140, 70],
   // Not what was broken, or not a cap at all: half of what was sent.
-  [{ maximum: 500 }, 140, 70],
-  [{ maximum: 2 }, 140, 70],
+  [{ maximumMessages: 500 }, 140, 70],
+  [{ maximumMessages: 2 }, 140, 70],
   [{}, 6, 8],
-])('a cap on messages: told %j for %i messages, %i are taken from now on', (messages, sent, learned) => {
-  expect(messageCapToLearn({ kind: 'overflow', repair: 'compact', messages, evidence: '' }, sent)).toBe(learned);
+])('a cap on messages: told %j for %i messages, %i are taken from now on', (named, sent, learned) => {
+  expect(messageCapToLearn(overflow({ cause: 'too_many_messages', ...named }), sent)).toBe(learned);
   expect(withLearnedLimits(known, { tokens: null, messages: learned })).toEqual({ ...known, maximumMessages: learned });
 });
 
 test('an overflow of tokens teaches no cap on messages', () => {
-  expect(messageCapToLearn({ kind: 'overflow', repair: 'compact', evidence: '' }, 140)).toBeUndefined();
+  expect(messageCapToLearn(overflow({}), 140)).toBeUndefined();
 });

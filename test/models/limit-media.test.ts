@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ImagePart } from '../../src/context/log/content.ts';
 import { answerWithRepairs } from '../../src/models/protocols/call-repairs.ts';
-import { classifyError } from '../../src/models/errors/verdict.ts';
+import { classifyError } from '../../src/models/errors/classify.ts';
 import { OPENAI_IMAGES } from '../../src/models/protocols/fit-images.ts';
 import type { MediaLimits } from '../../src/context/plan/plan.ts';
 import { boundMedia, mediaToLearn } from '../../src/models/protocols/media-bounds.ts';
@@ -95,6 +95,6 @@ test('an answer for which media were left out brings what the server took, and a
 test('a PDF that a server does not take teaches nothing of images', () => {
   const file = { type: 'file', name: 'a.pdf', mediaType: 'application/pdf', pages: 1, data: 'AAAA' } as const;
   const refused = verdictOf(400, 'PDF input is not supported');
-  expect(refused).toMatchObject({ mediaRefused: true });
+  expect(refused).toMatchObject({ cause: 'media_refused' });
   expect(mediaToLearn(refused, viewOf([user('read', file, picture())]))).toBeUndefined();
 });

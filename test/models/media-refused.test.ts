@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { assessError } from '../../src/models/errors/classify.ts';
+import { classifyError } from '../../src/models/errors/classify.ts';
 
 function assess(body: unknown, status = 400) {
-  return assessError({ provider: 'some', status, headers: {}, body, text: undefined, streamed: false }, 0);
+  return classifyError({ provider: 'some', status, headers: {}, body, text: undefined, streamed: false }, 0);
 }
 
 describe('media that a model takes none of', () => {
@@ -16,11 +16,11 @@ describe('media that a model takes none of', () => {
     [422, 'unknown variant `image_url`, expected `text`'],
     [400, 'some-7b is not a multimodal model'],
   ])('HTTP %d "%s" leaves all media out, and without any is no overflow', (status, message) => {
-    expect(assess({ error: { message } }, status)).toMatchObject({ kind: 'media_refused', repair: 'drop_media' });
+    expect(assess({ error: { message } }, status)).toMatchObject({ cause: 'media_refused', repair: 'drop_media' });
   });
 
   test('a limit on their size or their number is another thing', () => {
-    expect(assess('At most 4 image(s) may be provided in one prompt.').kind).toBe('payload_too_large');
-    expect(assess('image of 6 MB exceeds the maximum of 5 MB').kind).toBe('payload_too_large');
+    expect(assess('At most 4 image(s) may be provided in one prompt.').cause).toBe('payload_too_large');
+    expect(assess('image of 6 MB exceeds the maximum of 5 MB').cause).toBe('payload_too_large');
   });
 });

@@ -60,6 +60,7 @@ describe('clients by provider name', () => {
     const failure = toModelCallError(lost, 'bedrock');
     expect(failure.verdict).toEqual({
       kind: 'permanent',
+      cause: 'authentication',
       repair: 'stop',
       evidence: 'no usable credentials of the cloud',
     });

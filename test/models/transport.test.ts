@@ -112,6 +112,7 @@ test.each([
   expect(failure.verdict).toEqual({
     kind: 'retryable',
     cause: 'connection',
+    repair: 'wait',
     evidence: 'the server sent no byte for 100 ms',
   });
   await server?.disconnected(0);

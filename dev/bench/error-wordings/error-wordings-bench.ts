@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { assessError } from '../../../src/models/errors/classify.ts';
+import { classifyError } from '../../../src/models/errors/classify.ts';
 
 const wording = z.object({
   kind: z.string(),
@@ -59,5 +59,5 @@ function isTakenForOverflow({ status, message, body, actual }: Wording, fill: nu
     text: undefined,
     streamed: status === null,
   };
-  return assessError(error, 0, size).kind === 'overflow';
+  return classifyError(error, 0, size).cause === 'overflow';
 }

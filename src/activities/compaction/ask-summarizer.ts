@@ -96,7 +96,7 @@ function isErrorOfServer({ verdict, status }: ModelCallError): boolean {
 async function waitAfter(
   dependencies: ActivityDependencies,
   { activity, call, fenced, summarizer, execution }: SummaryTry,
-  verdict: Extract<ErrorVerdict, { kind: 'retryable' }>,
+  verdict: ErrorVerdict,
 ): Promise<never> {
   const { attempt, turn } = fenced;
   const pause = pauseAfterRefusal(dependencies, verdict, summarizer.model);

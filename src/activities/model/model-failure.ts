@@ -82,7 +82,7 @@ export async function afterFailure(
 async function askAgain(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
-  verdict: Extract<ErrorVerdict, { kind: 'retryable' }>,
+  verdict: ErrorVerdict,
   {
     status,
     recorded,

@@ -142,10 +142,8 @@ function holdPermit(database: Database, held: Required<HeldPermit>): ModelPermit
 /** The activities that call a model, and so wait for its provider. */
 type CallingActivity = 'callModel' | 'summarize' | 'changeBranch';
 
-type Refusal = Extract<ErrorVerdict, { kind: 'retryable' }>;
-
 /** How the ledger names a refusal that uses up no retry. */
-export function uncountedFailure({ cause }: Refusal): 'rate_limited' | 'unreachable' {
+export function uncountedFailure({ cause }: ErrorVerdict): 'rate_limited' | 'unreachable' {
   return cause === 'rate_limit' ? 'rate_limited' : 'unreachable';
 }
 
@@ -158,7 +156,7 @@ export function uncountedFailure({ cause }: Refusal): 'rate_limited' | 'unreacha
  */
 export function pauseAfterRefusal(
   { modelPermits }: Pick<ActivityDependencies, 'modelPermits'>,
-  verdict: Refusal,
+  verdict: ErrorVerdict,
   model: string,
 ): (within: Transaction, times: number) => Promise<void> {
   const refusedAt = performance.now();
@@ -175,7 +173,7 @@ export function pauseAfterRefusal(
  * How long a refused call waits; calls that were told the same wait are spread over the time after it.
  * @param times such refusals of this call so far, from 1
  */
-export function waitAfterRefusal(verdict: Refusal, times: number): ProviderWait {
+export function waitAfterRefusal(verdict: ErrorVerdict, times: number): ProviderWait {
   const delay = delayAfterRefusal(verdict, times);
   const isRateLimit = verdict.cause === 'rate_limit';
   const isShared = isRateLimit || verdict.delayMilliseconds !== undefined;

@@ -1,7 +1,6 @@
-import { assessError } from '../../models/errors/classify.ts';
-import type { ErrorAssessment, Repair } from '../../models/errors/assessment.ts';
+import { classifyError } from '../../models/errors/classify.ts';
 import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
-import type { RequestSize } from '../../models/model-client.ts';
+import type { ErrorVerdict, FailureCause, Repair, RequestSize } from '../../models/model-client.ts';
 import { parseJson } from '../../models/protocols/json.ts';
 import { localCommand, option } from '../command.ts';
 import { count } from '../count-option.ts';
@@ -41,8 +40,8 @@ const explain = localCommand<ExplainErrorFlags>({
     const size = requestSize(flags);
     if (jsonl) return explainCases(text, output, size);
     const error = errorOf({ provider, status, body: parseJson(text) ?? text });
-    const assessment = assessError(error, Date.now(), size);
-    return { json: verdict(assessment), lines: explanation(assessment) };
+    const assessment = classifyError(error, Date.now(), size);
+    return { json: written(assessment), lines: explanation(assessment) };
   },
 });
 
@@ -64,11 +63,11 @@ function explainCases(text: string, output: Output, size: RequestSize | undefine
     const read = readErrorCase(line);
     if ('wrong' in read) {
       unreadable.push(index + 1);
-      output.json({ ...verdict({ kind: 'unreadable', repair: 'none', evidence: read.wrong }), line: index + 1 });
+      output.json({ ...written({ cause: 'unreadable', repair: 'none', evidence: read.wrong }), line: index + 1 });
     } else {
       const assessed =
-        'answer' in read ? detectSilentOverflow(read.answer) : assessError(read.error, Date.now(), read.size ?? size);
-      output.json(verdict(assessed ?? NOTHING_WRONG));
+        'answer' in read ? detectSilentOverflow(read.answer) : classifyError(read.error, Date.now(), read.size ?? size);
+      output.json(written(assessed ?? NOTHING_WRONG));
       answered += 1;
     }
   }
@@ -81,14 +80,14 @@ function explainCases(text: string, output: Output, size: RequestSize | undefine
   );
 }
 
-const NOTHING_WRONG: Verdict = { kind: 'none', repair: 'none', evidence: 'an answer with which nothing is wrong' };
+const NOTHING_WRONG: Verdict = { cause: 'none', repair: 'none', evidence: 'an answer with which nothing is wrong' };
 
-function verdict({ kind, repair, actual = null, limit = null, evidence }: Verdict): Verdict {
-  return { kind, repair, actual, limit, evidence };
+function written({ cause, repair, actual = null, limit = null, evidence }: Verdict) {
+  return { kind: cause, repair, actual, limit, evidence };
 }
 
-type Verdict = Pick<ErrorAssessment, 'evidence'> & {
-  readonly kind: ErrorAssessment['kind'] | 'none' | 'unreadable';
+type Verdict = Pick<ErrorVerdict, 'evidence'> & {
+  readonly cause: FailureCause | 'none' | 'unreadable';
   readonly repair: Repair | 'none';
   readonly actual?: number | null;
   readonly limit?: number | null;
@@ -103,10 +102,10 @@ const REPAIRS: Readonly<Record<Repair, string>> = {
   stop: "ends the turn and shows the provider's message; the conversation can be continued",
 };
 
-function explanation(assessment: ErrorAssessment): string[] {
-  const { kind, repair, actual, limit, maximumOutput, maximumMessages, evidence } = assessment;
+function explanation(assessment: ErrorVerdict): string[] {
+  const { cause, repair, actual, limit, maximumOutput, maximumMessages, evidence } = assessment;
   return [
-    `Kind      ${kind}`,
+    `Kind      ${cause}`,
     `Repair    ${repair}: ${REPAIRS[repair]}`,
     ...(actual === undefined ? [] : [`Counted   ${formatCount(actual)} tokens`]),
     ...(limit === undefined ? [] : [`Limit     ${formatCount(limit)} tokens`]),

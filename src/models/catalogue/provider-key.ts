@@ -80,7 +80,7 @@ function unreadable(provider: string, source: KeySource, error: unknown): ModelC
   const how = error instanceof EmptyKeyError ? 'it is empty' : `reading it failed${code}`;
   const evidence = `the ${source.kind} with the key of ${provider} gives none: ${how}`;
   return new ModelCallError(evidence, {
-    verdict: { kind: 'permanent', repair: 'stop', evidence },
+    verdict: { kind: 'permanent', cause: 'authentication', repair: 'stop', evidence },
     status: undefined,
     vendorMessage: `The key of the provider ${provider} could not be read: ${evidence}. Mend it and send a message to go on.`,
   });

@@ -1,8 +1,8 @@
 import type { MediaCap } from '../model-client.ts';
-import type { ErrorAssessment } from './assessment.ts';
+import type { Finding } from './classify.ts';
 
 /** Of the numbers that a text about messages names, the cap is the smallest; one alone may be the number that was sent. */
-export function tooManyMessages(text: string): ErrorAssessment {
+export function tooManyMessages(text: string): Finding {
   const counts = [...text.matchAll(/(?<![\d.,_a-z])\d{1,6}(?![\d.,]*\d)/g)].map(Number).filter((count) => count > 1);
   const isSent = counts.length === 1 && /\b(?:got|has|have|with|contains?|sent|received|is|were|was) \d/.test(text);
   const named =
@@ -10,7 +10,7 @@ export function tooManyMessages(text: string): ErrorAssessment {
       ? undefined
       : Math.min(...counts);
   return {
-    kind: 'too_many_messages',
+    cause: 'too_many_messages',
     repair: 'compact',
     ...(named === undefined ? {} : { maximumMessages: named }),
     evidence: `a cap on the number of messages${named === undefined ? '' : `, ${named}`}`,

@@ -1,5 +1,4 @@
-import type { RequestSize } from '../model-client.ts';
-import type { ErrorAssessment, ErrorKind } from './assessment.ts';
+import type { ErrorVerdict, FailureCause, RequestSize } from '../model-client.ts';
 import { mediaCapIn, tooManyMessages } from './caps.ts';
 import * as words from './other-kinds.ts';
 import { countsOf, isNear, saysOverflow } from './overflow-words.ts';
@@ -28,11 +27,23 @@ interface Reading extends ErrorSignals {
   readonly coded: (pattern: RegExp) => boolean;
 }
 
+/** What a rule finds. */
+export type Finding = Omit<ErrorVerdict, 'kind'>;
+
 /**
  * What a provider's error means. Codes and statuses come first, then a retry hint, then the known sentences, then words by
- * concept, and at last how full the request was. Pure: `now` (milliseconds since 1970) is only used for dates to wait for.
+ * concept, and at last how full the request was.
+ * @param now milliseconds since 1970, for dates to wait for
+ * @param size of the refused request, where it is known
  */
-export function assessError(error: RawError, now: number, size?: RequestSize): ErrorAssessment {
+export function classifyError(error: RawError, now: number = Date.now(), size?: RequestSize): ErrorVerdict {
+  const finding = find(error, now, size);
+  const { cause, repair } = finding;
+  if (cause === 'overflow' || repair === 'compact') return { kind: 'overflow', ...finding };
+  return { kind: repair === 'wait' ? 'retryable' : 'permanent', ...finding };
+}
+
+function find(error: RawError, now: number, size: RequestSize | undefined): Finding {
   const signals = gatherSignals(error);
   const delayMilliseconds = retryHint(signals, now);
   const reading: Reading = {
@@ -59,14 +70,14 @@ export function assessError(error: RawError, now: number, size?: RequestSize): E
   );
 }
 
-function stop(kind: ErrorKind, evidence: string): ErrorAssessment {
-  return { kind, repair: 'stop', evidence };
+function stop(cause: FailureCause, evidence: string): Finding {
+  return { cause, repair: 'stop', evidence };
 }
 
 /** Codes among words: `context_length_exceeded`, `ContextWindowExceededError`. */
 const CODE_IN_TEXT = /\b[a-z]+(?:[-_][a-z]+)+\b|\b[a-z]{12,60}\b/g;
 
-function byCode(reading: Reading): ErrorAssessment | undefined {
+function byCode(reading: Reading): Finding | undefined {
   const { text, codes, numbers } = reading;
   const named = [...text.matchAll(CODE_IN_TEXT)].map(([word]) => word.replaceAll(/[-_]/g, ''));
   const code = [...codes, ...named].find((name) => OVERFLOW_CODE.test(name));
@@ -76,54 +87,49 @@ function byCode(reading: Reading): ErrorAssessment | undefined {
   return overflow({ actual: sent, limit: window, window }, 'properties: tokens sent over the window');
 }
 
-const BILLING_CODE = /insufficientquota|billing|payment|credit|balance|spendlimit|arrear/;
-const RATE_CODE =
-  /^(?:requests|tokens)$|ratelimit|toomanyrequests|throttl|resourceexhausted|quota|requestlimit|concurrency/;
-const KEY_CODE = /authentication|invalidapikey|unauthorized|unauthenticated|invalidtoken|accesstoken/;
-
 /** A refusal that passes by itself, whatever its words say; before it only what its code or status calls money or a key. */
-function byWait(reading: Reading): ErrorAssessment | undefined {
+function byWait(reading: Reading): Finding | undefined {
   const { text, wait, has, coded, status } = reading;
-  if (has(402) || coded(BILLING_CODE)) return billing(text);
-  if (has(401) || coded(KEY_CODE)) return stop('authentication', 'the key was refused');
-  const limited = has(429) || coded(RATE_CODE) || words.RATE.test(text);
+  if (has(402) || coded(words.BILLING_CODE)) return billing(text);
+  if (has(401) || coded(words.KEY_CODE)) return stop('authentication', 'the key was refused');
+  const limited = has(429) || coded(words.RATE_CODE) || words.RATE.test(text);
   const overRate = requestOverRate(text);
   if (overRate !== undefined) return overRate;
   if (wait.delayMilliseconds !== undefined) {
     const evidence = `a retry hint${limited ? ' of a limit' : ''}`;
-    return { kind: limited ? 'rate_limit' : 'outage', repair: 'wait', ...wait, evidence };
+    return { cause: limited ? 'rate_limit' : 'outage', repair: 'wait', ...wait, evidence };
   }
   if (has(429)) {
-    const money = words.BILLING.test(text) && !coded(RATE_CODE) && !/rate limit/.test(text);
-    return money ? billing(text) : { kind: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
+    const money = words.BILLING.test(text) && !coded(words.RATE_CODE) && !/rate limit/.test(text);
+    return money ? billing(text) : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
   }
   return has(529) || (status === 503 && !saysOverflow(text))
-    ? { kind: 'outage', repair: 'wait', evidence: `HTTP ${status}` }
+    ? { cause: 'outage', repair: 'wait', evidence: `HTTP ${status}` }
     : undefined;
 }
 
 /** A request larger than what a minute allows never goes through, however long one waits (Groq's 413). */
-function requestOverRate(text: string): ErrorAssessment | undefined {
+function requestOverRate(text: string): Finding | undefined {
   const actual = Number(/requested:? ?(\d+)/.exec(text)?.[1] ?? Number.NaN);
   const limit = Number(/limit:? ?(\d+)/.exec(text)?.[1] ?? Number.NaN);
   if (!(actual > limit) || !words.RATE.test(text)) return undefined;
-  return { kind: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
+  return { cause: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
 }
 
 /** OpenRouter checks credit for the maximum output: a lower one may still be paid for. */
-function billing(text: string): ErrorAssessment {
+function billing(text: string): Finding {
   const afford = /afford (\d+)/.exec(text)?.[1];
   if (afford === undefined || !words.OUTPUT.test(text)) return stop('billing', 'credit, quota or payment');
   const evidence = `credit for ${afford} tokens of output`;
-  return { kind: 'billing', repair: 'lower_max_tokens', maximumOutput: Number(afford), evidence };
+  return { cause: 'billing', repair: 'lower_max_tokens', maximumOutput: Number(afford), evidence };
 }
 
-function byRefusedMedia({ text }: Reading): ErrorAssessment | undefined {
+function byRefusedMedia({ text }: Reading): Finding | undefined {
   if (!words.MEDIA_REFUSED.test(text)) return undefined;
-  return { kind: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
+  return { cause: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
 }
 
-function bySignature({ text }: Reading): ErrorAssessment | undefined {
+function bySignature({ text }: Reading): Finding | undefined {
   for (const { vendor, pattern } of OVERFLOW_SIGNATURES) {
     const match = pattern.exec(text);
     if (match === null) continue;
@@ -146,30 +152,30 @@ interface Counts {
 }
 
 /** An overflow; when the input alone fits, a lower maximum output is the smaller repair. */
-function overflow({ input, ...counts }: Counts, rule: string): ErrorAssessment {
+function overflow({ input, ...counts }: Counts, rule: string): Finding {
   const { actual, limit } = counts;
   const room = input === undefined || limit === undefined ? 0 : limit - input;
   const counted = actual === undefined ? '' : `, ${actual} tokens`;
   return {
-    kind: 'overflow',
+    cause: 'overflow',
     ...(room > 0 ? { repair: 'lower_max_tokens', maximumOutput: room } : { repair: 'compact' }),
     ...counts,
     evidence: `${rule}${counted}${limit === undefined ? '' : `, limit ${limit}`}`,
   };
 }
 
-function byAccount({ text, has, coded }: Reading): ErrorAssessment | undefined {
+function byAccount({ text, has, coded }: Reading): Finding | undefined {
   if (words.BILLING.test(text)) return billing(text);
   const overflows = saysOverflow(text);
-  const limited = (coded(RATE_CODE) && !overflows) || words.RATE.test(text);
+  const limited = (coded(words.RATE_CODE) && !overflows) || words.RATE.test(text);
   if (limited || /too many tokens, please/.test(text))
-    return { kind: 'rate_limit', repair: 'wait', evidence: 'words of a rate limit' };
+    return { cause: 'rate_limit', repair: 'wait', evidence: 'words of a rate limit' };
   if (has(404) && !overflows) return stop('not_found', 'HTTP 404');
   return has(403) && !overflows ? stop('permission', 'HTTP 403') : undefined;
 }
 
 /** The size of this very request beside a smaller number. */
-function byCount(reading: Reading): ErrorAssessment | undefined {
+function byCount(reading: Reading): Finding | undefined {
   const { fill = 0, size, text } = reading;
   const counts = countsOf(reading);
   if (fill < NEARLY_FULL || !isNear(counts.actual, size, SAME_FACTOR) || words.OUTPUT.test(text)) return undefined;
@@ -177,7 +183,7 @@ function byCount(reading: Reading): ErrorAssessment | undefined {
 }
 
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
-function byOtherKind(reading: Reading): ErrorAssessment | undefined {
+function byOtherKind(reading: Reading): Finding | undefined {
   const { text, codes, coded } = reading;
   if (/context (?:deadline|(?:was )?cancell?ed)/.test(text)) return outage(reading, 'a deadline of the server');
   const about = `${text}\n${[...codes].join('\n')}`;
@@ -189,7 +195,7 @@ function byOtherKind(reading: Reading): ErrorAssessment | undefined {
   const other = words.OTHER_KINDS.find(
     ([kind, pattern]) => !(isCounted && kind === 'content_filter') && pattern.test(about),
   )?.[0];
-  if (other === 'thinking_refused') return { kind: other, repair: 'drop_thinking', evidence: 'words about thinking' };
+  if (other === 'thinking_refused') return { cause: other, repair: 'drop_thinking', evidence: 'words about thinking' };
   if (other !== undefined) return stop(other, `words: ${other}`);
   if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b/.test(text) && !/per image/.test(text)) return undefined;
   const media = words.MEDIA_SIZE.test(about);
@@ -197,7 +203,7 @@ function byOtherKind(reading: Reading): ErrorAssessment | undefined {
   if (!each && (tokens || !(media || words.BYTES.test(about) || coded(/toolarge/)))) return undefined;
   const mediaCap = mediaCapIn(text, media);
   return {
-    kind: 'payload_too_large',
+    cause: 'payload_too_large',
     repair: 'drop_media',
     ...(mediaCap && { mediaCap }),
     evidence: 'a limit on media or bytes',
@@ -208,7 +214,7 @@ function byOtherKind(reading: Reading): ErrorAssessment | undefined {
 const BESIDE_OUTPUT =
   /prompt|\binputs?\b|messages already|\brequest has|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe/;
 
-function byOutput(reading: Reading): ErrorAssessment | undefined {
+function byOutput(reading: Reading): Finding | undefined {
   const { text } = reading;
   if (/output limit was reached|could not finish/.test(text)) return stop('output_too_large', 'the answer did not fit');
   // vLLM computes the maximum from what the input leaves free, and complains when that is negative.
@@ -220,7 +226,7 @@ function byOutput(reading: Reading): ErrorAssessment | undefined {
   if (counts.length === 0) return stop('output_too_large', 'a limit on the output alone');
   const limit = Math.min(...counts);
   return {
-    kind: 'output_too_large',
+    cause: 'output_too_large',
     repair: 'lower_max_tokens',
     limit,
     maximumOutput: limit,
@@ -228,7 +234,7 @@ function byOutput(reading: Reading): ErrorAssessment | undefined {
   };
 }
 
-function byOverflowWords(reading: Reading): ErrorAssessment | undefined {
+function byOverflowWords(reading: Reading): Finding | undefined {
   const { text, codes, size, fill, status = 0 } = reading;
   const counts = countsOf(reading);
   const { actual } = counts;
@@ -243,12 +249,12 @@ function byOverflowWords(reading: Reading): ErrorAssessment | undefined {
 }
 
 /** Nobody knows what it means, and the request nearly fills the window: it costs the turn's one recovery to find out. */
-function byFill({ fill, status, error, text, wait, coded }: Reading): ErrorAssessment | undefined {
+function byFill({ fill, status, error, text, wait, coded }: Reading): Finding | undefined {
   if (fill === undefined || fill < NEARLY_FULL) return undefined;
   const unknown = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
   if (
     !unknown ||
-    coded(OUTAGE_CODE) ||
+    coded(words.OUTAGE_CODE) ||
     words.OUTAGE.test(text) ||
     words.ABOUT_FORM.test(text) ||
     wait.delayMilliseconds !== undefined
@@ -257,25 +263,23 @@ function byFill({ fill, status, error, text, wait, coded }: Reading): ErrorAsses
   return overflow({}, `an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
 }
 
-const OUTAGE_CODE =
-  /overloaded|servererror|internal|unavailable|timeout|^apierror$|badgateway|insufficientsystemresource/;
 /** Not served now, but later: request timeout, conflict, too early. */
 const PASSING = new Set([408, 409, 425]);
 
-function outage({ wait }: Reading, evidence: string): ErrorAssessment {
-  return { kind: 'outage', repair: 'wait', ...wait, evidence };
+function outage({ wait }: Reading, evidence: string): Finding {
+  return { cause: 'outage', repair: 'wait', ...wait, evidence };
 }
 
-function byStatus(reading: Reading): ErrorAssessment {
+function byStatus(reading: Reading): Finding {
   const { status, error, text, codes, shape, coded } = reading;
   if (status === 413)
-    return { kind: 'payload_too_large', repair: 'drop_media', mediaCap: { unit: 'bytes' }, evidence: 'HTTP 413' };
+    return { cause: 'payload_too_large', repair: 'drop_media', mediaCap: { unit: 'bytes' }, evidence: 'HTTP 413' };
   if (status !== undefined && status !== 501 && (status >= 500 || PASSING.has(status)))
     return outage(reading, `HTTP ${status}`);
   if (error.headers['x-should-retry'] === 'true') return outage(reading, 'the server asks for a retry');
   const told = `codes: ${[...codes].filter(isCodeShaped).slice(0, 4).join(' ') || 'none'}; keys: ${shape || 'none'}`;
   if (status === undefined || status < 400) {
-    if (coded(OUTAGE_CODE) || words.OUTAGE.test(text)) return outage(reading, 'an outage in the body');
+    if (coded(words.OUTAGE_CODE) || words.OUTAGE.test(text)) return outage(reading, 'an outage in the body');
     // A stream that ends with words that nobody knows is as likely a crash as anything.
     if (error.streamed && !coded(/invalid|badrequest/))
       return outage(reading, `an unknown event in the stream (${told})`);

@@ -37,8 +37,8 @@ const SMALLEST_MESSAGE_CAP = 8;
  * Where it names none, or one that the request did not break, half of what was refused is tried.
  */
 export function messageCapToLearn(verdict: ErrorVerdict, sentMessages: number): number | undefined {
-  if (verdict.kind !== 'overflow' || verdict.messages === undefined) return undefined;
-  const { maximum } = verdict.messages;
+  if (verdict.cause !== 'too_many_messages') return undefined;
+  const maximum = verdict.maximumMessages;
   const isPlausible = maximum !== undefined && maximum >= SMALLEST_MESSAGE_CAP && maximum <= sentMessages;
   return isPlausible ? maximum : Math.max(SMALLEST_MESSAGE_CAP, Math.floor(sentMessages / 2));
 }

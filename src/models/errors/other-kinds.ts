@@ -1,4 +1,4 @@
-import type { ErrorKind } from './assessment.ts';
+import type { FailureCause } from '../model-client.ts';
 
 /** Money. Both this and rates also speak of tokens and limits, so they are read before any word of an overflow. */
 export const BILLING =
@@ -54,7 +54,7 @@ const OTHER_CONTEXT =
   /(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context\b['"]?(?!.*tokens?)|quoted out of context/;
 
 /** Kinds told by their words alone, in this order; each ends the turn or leaves something out of the request. */
-export const OTHER_KINDS: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
+export const OTHER_KINDS: readonly (readonly [cause: FailureCause, pattern: RegExp])[] = [
   [
     'thinking_refused',
     /verified to generate reasoning summar|reasoning\.?summar[a-z]{0,5}\b.{0,60}(?:not|un)[ -]?support|(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/,
@@ -75,3 +75,11 @@ export const OTHER_KINDS: readonly (readonly [kind: ErrorKind, pattern: RegExp])
 /** A complaint about the form of a request, whose size it does not name: it is understood well enough to compact nothing. */
 export const ABOUT_FORM =
   /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|supported|allowed|valid|exist)|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
+
+/** Codes in letters and digits only. */
+export const BILLING_CODE = /insufficientquota|billing|payment|credit|balance|spendlimit|arrear/;
+export const RATE_CODE =
+  /^(?:requests|tokens)$|ratelimit|toomanyrequests|throttl|resourceexhausted|quota|requestlimit|concurrency/;
+export const KEY_CODE = /authentication|invalidapikey|unauthorized|unauthenticated|invalidtoken|accesstoken/;
+export const OUTAGE_CODE =
+  /overloaded|servererror|internal|unavailable|timeout|^apierror$|badgateway|insufficientsystemresource/;

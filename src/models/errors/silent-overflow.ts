@@ -1,5 +1,4 @@
-import type { ReportedUsage, StopReason } from '../model-client.ts';
-import type { ErrorAssessment } from './assessment.ts';
+import type { ErrorVerdict, ReportedUsage, StopReason } from '../model-client.ts';
 
 /** Servers that drop the oldest input without an error report about half of what was sent (ollama/ollama#3839). */
 const DROPPED_BELOW = 0.6;
@@ -34,10 +33,11 @@ export interface AnsweredCall {
  * provider, or stopped because nothing was left to write into. A cut at the requested maximum
  * alone is not an overflow (mindcraft#814). `null`: nothing is wrong with it.
  */
-export function detectSilentOverflow(answered: AnsweredCall): ErrorAssessment | null {
+export function detectSilentOverflow(answered: AnsweredCall): ErrorVerdict | null {
   const { provider, usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput } = answered;
-  const overflow = (evidence: string, actual?: number): ErrorAssessment => ({
+  const overflow = (evidence: string, actual?: number): ErrorVerdict => ({
     kind: 'overflow',
+    cause: 'overflow',
     repair: 'compact',
     ...(actual === undefined ? {} : { actual }),
     limit: window,

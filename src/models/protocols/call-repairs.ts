@@ -60,8 +60,7 @@ function repair(attempt: Attempt, error: ModelCallError): Attempt | undefined {
   const { verdict } = error;
   if (verdict.kind === 'retryable') return undefined;
   if (verdict.repair === 'drop_thinking') return attempt.thinking ? { ...attempt, thinking: false } : undefined;
-  if (verdict.repair === 'drop_media')
-    return withLessMedia(attempt, verdict.kind === 'permanent' && verdict.mediaRefused === true);
+  if (verdict.repair === 'drop_media') return withLessMedia(attempt, verdict.cause === 'media_refused');
   if (verdict.repair !== 'lower_max_tokens') return undefined;
   const { request } = attempt;
   const fitting = verdict.maximumOutput;
@@ -82,11 +81,11 @@ function withLessMedia(attempt: Attempt, refused: boolean): Attempt | undefined 
 function tooLargeWithoutMedia(error: unknown): ModelCallError | undefined {
   if (!(error instanceof ModelCallError)) return undefined;
   const { verdict, status, vendorMessage, message } = error;
-  if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media' || verdict.mediaRefused === true)
+  if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media' || verdict.cause === 'media_refused')
     return undefined;
   const evidence = `${verdict.evidence}, with no image or file left to leave out`;
   return new ModelCallError(message, {
-    verdict: { kind: 'overflow', repair: 'compact', evidence },
+    verdict: { kind: 'overflow', cause: 'overflow', repair: 'compact', evidence },
     status,
     vendorMessage,
     cause: error,

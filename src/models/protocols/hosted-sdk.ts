@@ -56,7 +56,7 @@ async function load(name: string): Promise<unknown> {
 function notUsable(name: string, what: string): ModelCallError {
   const message = `The package ${name} cannot be used: ${what}.`;
   return new ModelCallError(message, {
-    verdict: { kind: 'permanent', repair: 'stop', evidence: `package ${name} is not usable` },
+    verdict: { kind: 'permanent', cause: 'unknown', repair: 'stop', evidence: `package ${name} is not usable` },
     status: undefined,
     vendorMessage: message,
   });

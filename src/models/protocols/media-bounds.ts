@@ -72,7 +72,7 @@ export function mediaToLearn(verdict: ErrorVerdict, view: View): MediaLimits | u
   const sent = total(view.messages.map(mediaOf));
   if (sent.parts === 0) return undefined;
   // A server that takes no PDF may take images.
-  if (verdict.mediaRefused === true) return hasFiles(view) ? undefined : { parts: 0 };
+  if (verdict.cause === 'media_refused') return hasFiles(view) ? undefined : { parts: 0 };
   const { mediaCap } = verdict;
   if (mediaCap === undefined) return undefined;
   if (mediaCap.unit === 'bytes') {

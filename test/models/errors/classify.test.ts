@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assessError } from '../../../src/models/errors/classify.ts';
-import { classifyError } from '../../../src/models/errors/verdict.ts';
+import { classifyError } from '../../../src/models/errors/classify.ts';
 import type { RawError } from '../../../src/models/errors/signals.ts';
 
 function failed(body: unknown, status: number | undefined = 400, changes: Partial<RawError> = {}): RawError {
@@ -9,7 +8,7 @@ function failed(body: unknown, status: number | undefined = 400, changes: Partia
 }
 
 function assess(body: unknown, status?: number) {
-  return assessError(failed(body, status), 0);
+  return classifyError(failed(body, status), 0);
 }
 
 describe('status', () => {
@@ -133,8 +132,8 @@ describe('overflow', () => {
 
   test('a server fault needs more than a hint', () => {
     expect(assess('prompt of 9310 tokens, context of 8192', 500)).toMatchObject({ kind: 'overflow', actual: 9_310 });
-    expect(assess('request queue too long, try again later', 503).kind).toBe('outage');
-    expect(assess('context deadline exceeded', 500).kind).toBe('outage');
+    expect(assess('request queue too long, try again later', 503).cause).toBe('outage');
+    expect(assess('context deadline exceeded', 500).cause).toBe('outage');
   });
 
   test('input plus output over the window asks for less output first', () => {
@@ -166,7 +165,7 @@ describe('overflow', () => {
         { msg: 'field required', loc: ['body', 'tools'], input: 'why is my prompt too long for the context window?' },
       ],
     };
-    expect(assess(body, 422).kind).toBe('invalid_request');
+    expect(assess(body, 422).cause).toBe('invalid_request');
   });
 });
 
@@ -190,8 +189,8 @@ describe('not an overflow', () => {
     ['blocked by the content filter', 'content_filter', 'stop'],
     ['temperature must be less than 2', 'invalid_request', 'stop'],
     ['a tool call without a result', 'invalid_request', 'stop'],
-  ])('%s: %s', (words, kind, repair) => {
-    expect(assess({ error: { message: words } })).toMatchObject({ kind, repair });
+  ])('%s: %s', (words, cause, repair) => {
+    expect(assess({ error: { message: words } })).toMatchObject({ cause, repair });
   });
 
   test('one request over the rate limit never goes through: it has to shrink', () => {
@@ -239,7 +238,8 @@ describe('known sentences', () => {
 
 describe('how full the request was', () => {
   const fill = (share: number) => ({ estimatedTokens: share * 100_000, window: 100_000 });
-  const assessAt = (share: number, body: unknown, status: number) => assessError(failed(body, status), 0, fill(share));
+  const assessAt = (share: number, body: unknown, status: number) =>
+    classifyError(failed(body, status), 0, fill(share));
 
   test.each([400, 413, 422, 500])(
     'an unknown %d near the window is an overflow, a smaller request is none',
@@ -264,7 +264,7 @@ describe('how full the request was', () => {
   test('words alone are no overflow of a request that fills little, unless they count that request', () => {
     const words = 'the text is too long for our engine';
     expect(assessAt(0.5, words, 400).kind).toBe('overflow');
-    expect(assessAt(0.1, words, 400).kind).toBe('invalid_request');
+    expect(assessAt(0.1, words, 400).cause).toBe('invalid_request');
     expect(assessAt(0.1, 'prompt has 9800 tokens, engine reads 8192', 400).kind).toBe('overflow');
     expect(assessAt(0.1, 'prompt is too long: 9800 tokens > 8192 maximum', 400).kind).toBe('overflow');
   });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assessError } from '../../../src/models/errors/classify.ts';
-import { classifyError } from '../../../src/models/errors/verdict.ts';
+import { classifyError } from '../../../src/models/errors/classify.ts';
 import type { RawError } from '../../../src/models/errors/signals.ts';
 
 function failed(body: unknown, status: number, changes: Partial<RawError> = {}): RawError {
@@ -41,9 +40,9 @@ describe('a retry hint', () => {
     [400, { error: { code: 'rate_limit_exceeded' } }, 'rate_limit'],
     [503, 'Rate limit reached', 'rate_limit'],
     [503, 'Overloaded', 'outage'],
-  ])('makes HTTP %d %j a wait: %s', (status, body, kind) => {
+  ])('makes HTTP %d %j a wait: %s', (status, body, cause) => {
     const headers = { 'retry-after': '5' };
-    expect(assessError(failed(body, status, { headers }), 0)).toMatchObject({ kind, delayMilliseconds: 5_000 });
+    expect(classifyError(failed(body, status, { headers }), 0)).toMatchObject({ cause, delayMilliseconds: 5_000 });
   });
 });
 
