@@ -16,9 +16,10 @@ import type { OutlastingWork } from '../activities/runtime/outlasting-work.ts';
 import type { Reducers } from '../context/plan/reducers/reducer.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
 import { requireFallbacks } from '../config/check/check-fallbacks.ts';
-import { requireApprovalRules } from '../config/check/check-approvals.ts';
-import { requireTools } from '../config/check/check-tools.ts';
-import { requireToolCounts } from '../config/check/check-tool-count.ts';
+import { approvalRuleProblems } from '../config/check/check-approvals.ts';
+import { missingToolProblems } from '../config/check/check-tools.ts';
+import { toolCountProblems } from '../config/check/check-tool-count.ts';
+import { requireNone } from '../config/configuration-source.ts';
 import { serverOf } from '../config/configuration.ts';
 import { embedderOf } from '../config/embeddings.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -199,9 +200,11 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     ...setup.tools,
   ]);
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.
-  requireTools(configuration, tools.names);
-  requireToolCounts(configuration, tools);
-  requireApprovalRules(configuration, tools);
+  requireNone([
+    ...missingToolProblems(configuration, tools.names),
+    ...toolCountProblems(configuration, (agent) => tools.schemasFor(agent).length),
+    ...approvalRuleProblems(configuration, tools),
+  ]);
   const make = (seen: WriteObserver): Activities => makeActivities(setup, connections, tools, seen);
   const reach = parseCrashPoints(setup.crashPoints, setup.crashOrders);
   const activities = setup.observer?.(make) ?? make({ database: (database) => database, reached: reach });

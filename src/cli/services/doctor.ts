@@ -25,7 +25,7 @@ interface Examined {
 
 /** What `holdfast.yaml` names; a mistake in that file is a finding like any other, also one that only a worker refuses. */
 async function readConfiguration(): Promise<Examined> {
-  const [{ loadConfiguration }, { namedServers }, { namedToolCounts }, approvals, builtIn, registry] =
+  const [{ loadConfiguration }, { namedServers }, { toolCountProblems }, approvals, builtIn, registry] =
     await Promise.all([
       import('../../config/load-configuration.ts'),
       import('../../local/find-servers.ts'),
@@ -41,7 +41,9 @@ async function readConfiguration(): Promise<Examined> {
     return {
       environment: namedServers(process.env, process.cwd()).environment,
       providers: { available: configuration.providers, unavailable: configuration.unavailableProviders },
-      findings: [...namedToolCounts(configuration), ...wrongRules].map((problem) => mistake(describeProblem(problem))),
+      findings: [...toolCountProblems(configuration), ...wrongRules].map((problem) =>
+        mistake(describeProblem(problem)),
+      ),
     };
   } catch (error) {
     return { environment: process.env, findings: mistakesOf(error) };

@@ -6,18 +6,12 @@ import type { ToolDefinition } from '../../tools/tool.ts';
 import { fitsPattern } from '../../turn/approval-rules.ts';
 import type { ApprovalRule } from '../../turn/approval-rules.ts';
 import type { Configuration } from '../configuration.ts';
-import { invalidConfiguration, type ConfigurationProblem } from '../errors.ts';
+import type { ConfigurationProblem } from '../errors.ts';
 
 /** The tools that are at hand. Only a worker has those of one's own. */
 type Tools = Pick<ToolRegistry, 'get'>;
 
-/** Refuses rules under which no call could ever fall: a guard with a slip of the pen would let everything through. @throws ConfigurationError naming each */
-export function requireApprovalRules({ agents }: Pick<Configuration, 'agents'>, tools: Tools): void {
-  const problems = approvalRuleProblems({ agents }, tools);
-  if (problems.length > 0) throw invalidConfiguration(problems);
-}
-
-/** The same as problems. Pure. */
+/** Rules under which no call could ever fall: a guard with a slip of the pen would let everything through. Pure. */
 export function approvalRuleProblems({ agents }: Pick<Configuration, 'agents'>, tools: Tools): ConfigurationProblem[] {
   return agents.flatMap(({ name, tools: named, allowCommands, approvals }) => {
     const offered = named.filter((tool) => tool !== RUN_COMMAND || allowCommands);

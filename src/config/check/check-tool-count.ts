@@ -1,5 +1,5 @@
 import type { Configuration } from '../configuration.ts';
-import { invalidConfiguration, type ConfigurationProblem } from '../errors.ts';
+import type { ConfigurationProblem } from '../errors.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { RUN_COMMAND } from '../../tools/runtime/names.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
@@ -8,29 +8,13 @@ import type { ProviderDefinition } from '../../models/provider.ts';
 const MOST_TOOLS_OF_OPENAI = 128;
 
 /**
- * Refuses agents with more tools than the provider of their model, or of a fallback, takes: every call would fail. Other servers
- * have no cap that is known.
- * @throws ConfigurationError `configuration_invalid`, with a problem `too_many_tools` for each agent and model.
+ * Agents with more tools than the provider of their model, or of a fallback, takes: every call would fail. Other servers have no cap that
+ * is known. Pure.
+ * @param countOf default: as many as the agent names, where no worker with its tools is at hand
  */
-export function requireToolCounts(
-  configuration: Pick<Configuration, 'agents' | 'providers'>,
-  tools: { readonly schemasFor: (agent: Configuration['agents'][number]) => readonly unknown[] },
-): void {
-  const problems = toolCountProblems(configuration, (agent) => tools.schemasFor(agent).length);
-  if (problems.length > 0) throw invalidConfiguration(problems);
-}
-
-/** The same as problems, where no worker with its tools is at hand: an agent has what it names. */
-export function namedToolCounts(configuration: Pick<Configuration, 'agents' | 'providers'>): ConfigurationProblem[] {
-  return toolCountProblems(
-    configuration,
-    ({ tools, allowCommands }) => tools.filter((name) => name !== RUN_COMMAND || allowCommands).length,
-  );
-}
-
-function toolCountProblems(
+export function toolCountProblems(
   { agents, providers }: Pick<Configuration, 'agents' | 'providers'>,
-  countOf: (agent: Configuration['agents'][number]) => number,
+  countOf: (agent: Configuration['agents'][number]) => number = namedCount,
 ): ConfigurationProblem[] {
   return agents.flatMap((agent): ConfigurationProblem[] => {
     const count = countOf(agent);
@@ -43,6 +27,10 @@ function toolCountProblems(
       return [{ code: 'too_many_tools', option: `agents.${agent.name}.tools`, message }];
     });
   });
+}
+
+function namedCount({ tools, allowCommands }: Configuration['agents'][number]): number {
+  return tools.filter((name) => name !== RUN_COMMAND || allowCommands).length;
 }
 
 function isOpenAi({ baseUrl, hosting }: ProviderDefinition): boolean {

@@ -2,7 +2,7 @@ import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../../tools/runtime/names.ts';
 import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import type { Configuration } from '../configuration.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
-import { invalidConfiguration, type ConfigurationProblem } from '../errors.ts';
+import type { ConfigurationProblem } from '../errors.ts';
 import type { AgentOptions } from '../options/options.ts';
 
 /** What is wrong with the tools that an agent names. @param toolNames all tools of the worker, when they are known. Pure. */
@@ -28,16 +28,18 @@ export function toolProblems(
   ];
 }
 
-/** Agents of code as well: a tool that a worker lacks is told when it starts. @throws ConfigurationError naming each */
-export function requireTools({ agents }: Pick<Configuration, 'agents'>, toolNames: readonly string[]): void {
-  const problems = agents.flatMap(({ name, tools }) =>
+/** Tools that agents name and a worker lacks, those of agents of code as well. Pure. */
+export function missingToolProblems(
+  { agents }: Pick<Configuration, 'agents'>,
+  toolNames: readonly string[],
+): ConfigurationProblem[] {
+  return agents.flatMap(({ name, tools }) =>
     tools.flatMap((tool, index): ConfigurationProblem[] => {
       if (toolNames.includes(tool)) return [];
       const message = noSuchTool(tool, toolNames);
       return [{ code: 'wrong_value', option: `agent ${name}: tools[${index}]`, message }];
     }),
   );
-  if (problems.length > 0) throw invalidConfiguration(problems);
 }
 
 function noSuchTool(tool: string, known: readonly string[]): string {
