@@ -4,8 +4,9 @@ import type { Holdfast } from '../client/holdfast.ts';
 import { withClient } from './connect.ts';
 import type { CommandNeeds, Surroundings } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
-import { holdfastCommand, withConnections, withJson } from './holdfast-command.ts';
-import type { CommandTexts, ConnectionFlags, JsonOption } from './holdfast-command.ts';
+import { describeExitCodes } from './exit-codes.ts';
+import { newCommand, serverOptions } from './holdfast-command.ts';
+import type { ConnectionFlags, JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import type { Output } from './output.ts';
 
@@ -45,6 +46,12 @@ export interface Printed {
 /** Makes the command under the name that it is listed by. */
 export type MakeCommand = (name: string) => Command;
 
+/** What a command does, for its own help, and whole command lines. */
+export interface CommandTexts {
+  readonly description: string;
+  readonly examples: readonly string[];
+}
+
 interface CommandSpec<Call, Flags, Words extends readonly unknown[]> extends CommandTexts {
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
@@ -72,9 +79,13 @@ export function localCommand<Flags extends OutputFlags = JsonOption, Words exten
   spec: CommandSpec<LocalCall, Flags, Words> & { readonly servers?: true },
 ): MakeCommand {
   return (name) => {
-    const command = holdfastCommand(name, spec);
-    if (spec.servers === true) withConnections(command);
-    else withJson(command);
+    const examples = spec.examples.map((example) => `  $ ${example}`).join('\n');
+    const command = newCommand(name)
+      .description(spec.description)
+      .helpOption('-h, --help', 'show this help')
+      .addHelpText('after', `\nExamples:\n${examples}\n\nExit codes:\n${describeExitCodes()}`)
+      .option('--json', 'print JSON instead of text');
+    for (const each of spec.servers === true ? serverOptions() : []) command.addOption(each);
     for (const each of spec.arguments ?? []) command.addArgument(each);
     for (const each of spec.options ?? []) command.addOption(each);
     return command.action(async (...words: Words) => {

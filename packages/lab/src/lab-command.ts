@@ -1,9 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { argument, localCommand, option } from 'holdfast/internal/cli/command.js';
+import type { Printed } from 'holdfast/internal/cli/command.js';
 import { count } from 'holdfast/internal/cli/count-option.js';
-import { holdfastCommand, withJson } from 'holdfast/internal/cli/holdfast-command.js';
 import type { JsonOption } from 'holdfast/internal/cli/holdfast-command.js';
-import { openOutput } from 'holdfast/internal/cli/output.js';
+import type { Output } from 'holdfast/internal/cli/output.js';
 
 interface LabFlags extends JsonOption {
   readonly window: readonly number[];
@@ -16,29 +17,28 @@ interface LabFlags extends JsonOption {
 
 /** `holdfast-lab`: what each preset would do with a session of one's own. */
 export function labCommand(): Command {
-  return withJson(
-    holdfastCommand('holdfast-lab', {
-      description:
-        'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. Needs no server; nothing of the session is run.',
-      examples: [
-        'npx holdfast-lab ~/.claude/projects/my-project/*.jsonl --window 200k',
-        'npx holdfast-lab session.jsonl --preset default,pi --window 32k,128k',
-        'npx holdfast-lab session.jsonl --model anthropic/claude-haiku-5-5 --json',
-      ],
-    }),
-  )
-    .argument('<file...>', 'recorded sessions')
-    .option('--window <tokens,...>', 'context windows; k is 1,000 and m 1,000,000 tokens', windows, [32_000, 200_000])
-    .option('--preset <name,...>', 'presets, or `all`', names, ['all'])
-    .option('--model <provider/model>', 'model that summarizes (default: the simulator, started for the run)')
-    .option('--prices <provider/model>', 'whose prices count (default: those of the model that answered)')
-    .option('--seed <number>', 'decides which facts are asked for', count(0), 1)
-    .option('--facts <number>', 'facts asked for per replay at most', count(5), 200)
-    .action(lab);
+  return localCommand<LabFlags, [files: readonly string[]]>({
+    description:
+      'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. Needs no server; nothing of the session is run.',
+    examples: [
+      'npx holdfast-lab ~/.claude/projects/my-project/*.jsonl --window 200k',
+      'npx holdfast-lab session.jsonl --preset default,pi --window 32k,128k',
+      'npx holdfast-lab session.jsonl --model anthropic/claude-haiku-5-5 --json',
+    ],
+    arguments: [argument('<file...>', 'recorded sessions')],
+    options: [
+      option('--window <tokens,...>', 'context windows; k is 1,000 and m 1,000,000 tokens', windows, [32_000, 200_000]),
+      option('--preset <name,...>', 'presets, or `all`', names, ['all']),
+      option('--model <provider/model>', 'model that summarizes (default: the simulator, started for the run)'),
+      option('--prices <provider/model>', 'whose prices count (default: those of the model that answered)'),
+      option('--seed <number>', 'decides which facts are asked for', count(0), 1),
+      option('--facts <number>', 'facts asked for per replay at most', count(5), 200),
+    ],
+    run: ({ output }, flags, files) => lab(output, flags, files),
+  })('holdfast-lab');
 }
 
-async function lab(files: readonly string[], flags: LabFlags): Promise<void> {
-  const output = openOutput();
+async function lab(output: Output, flags: LabFlags, files: readonly string[]): Promise<Printed> {
   const [{ runLab }, { loadConfiguration }, { presetNamed }, { labLines }] = await Promise.all([
     import('./run-lab.ts'),
     import('holdfast/internal/config/load-configuration.js'),
@@ -62,12 +62,8 @@ async function lab(files: readonly string[], flags: LabFlags): Promise<void> {
     onReplay: ({ session, preset, window }) =>
       output.remark(`replaying ${session} under ${preset} at ${window} tokens`),
   });
-  if (flags.json === true) {
-    const { replays: _replays, ...figures } = result;
-    output.json(figures);
-    return;
-  }
-  output.lines(labLines(result, { columns: output.columns, style: output.style }));
+  const { replays: _replays, ...figures } = result;
+  return { json: figures, lines: labLines(result, { columns: output.columns, style: output.style }) };
 }
 
 const WINDOW = /^(\d+(?:\.\d+)?)([km]?)$/i;

@@ -1,5 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { given } from '../../config/environment.ts';
 import { CAPABILITIES, isUnknownPath } from '../../models/conformance/capability.ts';
 import type { Capability, ConformanceFinding, ConformanceReport } from '../../models/conformance/capability.ts';
@@ -7,11 +6,11 @@ import { otherAddress } from '../../models/catalogue/base-url-advice.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { ProtocolName } from '../../models/provider.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import { localCommand, option } from '../command.ts';
 import { count } from '../count-option.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
-import { newCommand, withJson } from '../holdfast-command.ts';
 import type { JsonOption } from '../holdfast-command.ts';
-import { openOutput } from '../output.ts';
 import { findingLine } from '../render/lists/finding-line.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -33,67 +32,64 @@ const SECONDS = 60;
 const SILENCE_MILLISECONDS = 30_000;
 
 /** What works with a model server. */
-function makeTest(name: string): Command {
-  const command = newCommand(name)
-    .description(
-      'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
-    )
-    .helpOption('-h, --help', 'show this help')
-    .requiredOption('--model <name>', "the server's name of the model; without --base-url `provider/model`")
-    .option('--base-url <url>', 'address of the server (default: that of the provider in the name of the model)')
-    .addOption(
-      new Option('--protocol <name>', 'how the server is spoken to (default: chat, or that of the provider)').choices([
-        'anthropic',
-        'chat',
-        'responses',
-      ]),
-    )
-    .option('--key-env <variable>', 'environment variable that holds the key (default: none, or that of the provider)')
-    .option('--window <tokens>', "window of the model (default: what the server's list of models says)", count(256))
-    .option(
+const test = localCommand<ConformanceFlags>({
+  description:
+    'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
+  examples: [
+    'npx holdfast model test --model openai/gpt-5-mini',
+    'npx holdfast model test --base-url http://localhost:8000/v1 --model my-model --protocol chat',
+    'npx holdfast model test --base-url https://api.groq.com/openai/v1 --model llama-3.3-70b --key-env GROQ_API_KEY',
+  ],
+  options: [
+    option(
+      '--model <name>',
+      "the server's name of the model; without --base-url `provider/model`",
+    ).makeOptionMandatory(),
+    option('--base-url <url>', 'address of the server (default: that of the provider in the name of the model)'),
+    option('--protocol <name>', 'how the server is spoken to (default: chat, or that of the provider)').choices([
+      'anthropic',
+      'chat',
+      'responses',
+    ]),
+    option('--key-env <variable>', 'environment variable that holds the key (default: none, or that of the provider)'),
+    option('--window <tokens>', "window of the model (default: what the server's list of models says)", count(256)),
+    option(
       '--only <capabilities>',
       `these checks alone, separated by commas: ${CAPABILITIES.join(', ')}`,
       capabilities,
-    )
-    .option(
+    ),
+    option(
       '--cache-tokens <tokens>',
       'length of the prefix sent twice (default: 4,200 with Anthropic, else 1,500)',
       count(16),
-    )
-    .option('--seconds <number>', `time for everything (default: ${SECONDS})`, count(1), SECONDS)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ npx holdfast model test --model openai/gpt-5-mini\n  $ npx holdfast model test --base-url http://localhost:8000/v1 --model my-model --protocol chat\n  $ npm run conformance -- --base-url https://api.groq.com/openai/v1 --model llama-3.3-70b --key-env GROQ_API_KEY\n\nExit codes: 0 nothing fails, 5 something fails that Holdfast needs, 2 wrong usage or configuration, 3 the server does not answer',
-    );
-  return withJson(command).action(conformance);
-}
+    ),
+    option('--seconds <number>', 'time for everything', count(1), SECONDS),
+  ],
+  async run({ output }, flags) {
+    const { provider, model } = await target(flags);
+    const begin = ({ baseUrl, protocol }: ProviderDefinition): void => {
+      if (flags.json !== true) output.remark(`${model} at ${baseUrl} (${protocol})`);
+    };
+    const show = (finding: ConformanceFinding): void => {
+      if (flags.json !== true) output.line(findingLine(finding, output.style));
+    };
+    begin(provider);
+    let found = await checkAt(provider, { flags, model, show });
+    const other = found.held.length === 0 ? null : otherAddress(provider);
+    if (other !== null) {
+      if (flags.json !== true) output.remark('Nothing is there (HTTP 404): the base URL may be meant that follows.');
+      begin({ ...provider, baseUrl: other });
+      const again = await checkAt({ ...provider, baseUrl: other }, { flags, model, show });
+      if (again.held.length === 0) found = again;
+    }
+    for (const finding of found.held) show(finding);
+    const { report, baseUrl } = found;
+    process.exitCode = exitCode(report);
+    return { json: { ...report, baseUrl }, lines: [], remarks: [closingLine(report)] };
+  },
+});
 
-export const commands = { test: makeTest };
-
-async function conformance(flags: ConformanceFlags): Promise<void> {
-  const output = openOutput();
-  const { provider, model } = await target(flags);
-  const begin = ({ baseUrl, protocol }: ProviderDefinition): void => {
-    if (flags.json !== true) output.remark(`${model} at ${baseUrl} (${protocol})`);
-  };
-  const show = (finding: ConformanceFinding): void => {
-    if (flags.json !== true) output.line(findingLine(finding, output.style));
-  };
-  begin(provider);
-  let found = await checkAt(provider, { flags, model, show });
-  const other = found.held.length === 0 ? null : otherAddress(provider);
-  if (other !== null) {
-    if (flags.json !== true) output.remark('Nothing is there (HTTP 404): the base URL may be meant that follows.');
-    begin({ ...provider, baseUrl: other });
-    const again = await checkAt({ ...provider, baseUrl: other }, { flags, model, show });
-    if (again.held.length === 0) found = again;
-  }
-  for (const finding of found.held) show(finding);
-  const { report, baseUrl } = found;
-  if (flags.json === true) output.json({ ...report, baseUrl });
-  else output.remark(closingLine(report));
-  process.exitCode = exitCode(report);
-}
+export const commands = { test };
 
 /** Checks a server. Findings are shown as they come, but held when there is no such path at the address. */
 async function checkAt(
@@ -115,9 +111,7 @@ async function checkAt(
     provider: { ...provider, idleTimeoutMilliseconds: Math.min(seconds * 1_000, SILENCE_MILLISECONDS) },
     model: of.model,
     seconds,
-    ...(window !== undefined && { window }),
-    ...(only !== undefined && { only }),
-    ...(cacheTokens !== undefined && { cacheTokens }),
+    ...definedOf({ window, only, cacheTokens }),
     onFinding: (finding) => {
       if (held.length > 0 || (finding.capability === 'streaming' && isUnknownPath(finding))) held.push(finding);
       else of.show(finding);
