@@ -167,11 +167,21 @@ function callStarted(
   // No failure was told in between: whoever made the call is gone.
   const isTakeover = activity.kind === 'calling' && activity.call.callNumber === callNumber && attempt > 1;
   return {
-    state: { ...state, activity: { kind: 'calling', call }, tokens, live: null },
+    state: {
+      ...state,
+      activity: { kind: 'calling', call },
+      tokens,
+      live: isOfCall(state.live, call) ? state.live : null,
+    },
     items: isTakeover
       ? [notice('warning', `A worker was lost; another one makes the model call again (attempt ${attempt}).`)]
       : [],
   };
+}
+
+/** Text can come before the event of its call. */
+function isOfCall(live: LiveText | null, { callNumber, attempt }: CallAttempt): boolean {
+  return live?.callNumber === callNumber && live.attempt === attempt;
 }
 
 function callAnswered(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatClock } from '../../../../src/cli/render/text/numbers.ts';
 import type { TimelineEvent } from '../../../../src/client/types.ts';
-import { applyLiveText } from '../../../../src/cli/render/turn/turn-state.ts';
+import { applyLiveText, startState } from '../../../../src/cli/render/turn/turn-state.ts';
 import type { EventKind } from '../../../../src/store/log/timeline.ts';
 import { EXAMPLE_EVENTS } from '../../../support/example-events.ts';
 import { BEGIN, TURN_ID, listedEntry, play, text, timelineEvent, toolCall } from '../timeline.ts';
@@ -127,6 +127,14 @@ describe('a turn on the screen', () => {
   test('a stop is not told as a failure of the model', () => {
     const failed = timelineEvent('model_call_failed', { callNumber: 1, attempt: 1, kind: 'aborted', status: null }, 2);
     expect(play([begun, started, failed]).items).toHaveLength(1);
+  });
+
+  test('live text that comes before the event of its call stays', () => {
+    const piece = { turnId: TURN_ID, callNumber: 1, attempt: 1, kind: 'text', offset: 0, text: 'Hello' } as const;
+    const early = applyLiveText({ ...startState(BEGIN), turnId: TURN_ID }, piece);
+    const shown = (attempt: number) =>
+      play([timelineEvent('model_call_started', { callNumber: 1, attempt })], early).state.live?.text.shown;
+    expect([shown(1), shown(2)]).toEqual(['Hello', undefined]);
   });
 
   test('live text of a call that is answered, of another turn or after the end is dropped', () => {
