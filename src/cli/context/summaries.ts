@@ -36,17 +36,19 @@ const summaries = conversationCommand<SummariesFlags, [query: string | undefined
       '--full',
       'whole texts and each entry that is shown shorter; with --audit all facts, with --diff equal lines too',
     ),
-    option('--lineage', 'which entries each summary covers, over all generations'),
+    option('--lineage', 'which entries each summary covers, over all generations').conflicts(['audit', 'diff']),
     option(
       '--diff [generations]',
       'compare two generations, like 1:3 (default: the one in force with the one that it updates)',
     ),
-    option('--audit', 'facts that the window no longer says, and whether recall finds them'),
+    option('--audit', 'facts that the window no longer says, and whether recall finds them').conflicts('diff'),
     option('--limit <number>', 'with --audit: facts that recall is asked for', count(1, 10_000), 200),
   ],
   needs: { temporal: false },
   async run({ client, conversationId, output }, flags, query) {
-    refuseTogether(query, flags);
+    if (query !== undefined && (flags.audit === true || flags.diff !== undefined)) {
+      throw new UsageError('usage', 'A query goes with neither --audit nor --diff.', 'Ask for one at a time.');
+    }
     if (flags.audit === true) {
       return showAudit(await client.log.audit({ conversationId, limit: flags.limit }), flags, output);
     }
@@ -70,23 +72,6 @@ const summaries = conversationCommand<SummariesFlags, [query: string | undefined
 });
 
 export const commands = { summaries };
-
-/** Each looks at the summaries in its own way: what would be ignored is refused. */
-function refuseTogether(query: string | undefined, { audit: audits, diff, lineage }: SummariesFlags): void {
-  const alone = audits === true ? '--audit' : diff === undefined ? null : '--diff';
-  if (alone === null) return;
-  const others = [
-    ...(alone === '--audit' && diff !== undefined ? ['--diff'] : []),
-    ...(lineage === true ? ['--lineage'] : []),
-    ...(query === undefined ? [] : [`the query ${JSON.stringify(query)}`]),
-  ];
-  if (others.length === 0) return;
-  throw new UsageError(
-    'usage',
-    `${alone} goes together with neither a query nor another way to look at summaries; here it has ${others.join(' and ')}.`,
-    'Ask for one at a time.',
-  );
-}
 
 function difference(all: readonly StoredSummary[], { diff, full = false }: SummariesFlags, { style }: Output): Printed {
   const written = all.filter(({ text }) => text !== null);

@@ -109,13 +109,12 @@ test('--diff says why there is nothing to compare, and which generations there a
 });
 
 test.each([
-  [['--audit', '--diff'], '--audit goes together with neither .* --diff'],
-  [['heron', '--audit'], '--audit .* the query "heron"'],
-  [['heron', '--diff'], '--diff .* the query "heron"'],
-  [['--audit', '--lineage'], '--audit .* --lineage'],
+  [['--audit', '--diff'], "'--audit' cannot be used with option '--diff"],
+  [['heron', '--audit'], 'A query goes with neither'],
+  [['--audit', '--lineage'], "'--lineage' cannot be used with option '--audit'"],
 ])('what would be ignored is refused: %s', async (args, message) => {
   const { code, stderr } = await cli('summaries', 'last', ...args);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(message, 'u'))]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
 test('an audit of a conversation that is not there is refused, not said to hide nothing', async () => {
