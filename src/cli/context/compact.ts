@@ -1,14 +1,13 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { NOTHING_TO_COMPACT } from '../../turn/explain-outcome.ts';
 import { argument, conversationCommand, option } from '../command.ts';
-import type { ConversationCall } from '../command.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { shortId } from '../find-conversation.ts';
-import { openDisplay, NO_DISPLAY } from '../follow/display.ts';
+import { NO_DISPLAY, openDisplay, showWhile } from '../follow/display.ts';
 import { followCompaction } from '../follow/follow-compaction.ts';
 import type { CompactionEnd } from '../follow/follow-compaction.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { interruptible, LEFT_UNANSWERED } from '../interruption.ts';
+import { LEFT_UNANSWERED } from '../interruption.ts';
 
 interface CompactFlags extends ConnectionFlags {
   readonly detach?: true;
@@ -24,36 +23,22 @@ const compact = conversationCommand<CompactFlags, [focus: string | undefined]>({
     option('--detach', 'return when the request is stored'),
     option('--plain', 'plain lines on a terminal too'),
   ],
-  async run(call, { detach, json = false }, focus) {
-    const { client, conversationId } = call;
+  async run({ client, conversationId, output }, { detach, json = false }, focus) {
     const request = () => client.conversation.compact({ conversationId, ...definedOf({ focus }) });
     if (detach === true) {
       const { messageId } = await request();
       return { json: { conversationId, messageId }, lines: ['The request is stored.'] };
     }
-    const end = await requestAndFollow(call, json, request);
+    const shown = json ? NO_DISPLAY : openDisplay(output, () => 'Ctrl-C leaves; the compaction goes on.');
+    const end = await showWhile(shown, (display, signal) =>
+      followCompaction({ client, conversationId, display, signal, request }),
+    );
     if (end?.kind === 'failed') process.exitCode = EXIT_CODES.turnNotCompleted.code;
     return { json: { conversationId, focus: focus ?? null, ...end }, lines: endLines(conversationId, end) };
   },
 });
 
 export const commands = { compact };
-
-async function requestAndFollow(
-  { client, conversationId, output }: ConversationCall,
-  json: boolean,
-  request: () => Promise<unknown>,
-): Promise<CompactionEnd | null> {
-  const display = json ? NO_DISPLAY : openDisplay(output, () => 'Ctrl-C leaves; the compaction goes on.');
-  const { result } = await interruptible(async (signal) => {
-    try {
-      return await followCompaction({ client, conversationId, display, signal, request });
-    } finally {
-      display.close();
-    }
-  });
-  return result;
-}
 
 function endLines(conversationId: string, end: CompactionEnd | null): string[] {
   switch (end?.kind) {

@@ -1,3 +1,4 @@
+import { interruptible } from '../interruption.ts';
 import type { Output } from '../output.ts';
 import { itemLines, squeezeEmpty } from '../render/turn/item-lines.ts';
 import type { LineOptions } from '../render/turn/item-lines.ts';
@@ -26,6 +27,21 @@ export function openDisplay(output: Output, hint: () => string): Display {
 
 /** Shows nothing, for `--json`. */
 export const NO_DISPLAY: Display = { liveText: false, show: () => undefined, close: () => undefined };
+
+/** Shows what goes on while `work` lasts. @returns `null` when the user left, and `work` did not end soon */
+export async function showWhile<Result>(
+  display: Display,
+  work: (display: Display, signal: AbortSignal) => Promise<Result>,
+): Promise<Result | null> {
+  const { result } = await interruptible(async (signal) => {
+    try {
+      return await work(display, signal);
+    } finally {
+      display.close();
+    }
+  });
+  return result;
+}
 
 /** Lines of items that follow each other, with one empty line where several would meet. */
 function createItemLines(): (items: readonly TurnItem[], options: LineOptions) => string[] {

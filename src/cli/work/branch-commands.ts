@@ -7,11 +7,11 @@ import type { EntryArgument } from '../context/find-entry.ts';
 import { count } from '../count-option.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { shortId } from '../find-conversation.ts';
-import { openDisplay } from '../follow/display.ts';
+import { openDisplay, showWhile } from '../follow/display.ts';
 import { followBranchChange } from '../follow/follow-branch-change.ts';
 import type { BranchChangeEnd } from '../follow/follow-branch-change.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
-import { interruptible, LEFT_UNANSWERED } from '../interruption.ts';
+import { LEFT_UNANSWERED } from '../interruption.ts';
 import { readText, textArgument } from '../read-text.ts';
 import { branchListLines } from '../render/lists/branch-list.ts';
 import { attachOption, withAttachments } from './attachments.ts';
@@ -145,15 +145,10 @@ async function requestAndFollow(
 ): Promise<BranchChangeEnd | null> {
   // It prints nothing but remarks: beside JSON as lines, so that nobody waits without knowing for what.
   const shown = flags.json === true ? { ...output, repaints: false } : output;
-  const display = openDisplay(shown, () => 'Ctrl-C leaves; the request stands.');
-  const { result } = await interruptible(async (signal) => {
-    try {
-      return await followBranchChange({ ...how, client, conversationId, display, signal });
-    } finally {
-      display.close();
-    }
-  });
-  return result;
+  return showWhile(
+    openDisplay(shown, () => 'Ctrl-C leaves; the request stands.'),
+    (display, signal) => followBranchChange({ ...how, client, conversationId, display, signal }),
+  );
 }
 
 /** @param end `null` when a server was silent: nobody knows whether the request was stored */
