@@ -3,7 +3,7 @@
 //   npm init --yes && npm pkg set type=module && npm install holdfast zod tsx
 //   cp node_modules/holdfast/docs/examples/own-tool.ts .
 //   npx holdfast dev                                       leave it running, and use another terminal
-//   HOLDFAST_LOG_LEVEL=warn npx tsx own-tool.ts
+//   HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts
 //
 // Without a key for a real model the answer is the simulator's, which is scripted: it calls the tool that stands behind "Call".
 import { connect, createWorker, defineAgent, defineTool } from 'holdfast';

@@ -67,7 +67,7 @@ test('in an empty folder the example runs beside `holdfast dev` by the commands 
   expect(commands.slice(1)).toEqual([
     'cp node_modules/holdfast/docs/examples/own-tool.ts .',
     'npx holdfast dev',
-    'HOLDFAST_LOG_LEVEL=warn npx tsx own-tool.ts',
+    'HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts',
   ]);
   await shell(commands[1] ?? '');
   const dev = new DevProcess(application, [], projectEnvironment(application), join(application, PROGRAM));
@@ -131,7 +131,7 @@ test('the tutorial works line by line, with the packed package in an empty folde
   expect(watching.printed).toMatch(/A worker was lost; another one runs read_station again/u);
   expect(watching.printed).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens/u);
   const expected: Readonly<Record<string, RegExp>> = {
-    'HOLDFAST_LOG_LEVEL=warn npx tsx own-tool.ts':
+    'HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts':
       /^completed: Done: 1 tool results, the last one: 21 °C are 69\.8 °F$/mu,
     'npx holdfast recall last "Chidi"': /The keeper of station 3 is Chidi\./u,
     'npx holdfast list': /waiting for approval/u,

@@ -20,7 +20,7 @@ agents:
     # limits: { steps: 200, cost: 5 }
 `;
 
-const TOOL = `// An agent with a tool of its own. Beside a running \`npx holdfast dev\`:  npx tsx own-tool.ts
+const TOOL = `// An agent with a tool of its own. Beside a running \`npx holdfast dev\`:  HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts
 import { connect, createWorker, defineAgent, defineTool } from 'holdfast';
 import { z } from 'zod';
 
@@ -98,7 +98,7 @@ const init = localCommand<JsonOption, [folder: string]>({
       'Next:',
       '  $ npm pkg set type=module && npm install holdfast zod tsx    what the two files need',
       '  $ npx holdfast dev                                           leave it running; then, in another terminal:',
-      '  $ npx tsx own-tool.ts                                        the agent calls the tool',
+      '  $ HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts               the agent calls the tool',
       '  $ npx tsx --test own-tool.test.ts                            its test, which needs no stack',
     ];
     return { json: { directory, written, kept }, lines };
