@@ -34,32 +34,14 @@ export async function listStoredSummaries(database: Database, options: OfSummari
     readSummaries(database, options),
     readCurrentSummaryId(database, options.conversationId),
   ]);
-  const summaries = rows.reverse().map((row) => ({
-    compactionId: row.compactionId,
-    generation: row.number,
-    trigger: row.reason,
-    preset: row.preset,
-    form: row.form,
-    branch: row.branch,
-    inForce: row.compactionId === inForce,
-    updatesGeneration: row.text === null ? null : row.updates,
-    tokensBefore: row.tokensBefore,
-    tokensAfter: row.tokensAfter,
-    coveredThroughSequence: row.coveredThroughSequence,
-    entriesCovered: row.entriesCovered,
-    firstKeptSequence: row.firstKeptSequence,
-    operations: row.operations,
-    tries: row.tries,
-    model: row.model,
-    modelCalls: row.modelCalls,
-    cost: row.cost,
-    inputTokens: row.inputTokens,
-    cacheReadTokens: row.cacheReadTokens,
-    text: row.text,
-    sections: row.sections.map((section) => ({ ...section, open: row.openSections.includes(section.title) })),
-    createdAt: row.createdAt,
-    durationMilliseconds: row.durationMilliseconds,
-  }));
+  const summaries = rows.reverse().map((read): StoredSummary => {
+    const { number: generation, reason: trigger, updates, openSections, ...row } = read;
+    const { files: _files, promptVersion: _promptVersion, parts: _parts, ...shown } = row;
+    const sections = row.sections.map((section) => ({ ...section, open: openSections.includes(section.title) }));
+    const updatesGeneration = row.text === null ? null : updates;
+    const isInForce = row.compactionId === inForce;
+    return Object.assign(shown, { generation, trigger, inForce: isInForce, updatesGeneration, sections });
+  });
   return knownConversation(database, options.conversationId, summaries);
 }
 
