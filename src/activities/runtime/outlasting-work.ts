@@ -65,24 +65,20 @@ export function createOutlastingWork(logger: Logger): OutlastingWork {
   }
 
   async function allSettledWithin(milliseconds: number): Promise<void> {
-    const over = new AbortController();
     const all = Promise.all([...works].map(({ settled }) => settled));
-    await Promise.race([all, delay(milliseconds, undefined, { signal: over.signal })]);
-    over.abort();
+    await Promise.race([all, delay(milliseconds, undefined, { ref: false })]);
   }
 
   return {
     async finish(execution, work) {
       const over = new AbortController();
       const result = work({ ...execution, signal: over.signal });
-      const kept = { activity: activityOf(execution), over, settled: settledOf(result) };
+      const settled = result.then(ignore, ignore);
+      const kept = { activity: activityOf(execution), over, settled };
       works.add(kept);
-      void kept.settled.then(() => works.delete(kept));
-      const aborted = async (end: AbortSignal): Promise<false> => {
-        await abortOf(execution.signal, end);
-        return delay(LINGER_MILLISECONDS, false, { signal: end });
-      };
-      if (!(await first(kept.settled, aborted))) {
+      void settled.then(() => works.delete(kept));
+      const isGivenUp = abortOf(execution.signal).then(() => delay(LINGER_MILLISECONDS, true, { ref: false }));
+      if ((await Promise.race([settled, isGivenUp])) === true) {
         void goOnAlone(kept, execution, result);
         execution.signal.throwIfAborted();
       }
@@ -93,8 +89,8 @@ export function createOutlastingWork(logger: Logger): OutlastingWork {
       const activity = activityOf(execution);
       const before = [...works].filter((work) => work.activity === activity);
       if (before.length === 0) return false;
-      const all = Promise.all(before.map(({ settled }) => settled));
-      if (!(await first(all, (end) => abortOf(signal, end)))) signal.throwIfAborted();
+      await Promise.race([Promise.all(before.map(({ settled }) => settled)), abortOf(signal)]);
+      signal.throwIfAborted();
       return true;
     },
     async end(milliseconds) {
@@ -109,24 +105,11 @@ function activityOf({ workflowId, runId, activityId }: Execution): string {
   return `${workflowId}:${runId}:${activityId}`;
 }
 
-async function settledOf(result: Promise<unknown>): Promise<void> {
-  await result.catch(() => undefined);
-}
+const ignore = (): void => undefined;
 
-/** Resolves once the signal is aborted. @param end aborted when nobody waits any more */
-async function abortOf(signal: AbortSignal, end: AbortSignal): Promise<false> {
-  if (!signal.aborted) await once(signal, 'abort', { signal: end });
-  return false;
-}
-
-/** Whether the work was over before the other came; ends the wait for the other. */
-async function first(work: Promise<unknown>, other: (end: AbortSignal) => Promise<false>): Promise<boolean> {
-  const end = new AbortController();
-  try {
-    return await Promise.race([work.then(() => true), other(end.signal)]);
-  } finally {
-    end.abort();
-  }
+/** Resolves once the signal is aborted. */
+async function abortOf(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 const FIRST_DELAY_MILLISECONDS = 100;

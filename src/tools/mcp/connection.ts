@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 /** Words what went wrong with an MCP server for the model: whether the call ran, and what to do. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -122,12 +123,7 @@ async function startClient(server: McpServer, onEnd: () => void): Promise<Link> 
 
 async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+  return Promise.race([promise, once(signal, 'abort').then(() => Promise.reject(signal.reason))]);
 }
 
 const CONNECTION_CLOSED: number = ErrorCode.ConnectionClosed;

@@ -60,9 +60,8 @@ export async function runShellCommand(command: ShellCommand): Promise<CommandEnd
   const cause = causeOfEnd(command);
   const output = passOutput(child, command, cause.end);
   try {
-    const exited = exit.then(() => 'exited' as const);
-    const first = await Promise.race([exited, cause.promise]);
-    if (first !== 'exited') await endProcessGroup(groupId);
+    if (!cause.signal.aborted) await Promise.race([exit, once(cause.signal, 'abort')]);
+    if (cause.known() !== null) await endProcessGroup(groupId);
     killProcessGroup(groupId);
     await killMarkedProcesses(command.idempotencyKey);
     const { exitCode, endedBy } = await exit;
@@ -97,30 +96,19 @@ function exitOf(child: ChildProcess): Promise<Pick<CommandEnd, 'exitCode' | 'end
 
 type Cause = Exclude<CommandEnd['cause'], 'exited'>;
 
-/** The first of time limit, abort and too much output. */
+/** The first of time limit, abort and too much output; `signal` is aborted then, and when nobody waits any more. */
 function causeOfEnd({ timeoutMilliseconds, signal }: ShellCommand) {
+  const over = new AbortController();
   let known: Cause | null = null;
-  let resolve: (cause: Cause) => void = () => undefined;
-  const promise = new Promise<Cause>((settle) => {
-    resolve = settle;
-  });
-  function end(cause: Cause): void {
+  const end = (cause: Cause): void => {
     known ??= cause;
-    resolve(known);
-  }
-  const onAbort = (): void => end('aborted');
-  const timer = setTimeout(() => end('timed_out'), timeoutMilliseconds);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  return {
-    promise,
-    end,
-    known: (): Cause | null => known,
-    cancel: (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    },
+    over.abort();
   };
+  const timer = setTimeout(() => end('timed_out'), timeoutMilliseconds);
+  over.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  signal.addEventListener('abort', () => end('aborted'), { once: true, signal: over.signal });
+  if (signal.aborted) end('aborted');
+  return { signal: over.signal, end, known: (): Cause | null => known, cancel: () => over.abort() };
 }
 
 function passOutput(child: ChildProcess, command: ShellCommand, end: (cause: Cause) => void) {

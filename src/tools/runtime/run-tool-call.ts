@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentPart } from '../../context/log/content.ts';
 import { composeResult } from './compose-result.ts';
 import type { ComposedResult } from './compose-result.ts';
@@ -161,7 +163,6 @@ async function runWithin(
     over.abort(new ToolError('call_over', 'The call reached its time limit.'));
   }, milliseconds);
   const signal = AbortSignal.any([outside, over.signal]);
-  const abandoned = afterAbort(signal);
   begins?.();
   try {
     const running = Promise.resolve().then(() => tool.run(input, { ...context, signal, output: sink }));
@@ -169,7 +170,7 @@ async function runWithin(
       (result): RunEnd => ({ ending: 'succeeded', result }),
       (error: unknown): RunEnd => failed(endingAfter(error), messageOf(error, tool.name)),
     );
-    const end = (await Promise.race([settled, abandoned.promise])) ?? null;
+    const end = await Promise.race([settled, afterAbort(signal)]);
     const later = end === null ? { later: settled } : {};
     // A tool that finished although it was asked to stop did its work: its result is the truth.
     if (end?.ending === 'succeeded') return end;
@@ -181,7 +182,6 @@ async function runWithin(
     return end ?? failed('tool_failed', `${tool.name} ended without a result.`);
   } finally {
     clearTimeout(timer);
-    abandoned.cancel();
   }
 }
 
@@ -205,20 +205,7 @@ function messageOf(error: unknown, toolName: string): string {
 }
 
 /** Settles a while after the signal was aborted, so that no tool can hold a stop up. */
-function afterAbort(signal: AbortSignal): { readonly promise: Promise<null>; readonly cancel: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort = (): void => undefined;
-  const promise = new Promise<null>((resolve) => {
-    onAbort = () => {
-      timer = setTimeout(() => resolve(null), ABORT_GRACE_MILLISECONDS);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  return {
-    promise,
-    cancel: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    },
-  };
+async function afterAbort(signal: AbortSignal): Promise<null> {
+  if (!signal.aborted) await once(signal, 'abort');
+  return delay(ABORT_GRACE_MILLISECONDS, null, { ref: false });
 }
