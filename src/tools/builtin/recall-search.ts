@@ -7,7 +7,7 @@ import type { Spelling, Stretch } from '../../context/log/one-spelling.ts';
 import { leftBranchText } from './recall-open.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../runtime/names.ts';
 import type { Neighbour, PartlySearched, RecallKind, RecallPassage } from '../tool.ts';
-import { characterEnd, characterStart, wholeCharacters } from '../files/text.ts';
+import { wholeCharacters } from '../files/text.ts';
 
 const DEFAULT_PASSAGES = 5;
 const MOST_PASSAGES = 50;
@@ -110,22 +110,18 @@ function neighbourLine(neighbour: Neighbour | undefined): string {
 
 function clip(text: string): string {
   const line = text.replaceAll(/[\s\p{Control}]+/gu, ' ');
-  return line.length <= LONGEST_DETAIL ? line : `${line.slice(0, characterStart(line, LONGEST_DETAIL - 1))}…`;
+  return line.length <= LONGEST_DETAIL ? line : `${wholeCharacters(line.slice(0, LONGEST_DETAIL - 1))}…`;
 }
 
 /** The piece of the passage where most of what was found stands together. */
 function excerpt(passage: RecallPassage, characters: number): string {
   const text = passage.text.trim();
   if (text.length <= characters) return text;
-  const from = characterStart(text, beginning(text, passage, characters));
-  const begin = Math.min(from, characterEnd(text, text.length - characters + ELLIPSIS.length));
+  const begin = Math.min(beginning(text, passage, characters), text.length - characters + ELLIPSIS.length);
   const before = begin === 0 ? '' : ELLIPSIS;
-  const room = characters - before.length;
-  if (text.length - begin <= room) return `${before}${text.slice(begin)}`;
-  const end = begin + room - ELLIPSIS.length;
-  // What has no end within the room, a letter below a hundred accents, is cut.
-  const whole = characterStart(text, end);
-  return `${before}${wholeCharacters(text.slice(begin, whole > begin ? whole : end))}${ELLIPSIS}`;
+  const end = begin + characters - before.length;
+  if (end >= text.length) return `${before}${wholeCharacters(text.slice(begin))}`;
+  return `${before}${wholeCharacters(text.slice(begin, end - ELLIPSIS.length))}${ELLIPSIS}`;
 }
 
 /** Where the piece begins: some words before what was found; at the beginning when that would show it too. */

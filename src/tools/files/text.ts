@@ -5,27 +5,6 @@ export function wholeCharacters(text: string): string {
   return text.slice(isSecondHalf(first) ? 1 : 0, isFirstHalf(last) ? -1 : text.length);
 }
 
-const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-/** The place, or where the character begins that it is within: half of a pair, before an accent, inside an emoji of several parts. */
-export function characterStart(text: string, place: number): number {
-  return characterAround(text, place)?.index ?? place;
-}
-
-/** The place, or where the character ends that it is within. */
-export function characterEnd(text: string, place: number): number {
-  const around = characterAround(text, place);
-  return around === null ? place : around.index + around.segment.length;
-}
-
-/** `null` where the place is between two. */
-function characterAround(text: string, place: number): Intl.SegmentData | null {
-  // Most are, and nothing has to be taken apart to see it.
-  if (text.charCodeAt(place - 1) < 0x80 && text.charCodeAt(place) < 0x80) return null;
-  const around = place > 0 ? characters.segment(text).containing(place) : undefined;
-  return around === undefined || around.index === place ? null : around;
-}
-
 export interface TextPage {
   /** Of its first code unit. */
   readonly from: number;

@@ -1,5 +1,5 @@
 import type { FoundPassage } from '../../../client/types.ts';
-import { characterEnd } from '../../../tools/files/text.ts';
+import { wholeCharacters } from '../../../tools/files/text.ts';
 import { placesOf, spellingOf } from '../../../context/log/one-spelling.ts';
 import { formatAge, formatCount } from '../text/numbers.ts';
 import { safeText } from '../text/safe-text.ts';
@@ -58,7 +58,7 @@ function sourceOf({ toolName, path }: FoundPassage): string {
   const shown =
     path === null || path.length <= PATH_CHARACTERS
       ? path
-      : `…${path.slice(characterEnd(path, path.length + 1 - PATH_CHARACTERS))}`;
+      : `…${wholeCharacters(path.slice(path.length + 1 - PATH_CHARACTERS))}`;
   return `  ${safeText(shown === null ? toolName : `${toolName} ${shown}`).replaceAll(/\s+/gu, ' ')}`;
 }
 
