@@ -1,3 +1,5 @@
+const CARRIAGE_RETURN = 0x0d;
+
 export interface Replacement {
   readonly before: Uint8Array;
   readonly oldText: string;
@@ -28,7 +30,7 @@ interface Place {
 export function replaceText({ before, oldText, newText, all, attempt }: Replacement): ReplaceResult {
   const content = Buffer.from(before.buffer, before.byteOffset, before.byteLength);
   const convertsLineEnds = withPlainLineEnds(oldText) === withPlainLineEnds(newText);
-  const find = convertsLineEnds ? exactPlaces : anyLineEndPlaces;
+  const find = convertsLineEnds ? exactPlaces : placesOfLines;
   const places = find(content, oldText);
   if (attempt > 1 && wasReplaced(places, newText === '' ? null : find(content, newText))) {
     return { kind: 'already_replaced' };
@@ -81,43 +83,23 @@ function exactPlaces(content: Buffer, text: string): Place[] {
   return places;
 }
 
-/** Places of a text whose line ends may be of either kind: looked for where both are plain. */
-function anyLineEndPlaces(content: Buffer, text: string): Place[] {
-  const { plain, positionInOriginal } = plainLineEnds(content);
-  return exactPlaces(plain, withPlainLineEnds(text)).map(({ from, to }) => ({
-    from: positionInOriginal(from),
-    to: positionInOriginal(to),
-  }));
-}
-
-function plainLineEnds(content: Buffer) {
-  /** Positions in the plain text before which a carriage return was left out. */
-  const leftOut: number[] = [];
-  const pieces: Buffer[] = [];
-  let kept = 0;
-  for (let at = content.indexOf('\r\n'); at !== -1; at = content.indexOf('\r\n', at + 2)) {
-    pieces.push(content.subarray(kept, at));
-    leftOut.push(at - leftOut.length);
-    kept = at + 1;
-  }
-  pieces.push(content.subarray(kept));
-  return {
-    plain: leftOut.length === 0 ? content : Buffer.concat(pieces),
-    /** A line end belongs to what begins with it: a place that ends before one ends before its carriage return. */
-    positionInOriginal: (position: number): number => position + countBelow(leftOut, position),
-  };
-}
-
-/** How many numbers of a sorted list are smaller. */
-function countBelow(sorted: readonly number[], limit: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? Infinity) < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Places of a text with line ends of one kind or the other, in order and apart from one another. */
+function placesOfLines(content: Buffer, text: string): Place[] {
+  const plain = withPlainLineEnds(text);
+  if (!plain.includes('\n')) return exactPlaces(content, plain);
+  // A line end that stands first in the text may not be the half of one in the file.
+  const plainPlaces = exactPlaces(content, plain).filter(
+    ({ from }) => !plain.startsWith('\n') || content[from - 1] !== CARRIAGE_RETURN,
+  );
+  const places = [...plainPlaces, ...exactPlaces(content, plain.replaceAll('\n', '\r\n'))];
+  let end = 0;
+  return places
+    .sort((one, other) => one.from - other.from)
+    .filter((place) => {
+      if (place.from < end) return false;
+      end = place.to;
+      return true;
+    });
 }
 
 /** The kind of the first line end in the place, else of the next behind it, else of the last before it. */
@@ -125,7 +107,7 @@ export function withLineEndsAround(content: Buffer, { from }: Pick<Place, 'from'
   const next = content.indexOf('\n', from);
   const near = next === -1 ? content.lastIndexOf('\n', from) : next;
   if (near === -1) return text;
-  return withPlainLineEnds(text).replaceAll('\n', near > 0 && content[near - 1] === 0x0d ? '\r\n' : '\n');
+  return withPlainLineEnds(text).replaceAll('\n', near > 0 && content[near - 1] === CARRIAGE_RETURN ? '\r\n' : '\n');
 }
 
 function withPlainLineEnds(text: string): string {
