@@ -39,7 +39,7 @@ export async function afterFailure(
   execution: Execution,
 ): Promise<CallModelResult> {
   const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<Attempts> =>
-    recordLastingTry(dependencies, modelTry, execution, failure, beside);
+    recordTry(dependencies, modelTry, execution, failure, beside);
   if (isCancellationError(error)) {
     // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
     const usage = estimatedUsage(modelTry.estimatedTokens);
@@ -186,35 +186,23 @@ type FailureToRecord = Pick<ModelFailure, 'kind' | 'evidence'> &
 /** Written in the transaction that records the failure. */
 type Beside = (open: Transaction, tries: Attempts) => Promise<void>;
 
-/** Waits for Postgres: a try that stays without its failure is taken for paid, as one whose worker died. */
+/** Waits for Postgres, also behind the end of the activity: a try that stays without its failure is taken for paid, as one whose worker died. */
 async function recordTry(
   dependencies: ActivityDependencies,
   { input, attempt, startedAt }: ModelTry,
-  execution: Pick<Execution, 'signal'>,
+  execution: Execution,
   failure: FailureToRecord,
   beside?: Beside,
 ): Promise<Attempts> {
   const { turn, callNumber } = input;
   const durationMilliseconds = Math.round(performance.now() - startedAt);
   const ended = { turn, callNumber, attempt, status: null, message: null, usage: null, cost: 0, durationMilliseconds };
-  const tries = await throughOutage(dependencies, execution, () =>
-    recordModelFailure(dependencies.database, { ...ended, ...failure }, beside),
+  const record = () => recordModelFailure(dependencies.database, { ...ended, ...failure }, beside);
+  const tries = await dependencies.outlastingWork.finish(execution, (lasting) =>
+    throughOutage(dependencies, lasting, record),
   );
   dependencies.reachCrashPoint('callModel:failed');
   return tries;
-}
-
-/** The same also when the activity ends before Postgres is back. */
-async function recordLastingTry(
-  dependencies: ActivityDependencies,
-  modelTry: ModelTry,
-  execution: Execution,
-  failure: FailureToRecord,
-  beside?: Beside,
-): Promise<Attempts> {
-  return dependencies.outlastingWork.finish(execution, (lasting) =>
-    recordTry(dependencies, modelTry, lasting, failure, beside),
-  );
 }
 
 /**
@@ -237,7 +225,7 @@ export async function afterUnsent(
 ): Promise<CallModelResult> {
   dependencies.logger.warn({ ...identityOf(modelTry), ...describeError(error) }, 'model call not sent');
   const evidence = evidenceOf('not_sent', error);
-  const tries = await recordLastingTry(dependencies, modelTry, execution, { kind: 'retryable', evidence });
+  const tries = await recordTry(dependencies, modelTry, execution, { kind: 'retryable', evidence });
   return failedOrAgain('not_sent', 'model call not sent', tries);
 }
 
