@@ -27,6 +27,7 @@ const SHORT_SENTENCES = [
   'guarantees.md',
   'what-can-go-wrong.md',
   'control.md',
+  'memory.md',
 ];
 
 const pages = [
