@@ -151,10 +151,7 @@ export class WorkerSession {
 
 /** While Postgres is away nothing answers. */
 async function within(work: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  const late = pause(PATIENCE_MILLISECONDS, undefined, { ref: false, signal: over.signal }).catch(() => undefined);
-  await Promise.race([work, late]);
-  over.abort();
+  await Promise.race([work, pause(PATIENCE_MILLISECONDS, undefined, { ref: false })]);
 }
 
 /** Conversations that are worked on, or were a moment ago; forgets the others. */
