@@ -1,11 +1,25 @@
 import { expect, test } from 'vitest';
-import { callModel } from '../../src/activities/model/call-model.ts';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
+import { callModel } from '../../src/activities/model/call-model.ts';
+import { getCompaction } from '../../src/store/compactions/compactions.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
+import { readShownNotes } from '../../src/store/log/notes.ts';
+import { listWaitingMessages } from '../support/waiting-messages.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
+import { prose } from '../context/builders.ts';
 import { plan, turnWithSteps } from '../store/support/compaction-builders.ts';
-import { headOf, text, useTestStore } from '../store/support/store-builders.ts';
+import {
+  headOf,
+  text,
+  useTestStore,
+  send,
+  startTurn,
+  answer,
+  finishToolCall,
+} from '../store/support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
 const { sql } = useTestStore();
@@ -59,4 +73,46 @@ test('a plan under which something was appended is not committed: no call is mad
   expect(await callModel(dependencies, call, execution())).toEqual({ kind: 'moved' });
   const { compaction, joined } = await plan(sql, turn);
   expect([joined, compaction.headEntryId]).toEqual([false, await headOf(sql, turn.conversationId)]);
+});
+
+test('a request to compact that is sent after a check has decided is not declined by it, however late it writes', async () => {
+  const turn = await startTurn(sql);
+  const { conversationId } = turn;
+  await send(sql, { conversationId, kind: 'compact' });
+  let late = '';
+  const check = await sql.begin(async (open) => {
+    // The check reads, decides and is kept from writing.
+    await open`select from conversations where id = ${conversationId} for no key update`;
+    const input = { turn, callNumber: 1, forced: null } as const;
+    const checking = compactContext(activityDependencies(sql), input, execution());
+    await waitUntil('the check is to write', async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length === 1;
+    });
+    // As its sender would have written it before the check locked the conversation.
+    late = newId();
+    await sql`
+      insert into messages (id, conversation_id, kind, mode, content, measurements)
+      values (${late}, ${conversationId}, 'compact', 'steer', '[]', no_measurements())`;
+    return { checking };
+  });
+  expect(await check.checking).toMatchObject({ kind: 'fits', declined: true });
+  expect((await listWaitingMessages(sql, conversationId)).map(({ id }) => id)).toEqual([late]);
+});
+
+test('notes of limits that are near do not count as continuations, and keep no compaction from telling the model to go on', async () => {
+  const turn = await startTurn(sql);
+  for (let call = 1; call <= 8; call += 1) {
+    await answer(sql, turn, call, { calls: 1 });
+    await finishToolCall(sql, turn, call, 0, text(prose(8_000, call)));
+  }
+  await appendNote(sql, { ...text('Go on.'), turn, slot: 'continuation', key: 'continuation:of-a-compaction' });
+  const limits = { turn: { steps: 10, toolCalls: 10 }, conversation: {}, noteAt: 0.5 };
+  await sql`update turns set limits = ${JSON.stringify(limits)}::text::json where id = ${turn.turnId}`;
+  const input = { turn, callNumber: 9, forced: 'overflow' } as const;
+  const result = await compactContext(activityDependencies(sql), input, execution());
+  if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
+  expect(await readShownNotes(sql, turn.conversationId, 'continuation')).toHaveLength(3);
+  expect((await getCompaction(sql, result.planned.compactionId)).plan.continuation).toBe(true);
 });
