@@ -94,6 +94,9 @@ export const TAKEOVER_OPTIONS = {
   stickyQueueScheduleToStartTimeout: '1 second',
   maxHeartbeatThrottleInterval: '5 seconds',
   defaultHeartbeatThrottleInterval: '5 seconds',
+  // Polls are served in turn: with few of them, work that one worker leaves to the others soon meets one of theirs. Measured: by the second
+  // attempt instead of the sixth, with as many activities a second as five polls have.
+  activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 },
 } as const satisfies Partial<WorkerOptions>;
 
 /**

@@ -108,10 +108,7 @@ export function describeError(error: unknown): { name: string; code: string | un
   return { name: error.name, code, frames: frames.slice(0, 12).join('\n') };
 }
 
-/**
- * Temporal serves the polls of a queue in turn, five of each worker, and makes an attempt that failed at once again after a second: a
- * second worker may need six attempts to get it. Only behind these the wait grows.
- */
+/** Temporal serves the polls of a queue in turn: another worker may need some attempts to get one. Only behind these the wait grows. */
 const PROMPT_ATTEMPTS = 20;
 const PROMPT_DELAY_MILLISECONDS = 100;
 const GROWTH_MILLISECONDS = 200;
