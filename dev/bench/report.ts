@@ -1,4 +1,4 @@
-import { meetsTarget } from './figures.ts';
+import { allTargetsMet, meetsTarget } from './figures.ts';
 import type { Figure, Target } from './figures.ts';
 import type { Machine } from './machine.ts';
 
@@ -53,6 +53,6 @@ export function toJson(
     ...run,
     figures: figures.map((figure) => ({ ...figure, met: meetsTarget(figure) })),
     p95: Object.fromEntries(figures.flatMap(({ p95Of, median }) => (p95Of === undefined ? [] : [[p95Of, median]]))),
-    ok: figures.every((figure) => meetsTarget(figure) !== false),
+    ok: allTargetsMet(figures),
   };
 }

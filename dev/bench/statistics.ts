@@ -58,3 +58,16 @@ function quantile(sorted: readonly number[], share: number): number {
   const above = sorted[Math.ceil(position)] ?? below;
   return below + (above - below) * (position - Math.floor(position));
 }
+
+/** Measures each side once a round, in turn: A B, B A, …, so that what warms up or wears off on the way meets all. */
+export async function alternate<Side extends string>(
+  rounds: number,
+  sides: Readonly<Record<Side, () => number | Promise<number>>>,
+): Promise<(side: Side) => readonly number[]> {
+  const values = new Map<string, number[]>(Object.keys(sides).map((side) => [side, []]));
+  const runs = Object.entries<() => number | Promise<number>>(sides);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [side, measure] of round % 2 === 0 ? runs : runs.toReversed()) values.get(side)?.push(await measure());
+  }
+  return (side) => values.get(side) ?? [];
+}

@@ -24,50 +24,14 @@ export interface DemoFindings {
   readonly wallMilliseconds: number;
 }
 
-/** What `--json` prints. Names are stable. */
-export interface DemoResult {
-  readonly ok: boolean;
-  /** What is not as it has to be, in words; empty when `ok`. */
-  readonly problems: readonly string[];
-  readonly conversationId: string;
-  readonly model: string;
-  readonly outcome: string | null;
-  readonly explanation: string | null;
-  readonly files: number;
-  readonly filesRead: number;
-  readonly bytes: number;
-  readonly factsExpected: number;
-  readonly factsRight: number;
-  readonly wrongFacts: readonly {
-    readonly item: string;
-    readonly fact: string;
-    readonly expected: string;
-    readonly found: string | null;
-  }[];
-  readonly modelCalls: number;
-  readonly steps: number;
-  readonly compactions: number;
-  readonly lookups: number;
-  readonly overflows: number;
-  readonly kills: number;
-  readonly takeoverMs: readonly number[];
-  readonly maxTokens: number;
-  readonly window: number;
-  readonly tokensWithoutCompaction: number;
-  readonly entries: number;
-  readonly lostEntries: number;
-  readonly doubledEntries: number;
-  readonly historyBytes: number;
-  readonly historyEvents: number;
-  readonly continuedAsNew: number;
-  readonly turnMs: number;
-  readonly wallMs: number;
-}
+/** What `--json` prints. */
+export type DemoResult = Readonly<ReturnType<typeof demoResult>>;
 
 /** Wrong cells that are named; the rest is a number. */
 const NAMED_FACTS = 20;
 
-export function demoResult(findings: DemoFindings): DemoResult {
+/** Names are stable. `problems` says in words what is not as it has to be. */
+export function demoResult(findings: DemoFindings) {
   const { job, report, log, history, takeovers } = findings;
   const files = filesOf(job);
   const problems = problemsOf(findings);

@@ -3,7 +3,7 @@ import { fillConversation } from '../fill-conversation.ts';
 import type { Figure } from '../figures.ts';
 import type { BenchOptions } from '../options.ts';
 import { runTurn } from '../measured-turn.ts';
-import { median, summarize } from '../statistics.ts';
+import { alternate, median, ratios, summarize } from '../statistics.ts';
 
 /** Steps of a measured turn; the tenth, or the thousandth, is in the middle of it. */
 const STEPS = 11;
@@ -16,33 +16,29 @@ const LATE = 1_000;
  */
 export async function measureGrowth(stack: BenchStack, { rounds }: BenchOptions): Promise<Figure[]> {
   const { conversationId: template } = await runTurn(stack, 2);
-  const early: number[] = [];
-  const late: number[] = [];
-  const tokens: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const measure = async (middle: number, times: number[]): Promise<number> => {
-      const filled = middle - Math.ceil(STEPS / 2);
-      const { conversationId } = await fillConversation(stack.database, { template, steps: filled });
-      times.push(median((await runTurn(stack, STEPS, conversationId)).steps));
-      return readNewestRequestTokens(stack, conversationId);
-    };
-    const both = [async () => measure(EARLY, early), async () => measure(LATE, late)];
-    const views: number[] = [];
-    for (const run of round % 2 === 0 ? both : both.toReversed()) views.push(await run());
-    tokens.push(Math.max(...views) / Math.min(...views));
-  }
+  const views: Record<'early' | 'late', number[]> = { early: [], late: [] };
+  const measure = async (when: 'early' | 'late', middle: number): Promise<number> => {
+    const steps = middle - Math.ceil(STEPS / 2);
+    const { conversationId } = await fillConversation(stack.database, { template, steps });
+    const time = median((await runTurn(stack, STEPS, conversationId)).steps);
+    views[when].push(await readNewestRequestTokens(stack, conversationId));
+    return time;
+  };
+  const times = await alternate(rounds, {
+    early: async () => measure('early', EARLY),
+    late: async () => measure('late', LATE),
+  });
+  const [early, late] = [times('early'), times('late')];
+  const differences = views.early.map((tokens, round) => {
+    const other = views.late[round] ?? tokens;
+    return Math.max(tokens, other) / Math.min(tokens, other);
+  });
   const figure = { benchmark: 'growth', unit: 'ms' } as const;
   return [
     { ...figure, name: `step ${EARLY}`, ...summarize(early) },
     { ...figure, name: `step ${LATE.toLocaleString('en-US')}`, ...summarize(late) },
-    { ...figure, name: 'difference of their views', unit: '×', target: { atMost: 1.01 }, ...summarize(tokens) },
-    {
-      ...figure,
-      name: 'step 1,000 / step 10',
-      unit: '×',
-      target: { atMost: 1.1 },
-      ...summarize(late.map((time, round) => time / (early[round] ?? time))),
-    },
+    { ...figure, name: 'difference of their views', unit: '×', target: { atMost: 1.01 }, ...summarize(differences) },
+    { ...figure, name: 'step 1,000 / step 10', unit: '×', target: { atMost: 1.1 }, ...ratios(late, early) },
   ];
 }
 

@@ -20,7 +20,7 @@ import type { BenchOptions } from '../options.ts';
 import { runTurn } from '../measured-turn.ts';
 import { planningLog, sessionFile, storeLog } from '../planning-log.ts';
 import type { PlanningLog } from '../planning-log.ts';
-import { ratios, summarize } from '../statistics.ts';
+import { alternate, ratios, summarize } from '../statistics.ts';
 import { measureCheck } from './check-before-call.ts';
 
 const TOKENS = 1_050_000;
@@ -40,7 +40,7 @@ export async function measurePlanning(stack: BenchStack, { rounds }: BenchOption
   const { conversationId: template } = await runTurn(stack, 2);
   const few = planningLog(FEW, TOKENS);
   const many = planningLog(MANY, TOKENS);
-  const inMemory = planInMemory(few, many, rounds);
+  const inMemory = await planInMemory(few, many, rounds);
   const stored = await storeLog(stack.database, many, template);
   const file = join(tmpdir(), `holdfast-bench-${process.pid}.jsonl`);
   try {
@@ -94,31 +94,17 @@ function fastest(work: () => void): number {
   return best;
 }
 
-/** Each side's fastest plan per round, the sides in turn. */
-function interleave<Name extends string>(
-  sides: readonly { readonly name: Name; readonly work: () => void }[],
-  rounds: number,
-): (name: Name) => readonly number[] {
-  const times = new Map<Name, number[]>(sides.map(({ name }) => [name, []]));
-  for (const { work } of sides) fastest(work);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const { name, work } of round % 2 === 0 ? sides : sides.toReversed()) times.get(name)?.push(fastest(work));
-  }
-  return (name) => times.get(name) ?? [];
-}
-
-function planInMemory(few: PlanningLog, many: PlanningLog, rounds: number): Figure[] {
-  const times = interleave(
-    [
-      { name: 'theirs few', work: () => prepare(few.session) },
-      { name: 'pi few', work: () => plan(few, PI_POLICY) },
-      { name: 'default few', work: () => plan(few, DEFAULT_POLICY) },
-      { name: 'theirs', work: () => prepare(many.session) },
-      { name: 'pi', work: () => plan(many, PI_POLICY) },
-      { name: 'default', work: () => plan(many, DEFAULT_POLICY) },
-    ],
-    rounds,
-  );
+async function planInMemory(few: PlanningLog, many: PlanningLog, rounds: number): Promise<Figure[]> {
+  const sides = {
+    'theirs few': () => fastest(() => prepare(few.session)),
+    'pi few': () => fastest(() => plan(few, PI_POLICY)),
+    'default few': () => fastest(() => plan(few, DEFAULT_POLICY)),
+    theirs: () => fastest(() => prepare(many.session)),
+    pi: () => fastest(() => plan(many, PI_POLICY)),
+    default: () => fastest(() => plan(many, DEFAULT_POLICY)),
+  };
+  await alternate(1, sides);
+  const times = await alternate(rounds, sides);
   const figure = { benchmark: 'planning', unit: 'ms' } as const;
   const ratio = { benchmark: 'planning', unit: '×' } as const;
   const [theirs, pi, ours] = [times('theirs'), times('pi'), times('default')];
@@ -140,28 +126,24 @@ async function planFromStorage(
   { database }: BenchStack,
   { stored, file, rounds }: { stored: TurnReference; file: string; rounds: number },
 ): Promise<Figure[]> {
-  const ours: number[] = [];
-  const theirs: number[] = [];
   const repository = new JsonlSessionRepo({ fs: new NodeExecutionEnv({ cwd: tmpdir() }), sessionsRoot: tmpdir() });
-  const sides = [
-    async () => {
+  const sides = {
+    ours: async () => {
       const started = performance.now();
       const source = await readPlanSource(database, stored);
       plan({ outlines: source.entries, turnId: stored.turnId }, PI_POLICY);
-      ours.push(performance.now() - started);
+      return performance.now() - started;
     },
-    async () => {
+    theirs: async () => {
       const started = performance.now();
       const session = await repository.open({ id: 'bench', createdAt: '', cwd: '/', path: file });
       prepare(await session.getBranch());
-      theirs.push(performance.now() - started);
+      return performance.now() - started;
     },
-  ];
-  for (const side of sides) await side();
-  [ours, theirs].forEach((times) => times.splice(0));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await side();
-  }
+  };
+  await alternate(1, sides);
+  const times = await alternate(rounds, sides);
+  const [ours, theirs] = [times('ours'), times('theirs')];
   const figure = { benchmark: 'planning', unit: 'ms' } as const;
   return [
     { ...figure, name: 'from its session file to its plan, pi-agent-core', ...summarize(theirs) },
