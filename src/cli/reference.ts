@@ -1,7 +1,45 @@
 import { CLIENT_NEXT, isClientErrorCode } from '../client/errors.ts';
+import type { ConfigurationErrorCode } from '../config/errors.ts';
+import type { StackErrorCode } from '../local/stack-error.ts';
+import type { TemporalErrorCode } from '../temporal/errors.ts';
 import { exitOf, STORE_NEXT } from './describe-error.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { createProgram } from './main.ts';
+
+/** What to do where a worker, a server or the local stack does not start; the message has the command or the place in the file. */
+const START_NEXT: Record<TemporalErrorCode | ConfigurationErrorCode | StackErrorCode, string> = {
+  agent_duplicate: 'Give one of the two agents another name.',
+  agent_unknown: 'Name an agent of `holdfast.yaml` or of your worker.',
+  configuration_invalid: 'Correct the lines that the message names; `npx holdfast config check` lists all.',
+  configuration_unreadable: 'Let this user read `holdfast.yaml`.',
+  directory_untrusted: 'Remove the folder that the message names, or give it to this user.',
+  directory_unusable: 'Let this user write to the folder that the message names.',
+  disk_full: 'Make room on this machine, 1 GB or more.',
+  mcp_server_failed: 'Start the MCP server that the message names, or take it out of the agent.',
+  model_invalid: 'Write the model as `provider/model`.',
+  namespace_missing: 'Run the command that the message shows, then start the worker again.',
+  no_permission: 'Give this user the right that the message names.',
+  no_unprivileged_user: 'Run `useradd --system postgres`, or start as another user than root.',
+  payload_codec_failed: 'Start or correct the codec server (`TEMPORAL_CODEC_ENDPOINT`, `payloadCodecs`).',
+  platform_unsupported: 'Use Linux or macOS, or servers of your own.',
+  port_taken: 'Choose another port, or end the process that has it.',
+  postgres_failed: 'Read the log that the message names.',
+  postgres_missing: 'Run the command that the message shows, or set `DATABASE_URL`.',
+  postgres_version: 'Move the data away for an empty database, or upgrade it with pg_upgrade.',
+  preset_duplicate: 'Give one of the two presets another name.',
+  preset_unknown: 'Name a preset of Holdfast or of your worker.',
+  provider_address_missing: 'Start the simulator with `npx holdfast dev`, or name another model.',
+  provider_key_missing: 'Set the variable that the message names.',
+  provider_unknown: 'Add the provider under `providers` in `holdfast.yaml`, or correct its name.',
+  reducer_duplicate: 'Give one of the two reducers another name.',
+  search_attributes_missing: 'Run the command that the message shows, then start the worker again.',
+  service_failed: 'Read the log that the message names.',
+  stack_already_running: 'Use the stack that runs, or end it first.',
+  stack_file_invalid: 'Remove the file that the message names, then start again.',
+  stack_not_started: 'Run `npx holdfast dev`.',
+  temporal_missing: 'Unset or correct `HOLDFAST_TEMPORAL_CLI`: without it the CLI is downloaded.',
+  temporal_profile_invalid: 'Correct `TEMPORAL_PROFILE`, its file or the `TEMPORAL_TLS_…` variables.',
+};
 
 /** Columns of help in the reference. */
 const COLUMNS = 100;
@@ -64,6 +102,7 @@ export function errorReference(): string {
   const ofStore = Object.entries(STORE_NEXT)
     .filter(([code]) => !(code in CLIENT_NEXT))
     .map(([code, next]) => `- \`${code}\`: ${next}`);
+  const ofStart = Object.entries(START_NEXT).map(([code, next]) => `- \`${code}\`: ${next}`);
   return `# Errors by code
 
 What to do about an error of a command, of the [client](client.md) or of the [HTTP API](http.md#errors). A code is stable; its message names the
@@ -71,9 +110,13 @@ value that was wrong. The number is the exit code of a command.
 
 ${ofClient.toSorted().join('\n')}
 
-What is wrong with a database, as \`database_schema\` or \`database_refused\` names it in its cause:
+Workers and \`holdfast db\` print these codes. The client and other commands say \`database_schema\` or \`database_refused\`, with the code as \`cause\`:
 
 ${ofStore.toSorted().join('\n')}
+
+Where a worker, a server or the local stack does not start:
+
+${ofStart.join('\n')}
 
 [Outcomes of a turn](troubleshooting.md#the-turn-ended-but-not-as-completed) are no errors: nothing is lost, and the next message goes on.
 `;
