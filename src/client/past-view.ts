@@ -1,6 +1,6 @@
 import { RENDERER_VERSION, projectView } from '../context/view/project-view.ts';
 import type { Database } from '../store/database/database.ts';
-import { findModelCall, findModelCalls } from '../store/attempts/find-model-call.ts';
+import { findModelCalls } from '../store/attempts/find-model-call.ts';
 import type { FoundModelCall } from '../store/attempts/find-model-call.ts';
 import { readProjectionSourceOfCall } from '../store/log/view.ts';
 import { viewFingerprint } from '../store/log/view-fingerprint.ts';
@@ -16,8 +16,8 @@ export async function rebuildView(
   database: Database,
   { conversationId, ...at }: OfConversation & ModelCallAddress,
 ): Promise<PastView> {
-  const call = await findModelCall(database, conversationId, at);
-  if (call === null) {
+  const [call] = await findModelCalls(database, { conversationId, address: at, limit: 1 });
+  if (call === undefined) {
     await requireConversation(database, conversationId);
     throw new HoldfastClientError(
       'model_call_not_found',

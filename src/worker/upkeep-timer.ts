@@ -30,12 +30,9 @@ export function startUpkeep(dependencies: UpkeepDependencies, isTimed = true): U
   const { database, taskQueue, logger } = dependencies;
   const ending = new AbortController();
   let current: Promise<void> | null = null;
-  let retentionDue = performance.now();
-  const lookAfter = async (): Promise<void> => {
-    const isRetentionDue = performance.now() >= retentionDue;
-    if (isRetentionDue) retentionDue = performance.now() + RETENTION_MILLISECONDS;
-    await lookAfterConversations(dependencies, ending.signal, isRetentionDue);
-  };
+  const isRetentionDue = dueEach(RETENTION_MILLISECONDS);
+  const lookAfter = async (): Promise<void> =>
+    lookAfterConversations(dependencies, ending.signal, isRetentionDue(performance.now()));
   const look = async (): Promise<void> => {
     current ??= alone(database, `upkeep ${taskQueue}`, lookAfter)
       .catch((error: unknown) => {
@@ -52,6 +49,16 @@ export function startUpkeep(dependencies: UpkeepDependencies, isTimed = true): U
       ending.abort();
       await Promise.race([current, pause(END_MILLISECONDS, undefined, { ref: false })]);
     },
+  };
+}
+
+/** Says once for each so many milliseconds that something is due: at first, and when they have passed since it last did. */
+export function dueEach(milliseconds: number): (now: number) => boolean {
+  let due = -Infinity;
+  return (now) => {
+    if (now < due) return false;
+    due = now + milliseconds;
+    return true;
   };
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
-import { startUpkeep } from '../../src/worker/upkeep-timer.ts';
+import { dueEach, startUpkeep } from '../../src/worker/upkeep-timer.ts';
 import { openTestStore, send } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -45,4 +45,10 @@ test('of the workers of a queue one looks at a time; those of another queue look
   await Promise.all([looking, elsewhere]);
   expect(looks).toEqual(['first', 'other']);
   await Promise.all([first.end(), second.end(), other.end()]);
+});
+
+test('retention is due at the first look, and then once for each interval, however often one looks', () => {
+  const isDue = dueEach(600_000);
+  const looks = Array.from({ length: 181 }, (_, index) => index * 10_000);
+  expect(looks.filter((now) => isDue(now))).toEqual([0, 600_000, 1_200_000, 1_800_000]);
 });

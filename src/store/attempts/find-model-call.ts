@@ -30,15 +30,6 @@ export interface FoundModelCall {
   readonly startedAt: Date;
 }
 
-export async function findModelCall(
-  sql: Database,
-  conversationId: string,
-  address: ModelCallAddress = {},
-): Promise<FoundModelCall | null> {
-  const [found] = await findModelCalls(sql, { conversationId, address, limit: 1 });
-  return found ?? null;
-}
-
 export async function findModelCalls(
   sql: Database,
   request: { readonly conversationId: string; readonly address?: ModelCallAddress; readonly limit: number },

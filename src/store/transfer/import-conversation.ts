@@ -6,7 +6,6 @@ import type { ConversationSettings } from '../messages/messages.ts';
 import type { TurnSnapshot } from '../turns/new-turn.ts';
 import { LogRecorder } from '../log/record-log.ts';
 import { writeEvents } from '../database/transaction.ts';
-import type { WriterSource } from '../database/transaction.ts';
 import { recountTotals } from '../attempts/usage.ts';
 
 /** One record of a conversation that took place elsewhere, in order. Each tool call has exactly one result before the next answer. */
@@ -56,7 +55,8 @@ export interface ImportedConversation {
   readonly entries: number;
 }
 
-const NO_BEGINNING = '[The recording begins with an answer.]';
+const NO_BEGINNING = { content: [{ type: 'text', text: '[The recording begins with an answer.]' }] } as const;
+
 /**
  * Makes a conversation of recorded entries, whole or not at all: one transaction, so that nobody sees
  * half of it and upkeep finds no turn to repair. Turns end as `completed`; model calls keep the
@@ -73,10 +73,43 @@ export async function importConversation(sql: Database, request: ImportRequest):
       insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name)
       values (${conversationId}, ${tenant}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace}, ${settings.user})`;
     const [clock] = await source.sql<{ now: Date }[]>`select holdfast_now() as now`;
-    const importer = new ConversationImporter(source, request, clock?.now ?? new Date());
-    for await (const record of request.records) await importer.add(record);
-    return importer.finish();
+    const importedAt = clock?.now ?? new Date();
+    const recorder = new LogRecorder(source, request);
+    let [turns, entries] = [0, 0];
+    let [first, latest]: (Date | null)[] = [null, null];
+    for await (const record of request.records) {
+      const time = entryTime(record.at, { latest: latest ?? null, importedAt });
+      if (record.at !== undefined && record.at <= importedAt) latest = time;
+      first ??= time;
+      const at = time.toISOString();
+      // A model is asked at an entry; a recording that begins with an answer has none.
+      if (entries === 0 && record.kind === 'assistant') await recorder.message(record.turn, { ...NO_BEGINNING, at });
+      await write(recorder, record, at);
+      turns = record.turn;
+      entries += 1;
+    }
+    await recorder.end();
+    await recountTotals(source.sql, conversationId);
+    await markImported(source.sql, conversationId);
+    await source.sql`
+      update conversations set created_at = coalesce(${first?.toISOString() ?? null}::timestamptz, created_at)
+      where id = ${conversationId}`;
+    return { turns, entries };
   });
+}
+
+async function write(recorder: LogRecorder, record: ImportedRecord, at: string): Promise<void> {
+  const { turn } = record;
+  switch (record.kind) {
+    case 'user':
+      return recorder.message(turn, { content: record.content, at });
+    case 'assistant':
+      return recorder.answer(turn, { ...record, at });
+    case 'tool_result': {
+      const outcome = record.recorded ? (record.isError ? 'failed' : 'succeeded') : 'outcome_unknown';
+      return recorder.result(turn, { ...record, outcome, at });
+    }
+  }
 }
 
 /**
@@ -97,64 +130,4 @@ export async function markImported(sql: Transaction, conversationId: string): Pr
   await sql`
     update conversations set imported_through = (select max(e.sequence) from entries e where e.conversation_id = ${conversationId})
     where id = ${conversationId}`;
-}
-
-/** Writes recorded entries as turns that ran elsewhere. */
-class ConversationImporter {
-  private readonly recorder: LogRecorder;
-  private readonly conversationId: string;
-  private readonly sql: Transaction;
-  private readonly importedAt: Date;
-  private turns = 0;
-  private entries = 0;
-  /** Of the newest record that has a time. */
-  private latest: Date | null = null;
-  private first: Date | null = null;
-
-  constructor(source: WriterSource, { conversationId, snapshot }: ImportRequest, importedAt: Date) {
-    this.sql = source.sql;
-    this.conversationId = conversationId;
-    this.recorder = new LogRecorder(source, { conversationId, snapshot });
-    this.importedAt = importedAt;
-  }
-
-  async add(record: ImportedRecord): Promise<void> {
-    const at = this.moveClock(record.at);
-    this.turns = record.turn;
-    this.entries += 1;
-    switch (record.kind) {
-      case 'user':
-        return this.recorder.message(record.turn, { content: record.content, at });
-      case 'assistant':
-        // A model is asked at an entry; a recording that begins with an answer has none.
-        if (this.entries === 1) {
-          await this.recorder.message(record.turn, { content: [{ type: 'text', text: NO_BEGINNING }], at });
-        }
-        return this.recorder.answer(record.turn, { ...record, at });
-      case 'tool_result': {
-        const { isError, recorded } = record;
-        const outcome = recorded ? (isError ? 'failed' : 'succeeded') : 'outcome_unknown';
-        return this.recorder.result(record.turn, { ...record, outcome, at });
-      }
-    }
-  }
-
-  async finish(): Promise<ImportedConversation> {
-    await this.recorder.end();
-    await recountTotals(this.sql, this.conversationId);
-    await markImported(this.sql, this.conversationId);
-    if (this.first !== null) {
-      await this.sql`
-        update conversations set created_at = ${this.first.toISOString()} where id = ${this.conversationId}`;
-    }
-    return { turns: this.turns, entries: this.entries };
-  }
-
-  private moveClock(recorded: Date | undefined): string {
-    const { latest, importedAt } = this;
-    const time = entryTime(recorded, { latest, importedAt });
-    if (recorded !== undefined && recorded <= importedAt) this.latest = time;
-    this.first ??= time;
-    return time.toISOString();
-  }
 }
