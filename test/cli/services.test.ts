@@ -81,11 +81,9 @@ describe('migrate', () => {
       await database.end();
       const older = await runInProcess(['db', 'migrate'], { environment, directory: empty });
       expect([older.code, older.stderr]).toEqual([3, expect.stringMatching(/database_differs.*999999_next/su)]);
-      for (const command of ['list', 'worker']) {
-        const settings = { environment: { ...harness.environment, ...environment }, directory: empty };
-        const refused = await runInProcess([command], settings);
-        expect([refused.code, refused.stderr], command).toEqual([3, expect.stringContaining('999999_next')]);
-      }
+      const settings = { environment: { ...harness.environment, ...environment }, directory: empty };
+      const refused = await runInProcess(['list'], settings);
+      expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('999999_next')]);
       const verified = await runInProcess(['verify', '--no-histories'], { environment, directory: empty });
       expect([verified.code, verified.stderr]).toEqual([3, expect.stringContaining('999999_next')]);
     } finally {
