@@ -28,6 +28,7 @@ const SHORT_SENTENCES = [
   'what-can-go-wrong.md',
   'control.md',
   'memory.md',
+  'presets.md',
 ];
 
 const pages = [
