@@ -126,6 +126,24 @@ async function testEmbeddings(commandArguments) {
 }
 
 /**
+ * Has two published kits judge what compactions keep.
+ *
+ * @param {readonly string[]} commandArguments
+ */
+async function testCompactionKits(commandArguments) {
+  const python = preparePython({
+    directory: join(ROOT, '.holdfast/compaction-kits'),
+    requirements: join(ROOT, 'scripts/compaction-kits/requirements.txt'),
+    modules: ['compaction_kit', 'compactbench'],
+    size: '10 MB',
+    variable: 'HOLDFAST_KITS_PYTHON',
+  });
+  if (python === null) return 1;
+  const environment = { ...process.env, HOLDFAST_KITS_PYTHON: python };
+  return runNode(['--import', 'tsx', join(ROOT, 'test/compaction-kits/main.ts'), ...commandArguments], environment);
+}
+
+/**
  * Runs one of the project's TypeScript programs from its sources.
  *
  * @param {string} path
@@ -174,6 +192,7 @@ const COMMANDS = {
   'test:deployment': program('test/deployment/main.ts'),
   'test:llama': testLlama,
   'test:embeddings': testEmbeddings,
+  'test:compaction-kits': testCompactionKits,
 };
 
 /** Names of all commands. */

@@ -150,6 +150,11 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'Python with the packages that `npm run test:embeddings` needs.',
     'one that it makes in `.holdfast/embeddings`',
   ),
+  variable(
+    'HOLDFAST_KITS_PYTHON',
+    'Python with the packages that `npm run test:compaction-kits` needs.',
+    'one that it makes in `.holdfast/compaction-kits`',
+  ),
   variable('HOLDFAST_CACHE', 'Folder of binaries that set-up fetches.', "the user's cache folder"),
 ];
 

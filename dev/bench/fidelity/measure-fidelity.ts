@@ -209,7 +209,7 @@ function count(answers: readonly Answer[]): PlantFigures {
   };
 }
 
-function viewText({ system, messages }: View): string {
+export function viewText({ system, messages }: View): string {
   const texts = messages.flatMap((message) =>
     message.role === 'tool_results'
       ? message.results.map(({ content }) => readableEntryText(content))

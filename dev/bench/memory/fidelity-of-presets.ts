@@ -138,7 +138,7 @@ async function storeSummaries(sql: Database, conversationId: string, summaries: 
   });
 }
 
-function openSummarizer(simulatorUrl: string): LabSummarizer {
+export function openSummarizer(simulatorUrl: string): LabSummarizer {
   const model = `simulator/sim-${Math.floor(WINDOW / 1_024)}k`;
   const clients = createModelClients([
     { name: 'simulator', protocol: 'anthropic', baseUrl: simulatorUrl, apiKey: null },
@@ -152,7 +152,7 @@ function openSummarizer(simulatorUrl: string): LabSummarizer {
   };
 }
 
-function agentFor(policy: CompactionPolicy, rules: readonly string[], summarizer: LabSummarizer) {
+export function agentFor(policy: CompactionPolicy, rules: readonly string[], summarizer: LabSummarizer) {
   const tools = createToolRegistry(createBuiltInTools({ environment: {}, secrets: [] })).schemasFor(DEFAULT_AGENT);
   return createLabAgent({
     view: { instructions: DEFAULT_AGENT.instructions, rules, tools },
