@@ -108,7 +108,7 @@ describe('of two resumes the second', () => {
     const turn = await goOn(conversationId);
     await expect(acceptMessage(sql, second)).rejects.toMatchObject({
       code: 'conversation_busy',
-      message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
+      message: `conversation ${conversationId} has a turn that runs`,
     });
     expect(await acceptMessage(sql, first)).toMatchObject({ state: 'duplicate' });
     await endedAs(sql, turn, reached);

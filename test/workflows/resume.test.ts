@@ -204,7 +204,7 @@ describe('on branches', () => {
     await switchTo(conversationId, 0);
     await expect(client.conversation.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
       code: 'nothing_to_resume',
-      message: `conversation ${conversationId} completed its last turn; the turn of branch 1 is not done: "holdfast branch switch ${conversationId} 1" goes back to it`,
+      what: `conversation ${conversationId} completed its last turn; the turn of branch 1 is not done: "holdfast branch switch ${conversationId} 1" goes back to it`,
     });
     await switchTo(conversationId, 1);
     expect((await endOf(await client.conversation.resume({ conversationId, raise: { steps: 1 } }))).steps).toBe(1);
@@ -215,7 +215,7 @@ describe('on branches', () => {
     await forkAt(conversationId, null);
     await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
       code: 'nothing_to_resume',
-      message: `conversation ${conversationId} has had no turn on its branch; the turn of branch 0 is not done: "holdfast branch switch ${conversationId} 0" goes back to it`,
+      what: `conversation ${conversationId} has had no turn on its branch; the turn of branch 0 is not done: "holdfast branch switch ${conversationId} 0" goes back to it`,
     });
     expect((await harness.runTask('Say all done', { conversationId })).outcome).toBe('completed');
     await switchTo(conversationId, 0);
@@ -230,7 +230,7 @@ describe('on branches', () => {
     await forkAt(conversationId, 'assistant');
     await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
       code: 'nothing_to_resume',
-      message: `conversation ${conversationId} completed its last turn`,
+      what: `conversation ${conversationId} completed its last turn`,
     });
     await forkAt(conversationId, 'user');
     expect(await endOf(await client.conversation.resume({ conversationId }))).toMatchObject({

@@ -134,7 +134,7 @@ test('a resume and a fork are refused while a turn runs', async () => {
   await waitUntil('the tool runs', () => held.has('refused'));
   await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
     code: 'conversation_busy',
-    message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
+    what: `conversation ${conversationId} has a turn that runs`,
   });
   const fork = { conversationId, entryId, summarize: false };
   await expect(client.branches.fork(fork)).rejects.toMatchObject({ code: 'conversation_busy' });

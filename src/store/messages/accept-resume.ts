@@ -57,10 +57,7 @@ async function nothingOpen(sql: Queries, conversationId: string): Promise<StoreE
 }
 
 function turnRuns(conversationId: string): StoreError {
-  return new StoreError(
-    'conversation_busy',
-    `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
-  );
+  return new StoreError('conversation_busy', `conversation ${conversationId} has a turn that runs`);
 }
 
 /** How its turn ended, in words: "at cost_limit", "as stopped". */
