@@ -80,7 +80,7 @@ const GONE = { conversation_id: newId(), decision: 'approve', call: '1.1.0' };
 
 function invalidUtf8(body: object): Uint8Array<ArrayBuffer> {
   const bytes = Uint8Array.from(new TextEncoder().encode(JSON.stringify(body)));
-  bytes[bytes.length - 3] = 0xff;
+  bytes[bytes.lastIndexOf(0x61)] = 0xff;
   return bytes;
 }
 
