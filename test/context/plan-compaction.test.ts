@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { planCompaction, weakerForm } from '../../src/context/plan/plan-compaction.ts';
 import { Conversation, image, prose } from './builders.ts';
 import { NO_REDUCERS, planOf, reading, withPolicy } from './planning.ts';
 
 const IF_NEEDED = { ...DEFAULT_POLICY.summary, when: 'if_needed' } as const;
-const HIDES_FREELY = { ...IF_NEEDED, hiddenMaximum: { fraction: 1, of: 'window' } } as const;
 
 describe('trigger', () => {
   test('below the trigger nothing is planned, above it something is', () => {
@@ -51,7 +49,7 @@ describe('free reductions', () => {
   test('O19 O20 old results beyond the protected output are cleared, oldest first, only if that wins enough', () => {
     const policy = (minimum: number) => {
       const options = { protect: { tokens: 20_000 }, minimum: { tokens: minimum } };
-      return withPolicy({ reduce: [{ use: 'clear_tool_results', options }], summary: HIDES_FREELY });
+      return withPolicy({ reduce: [{ use: 'clear_tool_results', options }], summary: IF_NEEDED });
     };
     const cleared = planOf(reading(14, 8_000, policy(10_000)));
     expect(cleared.form).toBe('reduction');
@@ -65,7 +63,7 @@ describe('free reductions', () => {
     const options = { protect: { tokens: 0 }, minimum: { tokens: 0 }, protectedTools: ['skill'] };
     const clear = { use: 'clear_tool_results', options };
     const conversation = new Conversation({
-      policy: withPolicy({ reduce: [clear], target: null, summary: HIDES_FREELY }),
+      policy: withPolicy({ reduce: [clear], target: null, summary: IF_NEEDED }),
     });
     conversation.log.user('go');
     const [, skill] = conversation.log.step([prose(9_000)], { tool: 'skill' });
@@ -97,34 +95,6 @@ describe('free reductions', () => {
     const cleared = operations.map(({ entryId }) => entryId);
     expect(cleared).toEqual(expect.arrayContaining([notes[0]?.id, notes[1]?.id]));
     expect(cleared).not.toContain(notes[2]?.id);
-  });
-});
-
-describe('reducing again and again', () => {
-  /** Lets the agent read on until the third pass; which forms were planned. */
-  function formsOf(policy: CompactionPolicy): string[] {
-    const conversation = reading(1, 8_000, policy);
-    const forms: string[] = [];
-    for (let step = 0; forms.length < 3; step += 1) {
-      conversation.log.step([prose(8_000, step)]);
-      const result = planCompaction(conversation.planInput());
-      if (result.kind !== 'planned') continue;
-      forms.push(result.plan.form);
-      conversation.commit(result.plan, prose(3_000));
-    }
-    return forms;
-  }
-
-  test('R18 what reducing hides is summarized before it is more than the policy allows', () => {
-    expect(formsOf(withPolicy({ summary: IF_NEEDED }))).toEqual(['reduction', 'summary', 'reduction']);
-  });
-
-  test('D10 a policy that allows more reduces more often', () => {
-    const hiddenMaximum = { fraction: 1, of: 'window' } as const;
-    const patient = withPolicy({ summary: { ...IF_NEEDED, hiddenMaximum } });
-    expect(formsOf(patient).slice(0, 2)).toEqual(['reduction', 'reduction']);
-    const never = withPolicy({ summary: { ...IF_NEEDED, hiddenMaximum: { tokens: 0 } } });
-    expect(formsOf(never)).toEqual(['summary', 'summary', 'summary']);
   });
 });
 

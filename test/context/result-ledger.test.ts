@@ -8,7 +8,6 @@ import {
   callSubject,
   extendLedger,
   LEDGER_LENGTH,
-  ledgerSize,
   renderLedger,
   shortSubject,
 } from '../../src/context/summary/result-ledger.ts';
@@ -125,14 +124,5 @@ describe('the way back', () => {
     const framing = { opening: 'Before.', closing: '' };
     const policy = { ...NO_REDUCERS, summary: { ...DEFAULT_POLICY.summary, framing } };
     expect(planOf(reading(14, 8_000, policy), { recall: true }).shown?.framing).toEqual(framing);
-  });
-
-  test('D10 the ledger is a part of what a pass leaves room for', () => {
-    const { conversation } = framed(true);
-    const { budget } = conversation.planInput();
-    expect(ledgerSize(DEFAULT_POLICY, budget)).toBe(Math.floor(budget.inputBudget * 0.02));
-    const none = { ...NO_REDUCERS, summary: { ...DEFAULT_POLICY.summary, results: { tokens: 0 } } };
-    const without = planOf(reading(14, 8_000, none), { recall: true });
-    expect(framed(true).plan.tokensAfter).toBeGreaterThan(without.tokensAfter);
   });
 });

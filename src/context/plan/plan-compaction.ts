@@ -1,7 +1,7 @@
-import { isEnabled, resolveAmount } from '../policy/budget.ts';
+import { isEnabled } from '../policy/budget.ts';
 import { breakdownWindow } from '../view/measure-view.ts';
 import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
-import { hiddenTokens, planningState } from './planning-state.ts';
+import { draftedPlan, planningState } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce } from './reduce.ts';
 import { requiredGain } from './judge-compaction.ts';
@@ -26,9 +26,6 @@ const DEEPEST_CUT = 0.25;
 const MANUAL_SHARE = 0.5;
 /** A pass that drops messages for their number only has to be smaller; what stays is not to be clipped for it. */
 const CAPPED_SHARE = 0.9;
-
-/** About one pass of reducing between two summaries: their inputs then stay within one or two requests. */
-const DEFAULT_HIDDEN = { fraction: 0.5 };
 
 const FORMS: readonly CompactionForm[] = ['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only'];
 
@@ -121,7 +118,7 @@ function planForm(
   const { goal } = goals;
   switch (form) {
     case 'reduction':
-      return planReduction(state, goal);
+      return planOperations(state, form, (draft) => reduce(state, draft, goal));
     case 'summary':
     case 'shorter_summary':
     case 'extractive_summary':
@@ -137,32 +134,6 @@ function planForm(
   }
 }
 
-/** `null` when reducing alone would hide too much that no summary covers. */
-function planReduction(state: PlanningState, goal: number): DraftedPlan | null {
-  const { policy } = state.input;
-  if (policy.summary.when === 'never') {
-    return planOperations(state, 'reduction', (draft) => reduce(state, draft, goal));
-  }
-  let isTooMuch = false;
-  const plan = planOperations(state, 'reduction', (draft) => {
-    draft.hidingRoom = hidingRoom(state);
-    reduce(state, draft, goal);
-    isTooMuch = draft.hidingRoom < 0;
-  });
-  return isTooMuch ? null : plan;
-}
-
-/** Tokens that reducing may still take away from kept messages and results. */
-function hidingRoom(state: PlanningState): number {
-  const { policy, budget } = state.input;
-  let room = resolveAmount(policy.summary.hiddenMaximum ?? DEFAULT_HIDDEN, budget);
-  if (state.inForce.size === 0) return room;
-  for (const position of state.arrangement.kept) {
-    room -= hiddenTokens(state, position, state.inForce.get(state.table.at(position).id));
-  }
-  return room;
-}
-
 /** A form that leaves the cut where it is and only changes how entries are shown. */
 function planOperations(
   state: PlanningState,
@@ -172,26 +143,7 @@ function planOperations(
   const draft: Draft = { operations: new Map(), tokens: state.tokens + state.continuationTokens };
   change(draft);
   if (draft.operations.size === 0) return null;
-  return {
-    form,
-    firstKeptSequence: null,
-    opensWithMarker: false,
-    keptFromMarker: false,
-    splitTurn: false,
-    coveredThroughSequence: null,
-    droppedMessages: 0,
-    keptSequences: state.input.summary?.keptSequences ?? [],
-    operations: [...draft.operations.values()],
-    parts: [],
-    summaryLimit: 0,
-    targets: draft.operations.size,
-    entriesInView: state.entriesInView,
-    continuation: state.continuation,
-    insideTurn: state.insideTurn,
-    turnIsOver: state.input.turnIsOver === true,
-    tokensBefore: Math.ceil(state.tokens),
-    tokensAfter: Math.ceil(draft.tokens),
-  };
+  return draftedPlan(state, form, draft, { targets: draft.operations.size });
 }
 
 /**

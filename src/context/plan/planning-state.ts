@@ -8,7 +8,7 @@ import { measureContent } from '../log/measure.ts';
 import { isOverMessageCap } from './message-cap.ts';
 import type { Measurements } from '../log/measurements.ts';
 import { OutlineTable } from '../log/outline-table.ts';
-import type { CompactionPlan, Operation, PlanInput } from './plan.ts';
+import type { CompactionForm, CompactionPlan, Operation, PlanInput } from './plan.ts';
 import { arrangeItems, operationsByEntry } from '../view/view-arrangement.ts';
 import type { OperationsInForce, ViewArrangement } from '../view/view-arrangement.ts';
 
@@ -147,12 +147,39 @@ function continuationsInARow({ entries, limitNoteIds }: PlanInput): number {
 /** A plan before it was held against target and minimum gain. */
 export type DraftedPlan = Omit<CompactionPlan, 'acceptedTokens' | 'requiredGain'>;
 
+/** What a form leads to. Without others it drops nothing and writes no summary. */
+export function draftedPlan(
+  state: PlanningState,
+  form: CompactionForm,
+  draft: Draft,
+  others: Partial<DraftedPlan>,
+): DraftedPlan {
+  return {
+    form,
+    firstKeptSequence: null,
+    opensWithMarker: false,
+    keptFromMarker: false,
+    splitTurn: false,
+    coveredThroughSequence: null,
+    droppedMessages: 0,
+    keptSequences: state.input.summary?.keptSequences ?? [],
+    operations: [...draft.operations.values()],
+    parts: [],
+    summaryLimit: 0,
+    entriesInView: state.entriesInView,
+    continuation: state.continuation,
+    insideTurn: state.insideTurn,
+    turnIsOver: state.input.turnIsOver === true,
+    tokensBefore: Math.ceil(state.tokens),
+    tokensAfter: Math.ceil(draft.tokens),
+    ...others,
+  };
+}
+
 /** Changes that a form makes to the kept entries, with the tokens of the view as they go. */
 export interface Draft {
   readonly operations: Map<number, Operation>;
   tokens: number;
-  /** Tokens that operations may still take away from messages and results, images aside. Absent: as many as they like. */
-  hidingRoom?: number;
 }
 
 export function operationOn(state: PlanningState, draft: Draft, position: number): Operation | undefined {
@@ -180,29 +207,14 @@ export function countedTokens(state: PlanningState, draft: Draft, position: numb
   return policyTokens(policy.counting, shownMeasurements(state, draft, position), calibration);
 }
 
-/** Whether a form need not go on: it is at its goal, or has hidden all that it may. */
-export function isFinished(draft: Draft, goal: number, tokens = draft.tokens): boolean {
-  return tokens <= goal || (draft.hidingRoom ?? 0) < 0;
-}
-
 /** Adds an operation if it makes the entry smaller; says whether it did. */
 export function tryOperation(state: PlanningState, draft: Draft, position: number, operation: Operation): boolean {
   const before = shownTokens(state, draft, position);
   const after = tokensOf(state, operation.measurements);
   if (after >= before) return false;
-  if (draft.hidingRoom !== undefined) {
-    const hidden = hiddenTokens(state, position, operationOn(state, draft, position));
-    draft.hidingRoom -= hiddenTokens(state, position, operation) - hidden;
-  }
   draft.operations.set(position, operation);
   draft.tokens += after - before;
   return true;
-}
-
-/** What an operation takes away from a message or a result, images aside. */
-export function hiddenTokens(state: PlanningState, position: number, operation: Operation | undefined): number {
-  if (operation === undefined || operation.kind === 'strip' || state.table.at(position).kind === 'note') return 0;
-  return Math.max(0, (state.storedTokens[position] ?? 0) - tokensOf(state, operation.measurements));
 }
 
 export function isUnseen(state: PlanningState, position: number): boolean {

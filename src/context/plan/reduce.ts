@@ -1,6 +1,6 @@
 import type { NoteSlot } from '../log/entry.ts';
 import { clearOperation } from '../log/operations.ts';
-import { isFinished, tryOperation } from './planning-state.ts';
+import { tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { BUILT_IN_REGISTRY } from './reducers/built-in.ts';
 import type { ReducerUse } from '../policy/policy.ts';
@@ -18,7 +18,7 @@ export function reduce(state: PlanningState, draft: Draft, goal: number): void {
 /** The same without the notes. */
 export function applyReducers(state: PlanningState, draft: Draft, goal: number): void {
   for (const use of state.input.policy.reduce) {
-    if (isFinished(draft, goal)) return;
+    if (draft.tokens <= goal) return;
     applyOne(state, draft, { use, goal });
   }
 }

@@ -108,7 +108,7 @@ export function idToOpen({ input, table }: PlanningState, position: number): str
 
 /** What the list of results may take; not more than there can be results. */
 function ledgerTokens({ input, summaryTokens }: PlanningState): number {
-  const size = ledgerSize(input.policy, input.budget);
+  const size = ledgerSize(input.budget);
   // Those of earlier passes stand below the summary in force.
   if (summaryTokens > 0) return size;
   return Math.min(size, LEDGER_LINE_TOKENS * input.entries.filter(({ kind }) => kind === 'tool_result').length);

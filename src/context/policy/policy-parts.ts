@@ -71,10 +71,10 @@ export const summaryFraming = object({
   closing: z.string().meta({ description: 'Stands below it.' }),
 });
 
-export const continuationPrompts = object({
-  afterSummary: promptOf('After a summary by a model.'),
-  afterExtract: promptOf('After a summary that no model wrote.'),
-  withoutSummary: promptOf('After a compaction without a summary.'),
+export const continuationTexts = object({
+  afterSummary: z.string().min(1).meta({ description: 'After a summary by a model.' }),
+  afterExtract: z.string().min(1).meta({ description: 'After a summary that no model wrote.' }),
+  withoutSummary: z.string().min(1).meta({ description: 'After a compaction without a summary.' }),
 });
 
 export const placeholderTexts = object({
@@ -116,7 +116,7 @@ export type TokenAmount = z.output<ReturnType<typeof amount>>;
 export type Prompt = z.output<typeof prompt>;
 export type SummaryPrompts = z.output<typeof summaryPrompts>;
 export type SummaryFraming = z.output<typeof summaryFraming>;
-export type ContinuationPrompts = z.output<typeof continuationPrompts>;
+export type ContinuationTexts = z.output<typeof continuationTexts>;
 export type PlaceholderTexts = z.output<typeof placeholderTexts>;
 export type SectionSubject = z.output<typeof subject>;
 export type SummarySection = z.output<typeof section>;

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import {
   amount,
   characters,
-  continuationPrompts,
+  continuationTexts,
   count,
   fraction,
   object,
@@ -22,7 +22,7 @@ import { summary } from './summary-policy.ts';
 export type { SummaryPlacement, TranscriptLimits } from './summary-policy.ts';
 
 export type {
-  ContinuationPrompts,
+  ContinuationTexts,
   PlaceholderTexts,
   Prompt,
   SectionSubject,
@@ -47,9 +47,9 @@ const characterCounting = object({
     unit: 'characters',
     defaultText: '`null`',
   }),
-  reported: z.enum(['ignored', 'plus_estimate', 'alone', 'higher']).default('plus_estimate').meta({
+  reported: z.enum(['plus_estimate', 'alone', 'higher']).default('plus_estimate').meta({
     description:
-      "The provider's count of the newest call: ignored, with an estimate of what came after it, alone, or its input or the estimate of everything, whichever is higher.",
+      "The provider's count of the newest call: with an estimate of what came after it, alone, or its input or the estimate of everything, whichever is higher.",
     defaultText: '`plus_estimate`',
   }),
   unreported: z.enum(['estimate', 'wait']).default('estimate').meta({
@@ -134,12 +134,14 @@ export const policyShape = {
   continuation: z.enum(['inside_turn', 'automatic', 'always', 'never']).default('never').meta({
     description: 'When a note tells the model to go on after a compaction; `automatic`: unless a user asked for it.',
   }),
-  continuationText: z.string().min(1).nullable().default(null).meta({
-    description: 'Text of that note; `null` for one that also says how to look things up.',
-  }),
-  continuationPrompts: continuationPrompts.nullable().default(null).meta({
-    description: 'Texts of that note by what the compaction left; `null` for the built-in ones.',
-  }),
+  continuationText: z
+    .union([z.string().min(1), continuationTexts])
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'Text of that note, or one for each that a compaction may leave; `null` for one that also says how to look things up.',
+    }),
   lasts: z.enum(['conversation', 'turn']).default('conversation').meta({
     description: 'How long a compaction counts: a new turn may begin with the whole conversation again.',
   }),

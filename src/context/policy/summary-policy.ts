@@ -39,14 +39,8 @@ const flush = object({
 
 export const summary = object({
   when: z.enum(['if_needed', 'always', 'never']).default('always').meta({
-    description:
-      'When a model is asked for a summary; `if_needed`: only if reducing does not reach the target, or would hide more than `hiddenMaximum`.',
+    description: 'When a model is asked for a summary; `if_needed`: only if reducing does not reach the target.',
   }),
-  hiddenMaximum: amount(
-    'How much of the originals reducing may hide before a summary covers them; `null`: half of the input budget.',
-  )
-    .nullable()
-    .default(null),
   prompts: summaryPrompts.meta({ description: 'What the summarizing model is asked.' }),
   sections: sectionsOf('Sections of a summary. A list replaces the whole list of the preset.'),
   turnPrefixSections: sectionsOf(
@@ -75,11 +69,6 @@ export const summary = object({
     .nullable()
     .default(null)
     .meta({ description: 'Tools from whose calls lists of files are made, to stand below the summary.' }),
-  results: amount(
-    'What the list of the newest results that a summary stands for may take: call, size and, with recall, the id that opens it. `null`: 2,000 tokens, at most 2 % of the input budget.',
-  )
-    .nullable()
-    .default(null),
   question: z.string().min(1).nullable().default(null).meta({
     description:
       "Stands before the summary, which is then the assistant's answer to it; `null`: the summary is a message of its own.",

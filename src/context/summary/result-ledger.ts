@@ -6,7 +6,7 @@ import { fileArguments } from '../log/identifiers.ts';
 import { measureText } from '../log/measure.ts';
 import { formatCount } from '../view/placeholders.ts';
 import type { Budget } from '../plan/plan.ts';
-import type { CompactionPolicy, TokenAmount } from '../policy/policy.ts';
+import type { TokenAmount } from '../policy/policy.ts';
 
 /** A finished tool call whose result a summary stands for. Holds nothing of what the tool put out: that is data, not record (R29). */
 export interface LedgerResult {
@@ -26,7 +26,7 @@ export const LEDGER_LENGTH = 100;
 export const LEDGER_LINE_TOKENS = 50;
 const TARGET_CHARACTERS = 100;
 /** About fifty lines in a large window, a dozen in one of 32,000 tokens. */
-const DEFAULT_SIZE: TokenAmount = { tokens: 2_000, fraction: 0.02, of: 'input_budget' };
+const SIZE: TokenAmount = { tokens: 2_000, fraction: 0.02, of: 'input_budget' };
 
 /** What a call was about, whole: secrets are taken out of it before it is cut, for a part of one has no form any more. */
 export function callSubject(argumentsText: string): string {
@@ -66,8 +66,8 @@ export function extendLedger(earlier: readonly LedgerResult[], left: readonly Le
 }
 
 /** Tokens that the ledger may take below a summary. */
-export function ledgerSize({ summary }: CompactionPolicy, budget: Budget): number {
-  return resolveAmount(summary.results ?? DEFAULT_SIZE, budget);
+export function ledgerSize(budget: Budget): number {
+  return resolveAmount(SIZE, budget);
 }
 
 /**

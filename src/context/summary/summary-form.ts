@@ -1,5 +1,6 @@
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, PlanPart } from '../plan/plan.ts';
+import { draftedPlan } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
 import { requiredGain } from '../plan/judge-compaction.ts';
@@ -160,8 +161,7 @@ function completePlan(
   });
   const after = input.summary?.coveredThroughSequence ?? 0;
   const isInPlace = input.summary?.inPlace === true;
-  return {
-    form: of.form,
+  return draftedPlan(state, of.form, draft, {
     firstKeptSequence: cut,
     opensWithMarker: input.policy.keep.pivot,
     keptFromMarker: layout.tail.length === 0,
@@ -169,7 +169,6 @@ function completePlan(
     coveredThroughSequence: from === 0 ? null : table.at(from - 1).sequence,
     droppedMessages: countRemoved(table, layout),
     keptSequences: sequencesOf(table, layout.older),
-    operations: [...draft.operations.values()],
     parts: flushPart(state, parts),
     ...(how !== undefined && { shown: how }),
     ...(isInPlace && {
@@ -181,14 +180,8 @@ function completePlan(
     }),
     quotedLimit: Math.ceil(layout.quotedTokens),
     targets: dropped.length,
-    entriesInView: state.entriesInView,
     summaryLimit,
-    continuation: state.continuation,
-    insideTurn: state.insideTurn,
-    turnIsOver: input.turnIsOver === true,
-    tokensBefore: Math.ceil(state.tokens),
-    tokensAfter: Math.ceil(draft.tokens),
-  };
+  });
 }
 
 function partsOf(
@@ -215,14 +208,8 @@ function sequencesOf(table: OutlineTable, positions: readonly number[]): number[
 
 /** What the summary reads leaves the view, but for what stays word for word beside it. */
 function countRemoved(table: OutlineTable, { dropped, older }: Layout): number {
-  let count = 0;
-  // Both are in order.
-  let next = 0;
-  for (const position of dropped) {
-    while ((older[next] ?? Infinity) < position) next += 1;
-    if (older[next] !== position && isMessage(table, position)) count += 1;
-  }
-  return count;
+  const stays = new Set(older);
+  return dropped.filter((position) => !stays.has(position) && isMessage(table, position)).length;
 }
 
 /** Whether what leaves the view is larger than the summary that comes; otherwise clipping does as well without a model. */

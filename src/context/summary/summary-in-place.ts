@@ -1,6 +1,6 @@
 import { measureContent } from '../log/measure.ts';
 import type { PlanPart } from '../plan/plan.ts';
-import { tokensOf } from '../plan/planning-state.ts';
+import { draftedPlan, tokensOf } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { reduce } from '../plan/reduce.ts';
 import { shrinkToFit } from '../plan/shrink-to-fit.ts';
@@ -42,33 +42,16 @@ export function planSummaryInPlace(
   const reading = readingOf(state, draft);
   const parts = partsInPlace(state, form, { draft, earlier: reading.earlier, summaryLimit });
   if (parts === null) return null;
-  return {
-    form,
+  return draftedPlan(state, form, draft, {
     firstKeptSequence: input.summary?.firstKeptSequence ?? table.at(0).sequence,
-    opensWithMarker: false,
-    keptFromMarker: false,
-    droppedMessages: 0,
-    splitTurn: false,
     coveredThroughSequence: newest,
-    keptSequences: input.summary?.keptSequences ?? [],
-    operations: [...draft.operations.values()],
     parts,
     summaryLimit,
-    shown: {
-      placement: input.policy.summary.placement ?? 'end',
-      framing,
-      afterSequence: newest,
-    },
+    shown: { placement: input.policy.summary.placement, framing, afterSequence: newest },
     inPlace: true,
     reading,
     targets: changed.length,
-    entriesInView: state.entriesInView,
-    continuation: state.continuation,
-    insideTurn: state.insideTurn,
-    turnIsOver: input.turnIsOver === true,
-    tokensBefore: Math.ceil(state.tokens),
-    tokensAfter: Math.ceil(draft.tokens),
-  };
+  });
 }
 
 /** `null` when there is nothing to read, or too much. */

@@ -45,7 +45,7 @@ export function wholeSummary(of: {
 function programLists({ files, policy, budget, plan, recall }: Parameters<typeof wholeSummary>[0]): string[] {
   const results = plan.inPlace === true ? [] : (files.results ?? []);
   return [
-    renderLedger(results, { maximumTokens: ledgerSize(policy, budget), recall }),
+    renderLedger(results, { maximumTokens: ledgerSize(budget), recall }),
     policy.summary.fileLists === null ? '' : renderFileLists(files),
   ];
 }

@@ -1,7 +1,7 @@
 import type { ContentPart } from '../log/content.ts';
 import { LINES } from '../log/frames.ts';
 import type { CompactionForm } from '../plan/plan.ts';
-import type { CompactionPolicy, ContinuationPrompts } from '../policy/policy.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
 import type { RecallOptions } from './placeholders.ts';
 
 /**
@@ -29,19 +29,16 @@ export function continuationContent(text: string | null, options: RecallOptions 
 }
 
 /** The policy's own words after a pass of a form; `null` for those of `continuationText`. */
-export function continuationWords(policy: CompactionPolicy, form: CompactionForm): string | null {
-  return policy.continuationPrompts?.[noteAfter(form)].text ?? policy.continuationText;
-}
-
-function noteAfter(form: CompactionForm): keyof ContinuationPrompts {
+export function continuationWords({ continuationText: own }: CompactionPolicy, form: CompactionForm): string | null {
+  if (own === null || typeof own === 'string') return own;
   switch (form) {
     case 'summary':
     case 'shorter_summary':
-      return 'afterSummary';
+      return own.afterSummary;
     case 'extractive_summary':
-      return 'afterExtract';
+      return own.afterExtract;
     case 'reduction':
     case 'clip_only':
-      return 'withoutSummary';
+      return own.withoutSummary;
   }
 }

@@ -57,7 +57,6 @@ function countTokens(input: Parameters<typeof countRequest>[0]): Count {
   const { counting } = policy;
   const estimate = policyTokens(counting, request, calibration);
   if (counting === 'calibrated') return { tokens: estimate, isReported: true };
-  if (counting.reported === 'ignored') return { tokens: estimate, isReported: false };
   if (reported === null) return { tokens: counting.unreported === 'wait' ? null : estimate, isReported: false };
   return withReport(counting, estimate, reported);
 }
@@ -72,8 +71,6 @@ function withReport(counting: CharacterCounting, estimate: number, { usage, sinc
       return { tokens: withFollowing, isReported: true };
     case 'higher':
       return { tokens: Math.max(usage.input, estimate), isReported: usage.input >= estimate };
-    case 'ignored':
-      return { tokens: estimate, isReported: false };
   }
 }
 

@@ -10,10 +10,8 @@ import type { ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/policy/presets/index.ts';
-import type { LedgerResult } from '../../../src/context/summary/result-ledger.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
 import { renderSections } from '../../../src/context/summary/summary-sections.ts';
-import { wholeSummary } from '../../../src/context/summary/whole-summary.ts';
 import { AGENT, prose } from '../builders.ts';
 import type { Conversation, LogBuilder } from '../builders.ts';
 import { counted, large } from './counted.ts';
@@ -161,7 +159,7 @@ const NO_OPTIONS = new Set([
   'prompts',
   'prompt',
   'sharesPrefix',
-  'continuationPrompts',
+  'continuationText',
   'runtimeNote',
   'outputReserves',
 ]);
@@ -241,26 +239,3 @@ test.each(BUILT_IN_PRESETS.map((policy) => ({ policy, name: policy.name })))(
     expect(differ(changePolicy(policy, { window: 120_000 }), policy)).toBe(true);
   },
 );
-
-test.each(BUILT_IN_PRESETS.map((policy) => ({ policy, name: policy.name })))(
-  'D10 $name summary.results changes how much of the ledger stands below a summary, and what planning leaves for it',
-  ({ policy }) => {
-    const few = changePolicy(policy, policyChanges.parse({ summary: { results: { tokens: 200 } } }));
-    const many = changePolicy(policy, policyChanges.parse({ summary: { results: { tokens: 9_000 } } }));
-    expect(listedBelow(few)).toBeGreaterThan(0);
-    expect(listedBelow(many)).toBeGreaterThan(2 * listedBelow(few));
-    expect(differ(many, few)).toBe(true);
-  },
-);
-
-/** Results of a long ledger that a summary of the policy lists. */
-function listedBelow(policy: CompactionPolicy): number {
-  const results = Array.from({ length: 100 }, (_, number): LedgerResult => {
-    const target = `src/file-${number}.ts`;
-    return { entryId: `entry-${number}`, tool: 'read_file', target, outcome: 'succeeded', characters: 1_000 };
-  });
-  const { budget } = large(policy);
-  const of = { files: { read: [], modified: [], results }, previousText: null, plan: {}, recall: true };
-  const summary = wholeSummary({ ...of, parts: [{ kind: 'history', text: '## Goal' }], policy, budget });
-  return summary?.text.match(/^read_file /gm)?.length ?? 0;
-}

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolveAmount } from '../../policy/budget.ts';
 import { amount, count, object, toolNames } from '../../policy/policy-parts.ts';
 import { clearOperation } from '../../log/operations.ts';
-import { countedTokens, isFinished, isUnseen, operationOn, tryOperation } from '../planning-state.ts';
+import { countedTokens, isUnseen, operationOn, tryOperation } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
 import { reducer } from './reducer.ts';
 
@@ -45,7 +45,7 @@ function clearToolResults(state: PlanningState, draft: Draft, given: z.output<ty
   }
   if (won <= resolveAmount(given.minimum, budget)) return;
   for (const position of candidates.reverse()) {
-    if (isFinished(draft, policy.target === null ? -Infinity : goal)) return;
+    if (policy.target !== null && draft.tokens <= goal) return;
     tryOperation(state, draft, position, clearOperation(table.at(position), given.placeholder));
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { characters, count, fraction, object, toolNames } from '../../policy/policy-parts.ts';
 import { characterCount } from '../../log/measurement-arithmetic.ts';
 import { clipOperation } from '../../log/operations.ts';
-import { isFinished, isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
+import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
 import { reducer } from './reducer.ts';
 
@@ -44,7 +44,7 @@ export const clipReducer = reducer({
     const { expectedRetention } = given;
     let expected = draft.tokens;
     for (const position of candidatesOfKinds(state, draft, given)) {
-      if (isFinished(draft, goal, expectedRetention === null ? draft.tokens : expected)) return;
+      if ((expectedRetention === null ? draft.tokens : expected) <= goal) return;
       const size = characterCount(state.table.at(position).measurements);
       const head = Math.floor(Math.min(size * given.headFraction, given.headLimit));
       const tail = Math.floor(Math.min(size * given.tailFraction, given.tailLimit));

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { characterCount } from '../../log/measurement-arithmetic.ts';
 import { clearOperation, clipOperation } from '../../log/operations.ts';
 import type { Operation } from '../plan.ts';
-import { isFinished, isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
+import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
 import type { Reducer } from './reducer.ts';
 import { reducer } from './reducer.ts';
@@ -84,7 +84,7 @@ export function defineReducer<Options extends z.ZodType>(definition: {
       const byId = new Map(positions.map((position) => [state.table.at(position).id, position]));
       const entries = positions.map((position) => reducibleEntry(state, draft, position));
       for (const change of plan({ entries, tokens: Math.ceil(draft.tokens), goal: Math.floor(goal) }, given)) {
-        if (isFinished(draft, goal)) return;
+        if (draft.tokens <= goal) return;
         const position = byId.get(change.id);
         if (position === undefined) throw new ReducerError(`${name} changed ${change.id}, which it was not given`);
         tryOperation(state, draft, position, operationFor(state, draft, { change, position, name }));

@@ -82,7 +82,7 @@ export const WOLFFISH_POLICY = definePolicy({
     strip: '[Screenshot analyzed — image omitted from context]',
   },
   continuation: 'always',
-  continuationPrompts: STATE_CONTINUATIONS,
+  continuationText: STATE_CONTINUATIONS,
   lasts: 'turn',
   toolsOneByOne: true,
   runtimeNote: BATCH_ADVICE,

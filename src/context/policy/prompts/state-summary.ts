@@ -1,5 +1,5 @@
 import { LINES } from '../../log/frames.ts';
-import type { ContinuationPrompts, Prompt, SummaryPrompts, SummarySection } from '../policy.ts';
+import type { ContinuationTexts, Prompt, SummaryPrompts, SummarySection } from '../policy.ts';
 
 /**
  * The five sections of seeds/wolffish.md, with what its code asks for besides: results with each
@@ -77,23 +77,15 @@ export const STATE_NOTICE =
   'completed and what remains. Continue where you left off. Do NOT produce final output until ALL steps are complete.]';
 
 /** Without these words models take a shorter context for a finished task: of 43 e-mails, 30 were read. */
-export const STATE_CONTINUATIONS: ContinuationPrompts = {
-  afterSummary: {
-    name: 'state-summary.status',
-    version: 2,
-    text:
-      `${LINES.stateStatus} Context was compacted. The messages above contain truncated versions of older content. This summary ` +
-      'captures the full conversation state. Continue where you left off. Do NOT produce final output until ALL steps are ' +
-      'complete. Do NOT re-do completed work.]',
-  },
-  afterExtract: {
-    name: 'state-summary.extract-status',
-    version: 1,
-    text:
-      `${LINES.stateStatus} The lines above were taken from the originals by a program. Continue where you left off. Do NOT produce ` +
-      'final output until ALL steps are complete. Do NOT re-do completed work.]',
-  },
-  withoutSummary: { name: 'state-summary.notice', version: 1, text: STATE_NOTICE },
+export const STATE_CONTINUATIONS: ContinuationTexts = {
+  afterSummary:
+    `${LINES.stateStatus} Context was compacted. The messages above contain truncated versions of older content. This summary ` +
+    'captures the full conversation state. Continue where you left off. Do NOT produce final output until ALL steps are ' +
+    'complete. Do NOT re-do completed work.]',
+  afterExtract:
+    `${LINES.stateStatus} The lines above were taken from the originals by a program. Continue where you left off. Do NOT produce ` +
+    'final output until ALL steps are complete. Do NOT re-do completed work.]',
+  withoutSummary: STATE_NOTICE,
 };
 
 /** Advice only; nothing enforces it. */
