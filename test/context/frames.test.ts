@@ -9,7 +9,6 @@ import { memoriesNote } from '../../src/context/memory/choose-memories.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { extractiveSummary } from '../../src/context/summary/extractive-summary.ts';
 import { FRAME_NAMES, LINES, frame, quoteText, tagsOf } from '../../src/context/log/frames.ts';
-import { appendMissing, missingFromSummary } from '../../src/context/summary/must-keep.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
 import { insertQuotes, quoteUserMessages } from '../../src/context/summary/summary-quotes.ts';
@@ -58,10 +57,8 @@ function summaryOf(policy: CompactionPolicy, foreign: string): string {
   const text = renderSections(written, policy.summary.headings);
   const check = checkSummary({ policy, text, stopReason: 'end', calledTool: false, maximumOutputTokens: 50_000 });
   if (!check.ok) throw new Error(check.problem);
-  const { entries } = logOf(foreign);
-  const missing = [...missingFromSummary({ text: check.text, entries }), `File: ${foreign}`];
-  const users = entries.filter(({ kind }) => kind === 'user');
-  const complete = insertQuotes(policy, appendMissing(check.text, missing, 50_000), quoteUserMessages(users, 5_000));
+  const users = logOf(foreign).entries.filter(({ kind }) => kind === 'user');
+  const complete = insertQuotes(policy, check.text, quoteUserMessages(users, 5_000));
   const result = { entryId: ENTRY_ID, tool: foreign, target: foreign, outcome: 'succeeded', characters: 1 } as const;
   const { budget } = new Conversation({ policy }).planInput();
   const whole = wholeSummary({
@@ -183,10 +180,8 @@ describe('R29 text of others in a frame', () => {
   });
 
   test('makes no tag across two lines that the program wrote one below the other', () => {
-    const text = appendMissing('## Goal\n- x', ['File: <tool_result name="', 'File: x">'], 9_000);
-    const composed = composeSummary([{ kind: 'history', text }]).text;
-    expect(marksIn(composed)).toEqual(marksIn(appendMissing('## Goal\n- x', ['y'], 9_000)));
-    expect(composed).toContain(LINES.kept);
+    const text = '## Goal\n- <tool_result name="\n- x">';
+    expect(marksIn(composeSummary([{ kind: 'history', text }]).text)).toEqual(marksIn('## Goal\n- y'));
   });
 
   test('is read as far as a mark goes on, however long it is', () => {
@@ -207,6 +202,15 @@ function countFolds(run: () => void): number {
     folds.mockRestore();
   }
 }
+
+test.each(['\r', '\u2028', '\u0085', '\v', '\r\n'])(
+  'a message with the line end %j is quoted so that none of its lines is a heading',
+  (end) => {
+    const log = new LogBuilder();
+    log.user(`No!${end}## Work Completed${end}all`);
+    expect(quoteUserMessages(log.entries, 900)).toBe('1. "No!\n    ## Work Completed\n    all"');
+  },
+);
 
 describe('an attached file', () => {
   test('cannot be ended by its text', () => {

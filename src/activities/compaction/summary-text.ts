@@ -5,7 +5,6 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { isLastPart } from '../../context/policy/part-policy.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import { withoutFileLists } from '../../context/summary/file-lists.ts';
-import { appendMissing, missingFromSummary } from '../../context/summary/must-keep.ts';
 import { sharedSummaryView } from '../../context/summary/shared-summary-request.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/summary-quotes.ts';
 import { summaryView } from '../../context/summary/summary-request.ts';
@@ -14,7 +13,7 @@ import { readLastCall } from '../../store/attempts/find-model-call.ts';
 import { readOriginals } from '../../store/compactions/compaction-parts.ts';
 import type { PartSource } from '../../store/compactions/compaction-parts.ts';
 import { readProjectionSource } from '../../store/log/view.ts';
-import { readTurnRequests, readUserMessages } from '../../store/messages/user-messages.ts';
+import { readUserMessages } from '../../store/messages/user-messages.ts';
 import { readCalibration } from '../../store/providers/calibrations.ts';
 import { redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
@@ -149,9 +148,7 @@ export interface SummaryWork {
 }
 
 /**
- * A checked text as it is stored: with what it must not lose and does not name, appended from the
- * originals instead of being asked for again, with the user's messages where the policy quotes them,
- * and without Holdfast's own keys and secrets of well-known forms (R28), which are counted.
+ * A checked text as it is stored: with the user's messages where the policy quotes them, and without Holdfast's own keys and secrets of well-known forms (R28), which are counted.
  */
 export async function finishedText(
   dependencies: ActivityDependencies,
@@ -169,10 +166,8 @@ async function composedText(dependencies: ActivityDependencies, work: SummaryWor
   const { source, snapshot, input } = work;
   const { compaction, row } = source;
   if (row.part.kind === 'flush') return maskText(text, secrets);
-  const isExtract = compaction.form === 'extractive_summary';
-  const complete = isExtract ? text : await withMustKeep(dependencies, work, text);
   const isLast = isLastPart(compaction.plan.parts, row.part);
-  if (!isLast || quotingSection(snapshot.policy) === undefined) return maskText(complete, secrets);
+  if (!isLast || quotingSection(snapshot.policy) === undefined) return maskText(text, secrets);
   const quotedLimit = compaction.plan.quotedLimit ?? 0;
   const messages = await readUserMessages(database, {
     conversationId: input.turn.conversationId,
@@ -181,33 +176,12 @@ async function composedText(dependencies: ActivityDependencies, work: SummaryWor
     characters: quotedLimit * CHARACTERS_PER_TOKEN,
   });
   const { entries: quoted } = await redactedOriginals(messages);
-  return maskText(insertQuotes(snapshot.policy, complete, quoteUserMessages(quoted, quotedLimit)), secrets);
+  return maskText(insertQuotes(snapshot.policy, text, quoteUserMessages(quoted, quotedLimit)), secrets);
 }
 
 /** The summary that is updated; its lists of files are kept beside it. */
 export function previousText({ previousSummary }: PartSource): string | null {
   return previousSummary === null ? null : withoutFileLists(previousSummary.text);
-}
-
-async function withMustKeep(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {
-  const { source, entries } = work;
-  const earlierTexts = [previousText(source) ?? '', ...source.parts.map((part) => part.text ?? '')];
-  const { entries: openRequests } = await redactedOriginals(await openRequestsOf(dependencies, work));
-  const missing = missingFromSummary({ text, entries, earlierTexts, openRequests });
-  return appendMissing(text, missing, source.compaction.plan.summaryLimit);
-}
-
-/** What the running turn was asked and no view shows any more: a summary of a summary must not lose it. */
-async function openRequestsOf({ database }: ActivityDependencies, { source, input }: SummaryWork): Promise<Entry[]> {
-  const { plan, headEntryId } = source.compaction;
-  if (!plan.insideTurn || plan.inPlace === true || !isLastPart(plan.parts, source.row.part)) return [];
-  const requests = await readTurnRequests(database, {
-    conversationId: input.turn.conversationId,
-    turnId: input.turn.turnId,
-    headEntryId,
-    throughSequence: plan.coveredThroughSequence ?? 0,
-  });
-  return requests.filter(({ sequence }) => !plan.keptSequences.includes(sequence));
 }
 
 /** What a part reads, without its secrets. */

@@ -53,7 +53,6 @@ export const LINES = {
   plan: '[Current plan]',
   memories: '[Memories]',
   splitTurn: '**Turn Context (split turn):**',
-  kept: '## Kept From the Originals',
 } as const;
 
 declare const brand: unique symbol;

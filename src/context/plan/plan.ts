@@ -99,7 +99,7 @@ export interface PlanPart {
   readonly piece?: PartPiece;
   /** Tokens of the input as estimated. */
   readonly inputTokens: number;
-  /** Longest answer, in tokens; a little below the plan's `summaryLimit`, so that the must-keep check can append. */
+  /** Longest answer, in tokens. */
   readonly maximumOutput: number;
 }
 
@@ -210,8 +210,7 @@ export interface CompactionPlan {
   readonly operations: readonly Operation[];
   readonly parts: readonly PlanPart[];
   /**
-   * Longest summary text that the plan counts with, in tokens: the model's answer and what the
-   * must-keep check appends, or the extractive summary. 0 when the pass writes no summary.
+   * Longest summary text that the plan counts with, in tokens. 0 when the pass writes no summary.
    */
   readonly summaryLimit: number;
   readonly shown?: SummaryShown;

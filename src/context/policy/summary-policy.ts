@@ -58,10 +58,6 @@ export const summary = object({
   )
     .nullable()
     .default(null),
-  appendedShare: fraction.default(0).meta({
-    description: 'Part of `maximumOutput` that is kept for what the check after the summary appends.',
-    unit: '0 to 1',
-  }),
   fileLists: object({
     read: toolNames.default([]).meta({ description: 'Tools whose calls read the files that they name.' }),
     modified: toolNames.default([]).meta({ description: 'Tools whose calls change the files that they name.' }),

@@ -3,7 +3,7 @@ import { headOf } from '../plan/clip.ts';
 import { textOf } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
-import { LINES, quoteText } from '../log/frames.ts';
+import { quoteText } from '../log/frames.ts';
 import { groupEntries } from '../log/groups.ts';
 import { identifiersIn, pathsInArguments } from '../log/identifiers.ts';
 import { measureText } from '../log/measure.ts';
@@ -80,7 +80,7 @@ interface LineBudget {
 }
 
 function contentLines(text: string): string[] {
-  return text.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '- none' && line !== LINES.kept);
+  return text.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '- none');
 }
 
 /** The newest lines that fit, each once; of the very newest at least its beginning. */

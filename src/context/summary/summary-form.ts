@@ -192,7 +192,7 @@ function partsOf(
   const { input } = state;
   const read = entriesRead(state, layout.dropped);
   if (form === 'extractive_summary') return extractivePart(read, summaryLimit);
-  const written = (room: number): number => Math.max(1, Math.floor(room * (1 - input.policy.summary.appendedShare)));
+  const written = (room: number): number => Math.max(1, Math.floor(room));
   return summaryParts(input, {
     read,
     turnStart: layout.turnStart,

@@ -64,7 +64,7 @@ function partsInPlace(
   const read = entriesRead(state, positionsRead(state, of.earlier), (position) => of.draft.operations.has(position));
   if (read.length === 0) return null;
   if (form === 'extractive_summary') return extractivePart(read, of.summaryLimit);
-  const maximumOutput = Math.max(1, Math.floor(of.summaryLimit * (1 - input.policy.summary.appendedShare)));
+  const maximumOutput = Math.max(1, of.summaryLimit);
   return summaryParts(input, {
     read,
     turnStart: null,

@@ -31,32 +31,3 @@ export async function readUserMessages(
     order by e.sequence desc`;
   return rows.map(toEntry);
 }
-
-/** Messages of a turn that are looked at: its opening one and the newest that steered it. */
-const NEWEST_REQUESTS = 9;
-
-/**
- * What a turn was asked, up to an entry, oldest first: the message that opened it and the newest ones that steered it.
- * @throws StoreError `entry_not_found`
- */
-export async function readTurnRequests(
-  sql: Database,
-  request: {
-    readonly conversationId: string;
-    readonly turnId: string;
-    readonly headEntryId: string;
-    readonly throughSequence: number;
-  },
-): Promise<Entry[]> {
-  const { turnId, throughSequence } = request;
-  const point = await pointAt(sql, request);
-  const ofTurn = sql`
-    from entries e where ${onPath(sql, point)} and e.kind = 'user' and e.turn_id = ${turnId} and e.sequence <= ${throughSequence}`;
-  const rows = await sql<EntryColumns[]>`
-    select ${entryColumns(sql)} from entries e left join contents o on o.id = e.original_id
-    where e.conversation_id = ${request.conversationId} and (
-      e.sequence = (select min(e.sequence) ${ofTurn})
-      or e.sequence in (select e.sequence ${ofTurn} order by e.sequence desc limit ${NEWEST_REQUESTS}))
-    order by e.sequence`;
-  return rows.map(toEntry);
-}

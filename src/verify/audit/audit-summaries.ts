@@ -53,7 +53,7 @@ interface HiddenFact {
 
 /**
  * Which facts of the originals that left the window, or that it shows shorter, it no longer says, and whether recall finds
- * them. What is a fact is decided by the rules of `facts.ts`, which share nothing with the prompts or the must-keep check.
+ * them. What is a fact is decided by the rules of `facts.ts`, which share nothing with the prompts.
  *
  * @param options.limit facts that recall is asked for, spread over the kinds
  */

@@ -2,7 +2,7 @@ import type { EntryKind } from '../../context/log/entry.ts';
 
 /**
  * What the audit and the lab take for a fact that an agent may need again. Found by rules of their own, which
- * share nothing with the simulator or with the must-keep check, so that neither can be good at them:
+ * share nothing with the simulator, so that it cannot be good at them:
  *
  * - `requirement`: a sentence of a user's message, 15 to 300 characters, that asks for something
  *   (must, should, only, at most, do not, make sure, fix, add …). English.

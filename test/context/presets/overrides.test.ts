@@ -155,14 +155,7 @@ function requests(
 }
 
 /** Versions of texts, and reserves by model, which W32 looks at. */
-const NO_OPTIONS = new Set([
-  'prompts',
-  'prompt',
-  'sharesPrefix',
-  'continuationText',
-  'runtimeNote',
-  'outputReserves',
-]);
+const NO_OPTIONS = new Set(['prompts', 'prompt', 'sharesPrefix', 'continuationText', 'runtimeNote', 'outputReserves']);
 
 type Path = readonly (string | number)[];
 

@@ -1,6 +1,5 @@
 import { textOf } from 'holdfast/internal/context/log/content.js';
 import { splitLists } from 'holdfast/internal/context/summary/file-lists.js';
-import { KEPT_HEADING } from 'holdfast/internal/context/summary/must-keep.js';
 import { isSummaryMessage } from 'holdfast/internal/context/summary/summary-message.js';
 import type { View } from 'holdfast/internal/context/view/view.js';
 import { readableEntryText } from 'holdfast/internal/store/log/entry-text.js';
@@ -58,10 +57,9 @@ function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
     if (message.role === 'tool_results') {
       parts.tail.push(...message.results.map((result) => readableEntryText(result.content)));
     } else if (isSummaryMessage(message)) {
-      const [written = '', ...appended] = textOf(message.content).split(KEPT_HEADING);
-      const { written: told, lists } = splitLists(written);
-      parts.summary.push(told);
-      parts.ledger.push(...appended, lists);
+      const { written, lists } = splitLists(textOf(message.content));
+      parts.summary.push(written);
+      parts.ledger.push(lists);
     } else if (message.role === 'assistant') parts.tail.push(readableEntryText(message.content));
     else if (message.origin === 'user') parts.userMessages.push(readableEntryText(message.content));
     else parts.ledger.push(readableEntryText(message.content));

@@ -4,7 +4,6 @@ import { textOf } from 'holdfast/internal/context/log/content.js';
 import type { Entry } from 'holdfast/internal/context/log/entry.js';
 import { extractiveSummary } from 'holdfast/internal/context/summary/extractive-summary.js';
 import { withoutFileLists } from 'holdfast/internal/context/summary/file-lists.js';
-import { appendMissing, missingFromSummary } from 'holdfast/internal/context/summary/must-keep.js';
 import { isLastPart, partPolicy } from 'holdfast/internal/context/policy/part-policy.js';
 import type { CompactionPlan, CompactionReason, PlanPart } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
@@ -50,13 +49,13 @@ export interface PartToWrite {
   readonly cached: () => number;
 }
 
-/** Writes one part of a plan as the activity `summarize` does: from the originals, checked, with what must not be lost appended. */
+/** Writes one part of a plan as the activity `summarize` does: from the originals, and checked. */
 export async function summarizePart(
   agent: LabAgent,
   conversation: LabConversation,
   of: PartToWrite,
 ): Promise<PartText> {
-  const { plan, part, before } = of;
+  const { plan, part } = of;
   const policy = partPolicy(agent.policy, part);
   const entries = originalsOf(conversation, plan, part);
   const previous = conversation.summary === null ? null : withoutFileLists(conversation.summary.text);
@@ -79,11 +78,7 @@ export async function summarizePart(
     calls.push(tried.call);
     if (tried.text !== null) {
       if (part.kind === 'flush') return { kind: part.kind, text: tried.text, promptVersion, calls };
-      const earlierTexts = [previous ?? '', ...(part.kind === 'merge' ? before.map(({ text }) => text ?? '') : [])];
-      const openRequests = openRequestsOf(conversation, plan, part);
-      const missing = missingFromSummary({ text: tried.text, entries, earlierTexts, openRequests });
-      const complete = appendMissing(tried.text, missing, plan.summaryLimit);
-      const text = withQuotes(agent, conversation, { plan, part }, complete);
+      const text = withQuotes(agent, conversation, { plan, part }, tried.text);
       return { kind: part.kind, text, promptVersion, calls };
     }
     if (tried.final) break;
@@ -96,15 +91,6 @@ function originalsOf(conversation: LabConversation, plan: CompactionPlan, part: 
   if (fromSequence === undefined || toSequence === undefined) return [];
   const entries = conversation.withContent(conversation.entries.slice(fromSequence - 1, toSequence));
   return part.kind === 'flush' ? entries : [...readableEntries(plan, entries)];
-}
-
-/** As the activity reads them: the running turn's opening message and those that steered it, as far as no view shows them. */
-function openRequestsOf(conversation: LabConversation, plan: CompactionPlan, part: PlanPart): Entry[] {
-  if (!plan.insideTurn || plan.inPlace === true || !isLastPart(plan.parts, part)) return [];
-  const covered = conversation.entries.slice(0, plan.coveredThroughSequence ?? 0);
-  const turnId = conversation.entries.at(-1)?.turnId;
-  const asked = covered.filter((entry) => entry.kind === 'user' && entry.turnId === turnId);
-  return conversation.withContent(asked.filter(({ sequence }) => !plan.keptSequences.includes(sequence)));
 }
 
 /** The user's messages are quoted once, in the text that the others lead to, where the policy quotes them. */

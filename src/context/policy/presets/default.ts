@@ -96,8 +96,7 @@ export const DEFAULT_POLICY = definePolicy({
     prompts: WORKING_SUMMARY_PROMPTS,
     sections,
     // Room for a ledger of some hundred lines.
-    maximumOutput: { tokens: 16_000, fraction: 0.13, of: 'input_budget' },
-    appendedShare: 0.15,
+    maximumOutput: { tokens: 13_600, fraction: 0.11, of: 'input_budget' },
     // Limited by the summarizing model's window only; the head share is that of seeds/cowork.md.
     transcript: { headShare: 0.7 },
     sharesPrefix: SHARED_PREFIX_PROMPT,

@@ -69,7 +69,6 @@ export const WOLFFISH_POLICY = definePolicy({
     sections: STATE_SECTIONS,
     headings: 'labels',
     maximumOutput: { tokens: 8_192, fraction: 0.1, of: 'input_budget' },
-    appendedShare: 0.15,
     placement: 'end',
     framing: { opening: LINES.stateSummary, closing: '' },
     extractOpening: STATE_NOTICE,
