@@ -17,7 +17,7 @@ import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
 import { continuationContent, continuationWords } from '../../src/context/view/continuation.ts';
-import { measureSummary, presentationOf } from '../../src/context/summary/summary-message.ts';
+import { measureSummary } from '../../src/context/summary/summary-message.ts';
 import type { AgentView, View } from '../../src/context/view/view.ts';
 
 export function text(value: string): ContentPart[] {
@@ -211,7 +211,7 @@ export class Conversation {
     const { reasoning, changedThroughSequence } = options;
     return projectView({
       agent: AGENT,
-      presentation: presentationOf(this.policy),
+      question: this.policy.summary.question,
       entries: reasoning === undefined ? this.needed() : this.needed().map((entry) => beginningWith(reasoning, entry)),
       summary: this.summary,
       operations: this.operations,
@@ -234,7 +234,7 @@ export class Conversation {
         firstKeptSequence: plan.firstKeptSequence,
         coveredThroughSequence: plan.coveredThroughSequence,
         keptSequences: plan.keptSequences,
-        measurements: measureSummary(summaryText, presentationOf(this.policy), plan.shown?.framing),
+        measurements: measureSummary(summaryText, this.policy.summary.question, plan.shown?.framing),
         ...definedOf({ shown: plan.shown, inPlace: plan.inPlace }),
         text: summaryText,
       };

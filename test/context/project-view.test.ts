@@ -5,7 +5,7 @@ import type { SummaryInForce } from '../../src/context/plan/plan.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
 import { OPENCODE_POLICY } from '../../src/context/policy/presets/opencode.ts';
 import { sortedKeys } from '../../src/context/view/system-text.ts';
-import { isSummaryMessage, presentationOf, summaryContent } from '../../src/context/summary/summary-message.ts';
+import { isSummaryMessage, summaryContent } from '../../src/context/summary/summary-message.ts';
 import type { ProjectionInput, View } from '../../src/context/view/view.ts';
 import { AGENT, LogBuilder, prose, text, viewText } from './builders.ts';
 import { expectPaired } from './view-checks.ts';
@@ -191,13 +191,13 @@ describe('projectView', () => {
     const log = new LogBuilder();
     log.user('a');
     const kept = log.user('b');
-    const presentation = presentationOf(OPENCODE_POLICY);
-    const view = project(log, { summary: summaryAt(kept.sequence), presentation });
+    const { question: asked } = OPENCODE_POLICY.summary;
+    const view = project(log, { summary: summaryAt(kept.sequence), question: asked });
     const [question, answer] = view.messages;
     expect(question).toMatchObject({ role: 'user', origin: 'summary', content: text('What did we do so far?') });
     expect(answer).toMatchObject({ role: 'assistant', turnId: '', callNumber: 0, content: text('THE SUMMARY') });
     log.answer('done');
-    const shown = project(log, { summary: summaryAt(kept.sequence), presentation }).messages;
+    const shown = project(log, { summary: summaryAt(kept.sequence), question: asked }).messages;
     expect(shown.map(isSummaryMessage)).toEqual([true, true, false, false]);
   });
 

@@ -16,6 +16,9 @@ log.answer('Pump four is the one that leaks.');
 const ENTRIES = log.entries;
 const AGENT = { instructions: 'You are a plumber.', rules: [], tools: [] };
 const SHOWN = { agent: AGENT, entries: ENTRIES, summary: null, operations: [] };
+const SHORTENED = ENTRIES.slice(2, 3).map(
+  ({ id, measurements }) => ({ kind: 'clear', entryId: id, measurements }) as const,
+);
 const PART = { number: 1, wave: 1, kind: 'history', inputTokens: 10, maximumOutput: 1_000 } as const;
 
 function input(overrides: Partial<SharedRequestInput> = {}): SharedRequestInput {
@@ -57,18 +60,8 @@ describe('R27 a summary behind the last request', () => {
     expect(text).not.toContain('You are a plumber.');
   });
 
-  test('quotes the originals of what the view shows shortened, and gives way to a transcript where they do not fit', () => {
-    const [, , result] = ENTRIES;
-    if (result === undefined) throw new TypeError('the entry is there');
-    const operations = [{ kind: 'clear', entryId: result.id, measurements: result.measurements }] as const;
-    const shown = { ...SHOWN, operations };
-    expect(orderOf(sharedSummaryView(input({ shown })))).toContain('the whole of a long log');
-    const measurements = { ...result.measurements, letters: 1_000_000 };
-    const entries = [...ENTRIES.slice(0, 2), { ...result, measurements }];
-    expect(sharedSummaryView(input({ shown, entries }))).toBeNull();
-  });
-
   test.each([
+    ['the view shows an entry shortened', { shown: { ...SHOWN, operations: SHORTENED } }],
     ['the answer and its thinking do not fit beside it', { thinkingRoom: 31_000 }],
     ['the document of the preset has a transcript', { policy: PI_POLICY }],
     ['the provider refused the last request', { reason: 'overflow' }],

@@ -1,3 +1,4 @@
+import { MEASUREMENT_NAMES } from './measurements.ts';
 import type { Measurements } from './measurements.ts';
 
 export const NO_MEASUREMENTS: Measurements = {
@@ -40,36 +41,13 @@ export function sumMeasurements(all: Iterable<Measurements>): Measurements {
 
 /** Exact; parts of a sum can be taken out again. May turn negative when `right` is no part of `left`. */
 export function subtractMeasurements(left: Measurements, right: Measurements): Measurements {
-  return {
-    letters: left.letters - right.letters,
-    symbols: left.symbols - right.symbols,
-    spaces: left.spaces - right.spaces,
-    whitespaceRuns: left.whitespaceRuns - right.whitespaceRuns,
-    ideographs: left.ideographs - right.ideographs,
-    dense: left.dense - right.dense,
-    bytes: left.bytes - right.bytes,
-    images: left.images - right.images,
-    imagePatches: left.imagePatches - right.imagePatches,
-    documentPages: left.documentPages - right.documentPages,
-    frames: left.frames - right.frames,
-  };
+  return addMeasurements(left, scaleMeasurements(right, -1));
 }
 
 /** Each number times `factor`, rounded: what a share of a content measures when it is like the whole. */
 export function scaleMeasurements(measurements: Measurements, factor: number): Measurements {
-  return {
-    letters: Math.round(measurements.letters * factor),
-    symbols: Math.round(measurements.symbols * factor),
-    spaces: Math.round(measurements.spaces * factor),
-    whitespaceRuns: Math.round(measurements.whitespaceRuns * factor),
-    ideographs: Math.round(measurements.ideographs * factor),
-    dense: Math.round(measurements.dense * factor),
-    bytes: Math.round(measurements.bytes * factor),
-    images: Math.round(measurements.images * factor),
-    imagePatches: Math.round(measurements.imagePatches * factor),
-    documentPages: Math.round(measurements.documentPages * factor),
-    frames: Math.round(measurements.frames * factor),
-  };
+  const scaled = MEASUREMENT_NAMES.map((name) => [name, Math.round(measurements[name] * factor)] as const);
+  return Object.assign({}, NO_MEASUREMENTS, Object.fromEntries(scaled));
 }
 
 /** Whether a content shows images or pages. */

@@ -7,7 +7,7 @@ import { measureContent, measureText } from './measure.ts';
 import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
 import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from '../view/placeholders.ts';
-import type { PlaceholderOptions } from '../view/placeholders.ts';
+import type { RecallOptions } from '../view/placeholders.ts';
 import type { Operation } from '../plan/plan.ts';
 
 /** Above this the length alone decides; counting classes of a megabyte at each projection would cost. Characters. */
@@ -22,7 +22,7 @@ const LONG_ENOUGH_TO_COMPARE_LENGTHS = 20_000;
 export function applyOperation(
   entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
   operation: Operation,
-  options: PlaceholderOptions = {},
+  options: RecallOptions = {},
 ): ContentPart[] {
   const changed = change(entry, operation, options);
   return isLarger(changed, entry.content) ? [...entry.content] : changed;
@@ -31,7 +31,7 @@ export function applyOperation(
 function change(
   entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
   operation: Operation,
-  options: PlaceholderOptions,
+  options: RecallOptions,
 ): ContentPart[] {
   switch (operation.kind) {
     case 'clip':
@@ -52,7 +52,7 @@ function change(
   }
 }
 
-function stripMedia(entry: Pick<Entry, 'id' | 'content'>, options: PlaceholderOptions): ContentPart[] {
+function stripMedia(entry: Pick<Entry, 'id' | 'content'>, options: RecallOptions): ContentPart[] {
   const marker = strippedContentText(entry.id, options);
   const isMedia = (part: ContentPart): part is ImagePart | FilePart => part.type === 'image' || part.type === 'file';
   if (marker !== undefined) return [{ type: 'text', text: marker }, ...entry.content.filter((part) => !isMedia(part))];
@@ -61,8 +61,9 @@ function stripMedia(entry: Pick<Entry, 'id' | 'content'>, options: PlaceholderOp
   );
 }
 
-function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options: PlaceholderOptions): string {
-  if (options.clearedResult !== undefined) return options.clearedResult;
+function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options: RecallOptions): string {
+  const own = options.texts?.clear;
+  if (own !== undefined) return own;
   const characters = clippableCharacters(entry.content);
   return clearedResultText({ entryId: entry.id, toolName: entry.toolName ?? 'a tool', characters }, options);
 }
@@ -76,10 +77,10 @@ function isLarger(changed: readonly ContentPart[], original: readonly ContentPar
 /**
  * A clear, measured from the outline alone.
  *
- * @param placeholder the policy's own words for a cleared result. Default: `null`, a line that names result and way back
+ * @param placeholder the policy's own words for a cleared result. Default: a line that names result and way back
  */
-export function clearOperation(entry: EntryOutline, placeholder: string | null = null): Operation {
-  if (placeholder !== null) {
+export function clearOperation(entry: EntryOutline, placeholder?: string): Operation {
+  if (placeholder !== undefined) {
     return { entryId: entry.id, kind: 'clear', measurements: { ...measureText(placeholder), frames: 1 } };
   }
   if (entry.kind === 'note') return { entryId: entry.id, kind: 'clear', measurements: NO_MEASUREMENTS };

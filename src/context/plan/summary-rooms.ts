@@ -4,7 +4,7 @@ import type { NoteSlot } from '../log/entry.ts';
 import { tokensOf } from './planning-state.ts';
 import type { PlanningState } from './planning-state.ts';
 import { LEDGER_LINE_TOKENS, ledgerSize } from '../summary/result-ledger.ts';
-import { measureSummary, presentationOf, summaryFraming } from '../summary/summary-message.ts';
+import { measureSummary, summaryFraming } from '../summary/summary-message.ts';
 
 export type SummaryForm = Extract<CompactionForm, 'summary' | 'shorter_summary' | 'extractive_summary'>;
 
@@ -91,7 +91,7 @@ export function frameTokens(state: PlanningState, form: SummaryForm): number {
 function framingTokens(state: PlanningState, form: SummaryForm): number {
   const { policy } = state.input;
   const framing = summaryFraming(policy, form, idToOpen(state, state.table.length - 1));
-  return tokensOf(state, measureSummary('', presentationOf(policy), framing));
+  return tokensOf(state, measureSummary('', policy.summary.question, framing));
 }
 
 /** What the summary in force says takes, without what the program puts around it. Where no result is in the view, none is taken to be listed. */

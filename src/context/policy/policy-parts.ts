@@ -85,6 +85,9 @@ export const placeholderTexts = object({
   strip: z.string().min(1).exactOptional().meta({
     description: 'Stands once where images are gone.',
   }),
+  clear: z.string().min(1).exactOptional().meta({
+    description: 'Stands for a cleared tool result.',
+  }),
 });
 
 /** What a section is for, so that a summary can be written without a model. */

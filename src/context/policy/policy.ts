@@ -157,7 +157,8 @@ export const policyShape = {
   }),
   namedBlocks: z.boolean().default(false).meta({ description: 'Whether the system prompt is made of named blocks.' }),
   placeholders: placeholderTexts.nullable().default(null).meta({
-    description: 'Words that stand for what is clipped or stripped; `null` for the built-in ones.',
+    description:
+      'Words that stand for what is clipped, stripped or cleared; `null` for the built-in ones, which say how to get it back.',
   }),
   minimumGain: fraction.default(0.1).meta({
     description: 'A compaction that frees less of the window counts as failed.',

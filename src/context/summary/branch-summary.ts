@@ -3,8 +3,8 @@ import { estimateTokens } from '../log/estimate.ts';
 import { frame } from '../log/frames.ts';
 import { measureText } from '../log/measure.ts';
 import type { Calibration } from '../plan/plan.ts';
-import { CHECKPOINT_PROMPTS } from '../policy/prompts/checkpoint.ts';
-import type { CompactionPolicy, Prompt, SummarySection } from '../policy/policy.ts';
+import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS } from '../policy/prompts/checkpoint.ts';
+import type { CompactionPolicy, Prompt } from '../policy/policy.ts';
 import { headingList } from './summary-request.ts';
 import { transcriptText } from './transcript.ts';
 import type { View } from '../view/view.ts';
@@ -36,22 +36,8 @@ Use exactly these headings, in this order. Under a heading with nothing to recor
 Keep each line short. Copy file paths, function names, identifiers, numbers and error messages exactly.`,
 };
 
-const SECTIONS: readonly SummarySection[] = [
-  { title: 'Goal', subject: 'requests', instruction: 'What the user was trying to accomplish on this branch.' },
-  {
-    title: 'Constraints & Preferences',
-    subject: 'decisions',
-    instruction: '- Requirements, constraints and preferences that the user named, in exact words.',
-  },
-  {
-    title: 'Progress',
-    subject: 'progress',
-    instruction:
-      '### Done\n- [x] Completed tasks and changes, each with its result\n### In Progress\n- [ ] Work that was left unfinished\n### Blocked\n- What kept the work from going on, if anything',
-  },
-  { title: 'Key Decisions', subject: 'decisions', instruction: '- **Decision**: rationale and context' },
-  { title: 'Next Steps', subject: 'open', instruction: '1. What should happen next to continue this work, in order' },
-];
+/** Those of a checkpoint but the last: what the work needs to go on is not known here. */
+const SECTIONS = CHECKPOINT_SECTIONS.slice(0, -1);
 
 /** A policy whose summaries are those of branches, for the checks and forms that every summary passes. */
 export function branchPolicy(policy: CompactionPolicy): CompactionPolicy {

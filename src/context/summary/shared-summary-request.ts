@@ -1,12 +1,10 @@
 import type { Measurements } from '../log/measurements.ts';
 import { estimateTokens } from '../log/estimate.ts';
-import { frame } from '../log/frames.ts';
 import { measureText } from '../log/measure.ts';
 import { projectChecked } from '../plan/check-pinned.ts';
 import type { CompactionPlan, CompactionReason } from '../plan/plan.ts';
 import { measureView } from '../view/measure-view.ts';
 import type { ProjectionInput } from '../view/view.ts';
-import { transcriptText } from './transcript.ts';
 import { instructionText, summaryRequestLimit } from './summary-request.ts';
 import type { SummaryRequest, SummaryRequestInput } from './summary-request.ts';
 
@@ -34,7 +32,7 @@ export interface SharedRequest extends SummaryRequest {
 
 /**
  * The last request up to the cut, with the order to summarize behind it: the provider has all but the order in its cache.
- * `null` where a transcript is to be asked: the request would not fit, the provider refused the last one, the plan has several parts, or the model went on with its work when it was asked this way.
+ * `null` where a transcript is to be asked: the request would not fit or shows entries shortened, the provider refused the last one, the plan has several parts, or the model went on with its work when it was asked this way.
  */
 export function sharedSummaryView(input: SharedRequestInput): SharedRequest | null {
   const { policy, plan, part, entries, shown, calibration } = input;
@@ -42,30 +40,21 @@ export function sharedSummaryView(input: SharedRequestInput): SharedRequest | nu
   const last = entries.at(-1);
   if (prompt === null || last === undefined || input.failures > 0 || input.reason === 'overflow') return null;
   if (plan.form !== 'summary' || plan.inPlace === true || plan.parts.length > 1) return null;
+  // A summary is made from originals.
+  const shortened = new Set(shown.operations.filter(({ kind }) => kind !== 'strip').map(({ entryId }) => entryId));
+  if (entries.some(({ id }) => shortened.has(id))) return null;
   const dropped = { ...shown, entries: shown.entries.filter(({ sequence }) => sequence <= last.sequence) };
   const sharedTokens = estimateTokens(measureView({ ...dropped, fixed: input.fixed }), calibration);
   const order = instructionText({ ...input, parts: plan.parts, previousSummary: null }, prompt, null);
   const limit = summaryRequestLimit(input.summarizer, part.maximumOutput + input.thinkingRoom);
-  const room = limit - sharedTokens - estimateTokens(measureText(order), calibration);
-  const originals = hiddenOriginals(input, room);
-  if (originals === null) return null;
-  const text = originals + order;
+  if (sharedTokens + estimateTokens(measureText(order), calibration) > limit) return null;
   const { messages, ...view } = projectChecked(dropped);
   return {
-    view: { ...view, messages: [...messages, { role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
+    view: {
+      ...view,
+      messages: [...messages, { role: 'user', content: [{ type: 'text', text: order }], origin: 'note' }],
+    },
     promptVersion: `${prompt.name}@${prompt.version}`,
     sharedTokens,
   };
-}
-
-/** What the view shows shortened of the entries to summarize, for a summary is made from originals; `null` where that does not fit. */
-function hiddenOriginals({ entries, shown, calibration, policy }: SharedRequestInput, room: number): string | null {
-  const shortened = new Set(shown.operations.filter(({ kind }) => kind !== 'strip').map(({ entryId }) => entryId));
-  const hidden = entries.filter(({ id }) => shortened.has(id));
-  const tokens = hidden.reduce((sum, { measurements }) => sum + estimateTokens(measurements, calibration), 0);
-  if (tokens > room) return null;
-  if (hidden.length === 0) return '';
-  const { transcript: limits } = policy.summary;
-  const text = transcriptText({ entries: hidden, maximumTokens: room, calibration, limits });
-  return `Some messages above are shown shortened. Their originals:\n${frame('originals', [text])}\n\n`;
 }

@@ -3,23 +3,13 @@ import { LINES, quoteLines } from '../log/frames.ts';
 import { measureContent } from '../log/measure.ts';
 import { sumMeasurements } from '../log/measurement-arithmetic.ts';
 import type { Measurements } from '../log/measurements.ts';
-import { clearToolResultsReducer } from '../plan/reducers/clear-tool-results.ts';
 import type { CompactionPolicy, SummaryFraming } from '../policy/policy.ts';
-import type { Presentation, ViewMessage } from '../view/view.ts';
+import type { ViewMessage } from '../view/view.ts';
 import type { SummaryShown } from '../plan/plan.ts';
 import type { SummaryForm } from '../plan/summary-rooms.ts';
 
-/** What of a policy decides how its passes are shown. */
-export function presentationOf(policy: CompactionPolicy): Presentation {
-  const { name, options } = clearToolResultsReducer;
-  const clearing = policy.reduce.find(({ use }) => use === name);
-  const clearedResult = clearing === undefined ? null : options.parse(clearing.options).placeholder;
-  return { question: policy.summary.question, clearedResult };
-}
-
 /** The summary as the view shows it: one message of the user, or a question with its answer (seeds/opencode.md). */
-export function summaryMessages(text: string, presentation?: Presentation, framing?: SummaryFraming): ViewMessage[] {
-  const question = presentation?.question ?? null;
+export function summaryMessages(text: string, question: string | null, framing?: SummaryFraming): ViewMessage[] {
   if (question === null) return [{ role: 'user', content: summaryContent(text, framing), origin: 'summary' }];
   return [
     { role: 'user', content: [{ type: 'text', text: question }], origin: 'summary' },
@@ -34,8 +24,8 @@ export function isSummaryMessage(message: ViewMessage): boolean {
 }
 
 /** Measurements of the summary as the view shows it. */
-export function measureSummary(text: string, presentation?: Presentation, framing?: SummaryFraming): Measurements {
-  const shown = summaryMessages(text, presentation, framing);
+export function measureSummary(text: string, question: string | null, framing?: SummaryFraming): Measurements {
+  const shown = summaryMessages(text, question, framing);
   return sumMeasurements(shown.map((each) => measureContent('content' in each ? each.content : [])));
 }
 

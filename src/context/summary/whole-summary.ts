@@ -8,7 +8,7 @@ import type { Measurements } from '../log/measurements.ts';
 import type { Budget, Calibration, CompactionPlan, PlanPart } from '../plan/plan.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { ledgerSize, renderLedger } from './result-ledger.ts';
-import { measureSummary, presentationOf } from './summary-message.ts';
+import { measureSummary } from './summary-message.ts';
 import type { WrittenSection } from './summary-sections.ts';
 import { LINES, quoteTags } from '../log/frames.ts';
 import { parseSections, splitSections } from './summary-sections.ts';
@@ -87,7 +87,7 @@ export function finishedView(
 }
 
 function shownMeasurements(text: string, policy: CompactionPolicy, plan: Pick<CompactionPlan, 'shown'>): Measurements {
-  return measureSummary(text, presentationOf(policy), plan.shown?.framing);
+  return measureSummary(text, policy.summary.question, plan.shown?.framing);
 }
 
 /**

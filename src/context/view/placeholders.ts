@@ -15,11 +15,6 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-export interface PlaceholderOptions extends RecallOptions {
-  /** What stands for a cleared tool result. Default: a line that names it and says how to get it back. */
-  readonly clearedResult?: string;
-}
-
 /** How the original of a piece that is not shown can be had. */
 export function wayBack(entryId: string, options: RecallOptions): string {
   return options.recall === false ? 'The original is kept in the log.' : `recall_open ${entryId} shows the original.`;

@@ -6,7 +6,7 @@ import { earlierResult } from './earlier-result.ts';
 import { LINES, quoteText } from '../log/frames.ts';
 import { applyOperation } from '../log/operations.ts';
 import type { Operation } from '../plan/plan.ts';
-import type { PlaceholderOptions } from './placeholders.ts';
+import type { RecallOptions } from './placeholders.ts';
 import { stubResults } from './request-stubs.ts';
 import { runtimeContent } from './runtime-note.ts';
 import { summaryMessages } from '../summary/summary-message.ts';
@@ -24,7 +24,7 @@ const MISSING_RESULT = '[No result of this call was recorded. Whether it took ef
 /** Notes whose text does not say by itself what it is. */
 const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: LINES.plan, memories: LINES.memories };
 
-interface Rendering extends PlaceholderOptions {
+interface Rendering extends RecallOptions {
   /** What results show that say nothing new. */
   readonly stubs: ReadonlyMap<string, readonly ContentPart[]>;
   readonly operations: ReadonlyMap<string, Operation>;
@@ -58,15 +58,14 @@ export function projectView(input: ProjectionInput): View {
   };
 }
 
-function summaryOf({ summary, presentation }: ProjectionInput): ViewMessage[] {
-  return summary === null ? [] : summaryMessages(summary.text, presentation, summary.shown?.framing);
+function summaryOf({ summary, question = null }: ProjectionInput): ViewMessage[] {
+  return summary === null ? [] : summaryMessages(summary.text, question, summary.shown?.framing);
 }
 
-function placeholderOptions({ agent, placeholders, presentation }: ProjectionInput): PlaceholderOptions {
+function placeholderOptions({ agent, placeholders }: ProjectionInput): RecallOptions {
   return {
     recall: agent.tools.some((tool) => tool.name === 'recall_open'),
     ...(placeholders !== undefined && { texts: placeholders }),
-    ...(typeof presentation?.clearedResult === 'string' && { clearedResult: presentation.clearedResult }),
   };
 }
 

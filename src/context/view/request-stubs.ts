@@ -3,7 +3,7 @@ import type { Entry } from '../log/entry.ts';
 import { applyOperation, stripOperation } from '../log/operations.ts';
 import { nameText } from '../log/frames.ts';
 import { formatCount, wayBack } from './placeholders.ts';
-import type { PlaceholderOptions } from './placeholders.ts';
+import type { RecallOptions } from './placeholders.ts';
 import type { RequestStubs } from '../policy/policy.ts';
 
 /**
@@ -19,7 +19,7 @@ import type { RequestStubs } from '../policy/policy.ts';
 export function stubResults(
   entries: readonly Entry[],
   stubs: RequestStubs,
-  { isWhole, ...options }: PlaceholderOptions & { readonly isWhole: (entry: Entry) => boolean },
+  { isWhole, ...options }: RecallOptions & { readonly isWhole: (entry: Entry) => boolean },
 ): ReadonlyMap<string, readonly ContentPart[]> {
   const results = entries.filter((entry) => entry.kind === 'tool_result' && entry.isError !== true && isWhole(entry));
   const shown = new Map<string, readonly ContentPart[]>();
@@ -100,12 +100,12 @@ function hasMedia({ content }: Entry): boolean {
   return content.some((part) => part.type === 'image');
 }
 
-function copyText(copy: Entry, original: Entry, options: PlaceholderOptions): string {
+function copyText(copy: Entry, original: Entry, options: RecallOptions): string {
   const characters = formatCount(onlyText(copy)?.length ?? 0);
   return `[Byte for byte the result of ${nameText(original.toolName ?? 'a tool')} above, entry ${original.id}: ${characters} characters. ${wayBack(copy.id, options)}]`;
 }
 
-function supersededText(entry: Entry, again: Entry, options: PlaceholderOptions): string {
+function supersededText(entry: Entry, again: Entry, options: RecallOptions): string {
   return `[Read again since, with the same arguments: entry ${again.id} shows what it says now. ${wayBack(entry.id, options)}]`;
 }
 

@@ -66,18 +66,10 @@ export interface View {
   readonly messages: readonly ViewMessage[];
 }
 
-/** How a policy wants to have shown what compactions put in force. */
-export interface Presentation {
-  /** Asked by the user before the summary, which is then the assistant's answer; `null`: the summary is a user message. */
-  readonly question: string | null;
-  /** Stands for a cleared tool result; `null`: a line that names it. */
-  readonly clearedResult: string | null;
-}
-
 export interface ProjectionInput {
   readonly agent: AgentView;
-  /** Default: as `default` shows them. */
-  readonly presentation?: Presentation;
+  /** Asked by the user before the summary, which is then the assistant's answer. Default: `null`, the summary is a user message. */
+  readonly question?: string | null;
   /** Entries of the branch that the view needs, oldest first: kept ones, kept older user messages, newest notes. */
   readonly entries: readonly Entry[];
   readonly summary: (SummaryInForce & { readonly text: string }) | null;

@@ -1,6 +1,5 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { RuntimeNote } from '../../context/view/runtime-note.ts';
-import { presentationOf } from '../../context/summary/summary-message.ts';
 import type { ProjectionInput } from '../../context/view/view.ts';
 import type { AgentSnapshot, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
@@ -117,7 +116,7 @@ async function readSource(
   return {
     input: {
       agent: { instructions, rules, tools, ...definedOf(blocks) },
-      presentation: presentationOf(snapshot.policy),
+      question: snapshot.policy.summary.question,
       ...definedOf({ placeholders: placeholders ?? undefined, requestStubs: requestStubs ?? undefined }),
       ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
       entries: rows.map(toEntry),

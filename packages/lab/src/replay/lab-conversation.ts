@@ -19,7 +19,6 @@ import type { MeasuredView } from 'holdfast/internal/context/view/measure-view.j
 import type { Measurements } from 'holdfast/internal/context/log/measurements.js';
 import type { Calibration, CompactionPlan, Operation, SummaryInForce } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
-import { presentationOf } from 'holdfast/internal/context/summary/summary-message.js';
 import type { LedgerResult } from 'holdfast/internal/context/summary/result-ledger.js';
 import type { AgentView, ProjectionInput } from 'holdfast/internal/context/view/view.js';
 import type { LabSession } from '../session/lab-session.ts';
@@ -190,7 +189,7 @@ export class LabConversation {
   projectionInput(agent: { readonly view: AgentView; readonly policy: CompactionPolicy }): ProjectionInput {
     return {
       agent: agent.view,
-      presentation: presentationOf(agent.policy),
+      question: agent.policy.summary.question,
       entries: this.withContent(this.scope()),
       summary: this.summary,
       operations: this.operationsInForce(),

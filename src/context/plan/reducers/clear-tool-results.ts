@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { resolveAmount } from '../../policy/budget.ts';
 import { amount, count, object, toolNames } from '../../policy/policy-parts.ts';
 import { clearOperation } from '../../log/operations.ts';
@@ -11,9 +11,6 @@ const options = object({
   minimum: amount('Nothing is cleared unless this much is won.'),
   protectedTools: toolNames.default([]).meta({ description: 'Tools whose results stay.' }),
   protectTurns: count.default(0).meta({ description: 'Newest turns whose results stay.', unit: 'user messages' }),
-  placeholder: z.string().min(1).nullable().default(null).meta({
-    description: 'Stands for a cleared result; `null` for a line that names it and says how to get it back.',
-  }),
 });
 
 /** Replaces old tool results by a placeholder. */
@@ -46,7 +43,7 @@ function clearToolResults(state: PlanningState, draft: Draft, given: z.output<ty
   if (won <= resolveAmount(given.minimum, budget)) return;
   for (const position of candidates.reverse()) {
     if (policy.target !== null && draft.tokens <= goal) return;
-    tryOperation(state, draft, position, clearOperation(table.at(position), given.placeholder));
+    tryOperation(state, draft, position, clearOperation(table.at(position), policy.placeholders?.clear));
   }
 }
 

@@ -28,7 +28,6 @@ export const OPENCODE_POLICY = definePolicy({
         minimum: { tokens: 20_000 },
         protectedTools: ['skill'],
         protectTurns: 2,
-        placeholder: '[Old tool result content cleared]',
       },
     },
   ],
@@ -41,6 +40,7 @@ export const OPENCODE_POLICY = definePolicy({
     question: 'What did we do so far?',
     transcript: { toolResult: 2_000 },
   },
+  placeholders: { clear: '[Old tool result content cleared]' },
   continuation: 'automatic',
   continuationText:
     'Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.',

@@ -1,110 +1,75 @@
 import { tagsOf } from '../../log/frames.ts';
 import type { Prompt, SummaryFraming, SummaryPrompts, SummarySection } from '../policy.ts';
 
-interface HandoffSection extends Required<SummarySection> {
-  /** What is asked for in a small window. */
-  readonly condensed: string;
-}
-
 /** The nine sections of seeds/cowork.md. The second is filled by the program, from the originals. */
-const SECTIONS: readonly HandoffSection[] = [
+export const HANDOFF_SECTIONS: readonly SummarySection[] = [
   {
     title: 'Primary Request and Intent',
     subject: 'requests',
-    quotesUserMessages: false,
     open: true,
     instruction: 'What the user originally asked for, and how the requirements evolved since.',
-    condensed: 'The request and its changes, in a few lines.',
   },
   {
     title: 'User Messages',
     subject: 'requests',
-    open: false,
     quotesUserMessages: true,
     instruction: 'Every user message in its exact words, in the order in which they came.',
-    condensed: 'Every user message in its exact words.',
   },
   {
     title: 'Work Completed',
     subject: 'progress',
-    open: false,
-    quotesUserMessages: false,
     instruction:
       'Step by step: files created, modified or deleted, libraries installed, commands executed, items dealt with, each by ' +
       'its exact name and with its result.',
-    condensed: 'One line per step: file, library, command or item, and its result.',
   },
   {
     title: 'Errors and Fixes',
     subject: 'findings',
-    open: false,
-    quotesUserMessages: false,
     instruction: 'Every error encountered, with its message and the fix that was applied.',
-    condensed: 'Error messages with their fixes, one line each.',
   },
   {
     title: 'Key Technical Details',
     subject: 'findings',
-    open: false,
-    quotesUserMessages: false,
     instruction: 'Code patterns, configuration values, API responses, file paths, function names, ids and numbers.',
-    condensed: 'Exact values, paths and names that are still needed.',
   },
   {
     title: 'Decisions Made',
     subject: 'decisions',
-    open: false,
-    quotesUserMessages: false,
     instruction: 'Architectural choices, approaches that were selected, directions that the user approved.',
-    condensed: 'Choices and approvals, one line each.',
   },
   {
     title: 'Pending/Incomplete Work',
     subject: 'open',
-    quotesUserMessages: false,
     open: true,
     instruction:
       'Tasks that were started and not finished, and what was requested and not addressed, each by its exact name.',
-    condensed: 'What is unfinished or not addressed, each by its name.',
   },
   {
     title: 'Current State',
     subject: 'state',
-    quotesUserMessages: false,
     open: true,
     instruction: 'What was actively in progress when the transcript ends.',
-    condensed: 'What is in progress, in a line or two.',
   },
-  {
-    title: 'Recommended Next Step',
-    subject: 'open',
-    quotesUserMessages: false,
-    open: true,
-    instruction: 'What the agent should do next.',
-    condensed: 'The next step, in one line.',
-  },
+  { title: 'Recommended Next Step', subject: 'open', open: true, instruction: 'What the agent should do next.' },
 ];
 
-export const HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(
-  ({ title, subject, instruction, open, quotesUserMessages }) => ({
-    title,
-    subject,
-    instruction,
-    open,
-    quotesUserMessages,
-  }),
-);
+const CONDENSED: Readonly<Record<string, string>> = {
+  'Primary Request and Intent': 'The request and its changes, in a few lines.',
+  'User Messages': 'Every user message in its exact words.',
+  'Work Completed': 'One line per step: file, library, command or item, and its result.',
+  'Errors and Fixes': 'Error messages with their fixes, one line each.',
+  'Key Technical Details': 'Exact values, paths and names that are still needed.',
+  'Decisions Made': 'Choices and approvals, one line each.',
+  'Pending/Incomplete Work': 'What is unfinished or not addressed, each by its name.',
+  'Current State': 'What is in progress, in a line or two.',
+  'Recommended Next Step': 'The next step, in one line.',
+};
 
 /** The same sections and kinds of information, asked for in fewer words. */
-export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(
-  ({ title, subject, condensed, open, quotesUserMessages }) => ({
-    title,
-    subject,
-    instruction: condensed,
-    open,
-    quotesUserMessages,
-  }),
-);
+export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = HANDOFF_SECTIONS.map((section) => ({
+  ...section,
+  instruction: CONDENSED[section.title] ?? section.instruction,
+}));
 
 const { open, close } = tagsOf('handOff');
 

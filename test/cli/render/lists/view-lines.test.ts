@@ -12,14 +12,14 @@ const answer: ViewMessage = {
 };
 
 test.each([
-  ['one message', undefined, ['── user (summary)', '── assistant']],
+  ['one message', null, ['── user (summary)', '── assistant']],
   [
     'a question and its answer',
-    { question: 'What did we do so far?', clearedResult: null },
+    'What did we do so far?',
     ['── user (summary)', '── assistant (summary)', '── assistant'],
   ],
-])('R33 a summary that is shown as %s is named as one', (_, presentation, titles) => {
-  const messages = [...summaryMessages('Read all.', presentation), answer];
+])('R33 a summary that is shown as %s is named as one', (_, question, titles) => {
+  const messages = [...summaryMessages('Read all.', question), answer];
   const lines = viewLines(
     {
       call: {
