@@ -111,7 +111,12 @@ function ledgerTokens({ input, summaryTokens }: PlanningState): number {
   const size = ledgerSize(input.budget);
   // Those of earlier passes stand below the summary in force.
   if (summaryTokens > 0) return size;
-  return Math.min(size, LEDGER_LINE_TOKENS * input.entries.filter(({ kind }) => kind === 'tool_result').length);
+  let tokens = 0;
+  for (const { kind } of input.entries) {
+    if (kind === 'tool_result') tokens += LEDGER_LINE_TOKENS;
+    if (tokens >= size) break;
+  }
+  return Math.min(tokens, size);
 }
 
 /** The newest plan and memories before a position; they are carried over the cut. */

@@ -86,8 +86,12 @@ function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
 
 /** Whether the view has the messages that a summary is worth for. */
 function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
-  const messages = [...arrangement.olderUserMessages, ...arrangement.kept].filter((each) => isMessage(table, each));
-  return messages.length >= input.policy.keep.minimumMessages;
+  let missing = input.policy.keep.minimumMessages;
+  const isLast = (position: number): boolean => {
+    if (isMessage(table, position)) missing -= 1;
+    return missing <= 0;
+  };
+  return missing === 0 || arrangement.olderUserMessages.some(isLast) || arrangement.kept.some(isLast);
 }
 
 function isMessage(table: OutlineTable, position: number): boolean {
