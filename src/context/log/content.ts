@@ -71,7 +71,6 @@ export type MediaPart = ImagePart | FilePart;
 
 export type ContentPart = TextPart | ThinkingPart | ImagePart | FilePart | ToolCallPart;
 
-/** Fields that hold text in a part of each type. */
 const TEXT_FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   thinking: ['text', 'provider'],
@@ -98,17 +97,16 @@ export function isReadAsText(mediaType: string): boolean {
   return /^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mediaType);
 }
 
-/** The text parts joined by newlines; other parts leave no trace. */
 /** The images and files of a content. */
 export function mediaOf(content: readonly ContentPart[]): MediaPart[] {
   return content.flatMap((part) => (part.type === 'image' || part.type === 'file' ? [part] : []));
 }
 
+/** The text parts joined by newlines; other parts leave no trace. */
 export function textOf(content: readonly ContentPart[]): string {
   return textsOf(content).join('\n');
 }
 
-/** The text of each part of text. */
 export function textsOf(content: readonly ContentPart[]): string[] {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
 }

@@ -5,7 +5,6 @@ const LEAST = 2_000;
 /** Data has letters of both cases and digits among its first characters; a line of dashes has not. */
 const ALPHABETS = [/[a-z]/, /[A-Z]/, /[0-9]/];
 const SAMPLE = 500;
-/** Characters that tell what it is. */
 const SHOWN = 60;
 
 /**
@@ -35,7 +34,6 @@ export function withoutEncodedData(text: string): string {
   return keptThrough === 0 ? text : kept.join('') + text.slice(keptThrough);
 }
 
-/** Of base64 in both alphabets. */
 function isEncoded(code: number): boolean {
   return (
     (code >= 0x61 && code <= 0x7a) ||

@@ -15,7 +15,6 @@ export interface EntryOutline {
   /** Order of arrival within the conversation, from 1, without gaps. */
   readonly sequence: number;
   readonly kind: EntryKind;
-  /** Notes only. */
   readonly slot?: NoteSlot;
   readonly turnId: string;
   /** Assistant entries and tool results: the model call that made the group. */
@@ -24,14 +23,12 @@ export interface EntryOutline {
   readonly callIndex?: number;
   /** Assistant entries: how many tool calls it makes. */
   readonly toolCallCount?: number;
-  /** Tool results. */
   readonly toolName?: string;
   /** Tool results: whether the tool reported a failure. */
   readonly isError?: boolean;
   readonly measurements: Measurements;
 }
 
-/** One stored record of a conversation. */
 export interface Entry extends EntryOutline {
   readonly content: readonly ContentPart[];
   /**

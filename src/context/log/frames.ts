@@ -100,9 +100,7 @@ export function nameText(name: string): string {
 
 const INERT_IN_NAMES: Readonly<Record<string, string>> = { '[': '(', ']': ')', '<': '‹', '>': '›', '"': "'" };
 
-/** What begins or ends a frame. */
 interface Mark {
-  /** As `folded` gives it. */
   readonly text: string;
   /** What stands behind it, as it is. Default: anything. */
   readonly before?: RegExp;
@@ -117,7 +115,6 @@ const OPENING_TAG = new RegExp(String.raw`^[${UNSEEN}]*(?:[\s/][^<>]{0,300})?>`,
 
 interface Marks {
   readonly marks: readonly Mark[];
-  /** The characters that they begin with, in every width. */
   readonly beginnings: RegExp;
 }
 

@@ -9,7 +9,6 @@ const IDENTIFIERS: readonly RegExp[] = [
   /\b\d{6,}\b/g,
 ];
 
-/** Keys of tool arguments whose value is a path or an address. */
 const PATH_KEY = /^(?:.*_)?(?:path|paths|file|files|filename|uri|url|target|source|destination)$/i;
 
 /** Neither a part of an identifier, nor between its parts. */

@@ -43,7 +43,6 @@ function asciiClasses(): Uint8Array {
   return classes;
 }
 
-/** Class of a UTF-16 code unit beyond ASCII. */
 function wideClass(code: number): number {
   if (code === 0xa0 || code === 0x2028 || code === 0x2029) return WHITESPACE;
   if (code < 0xc0) return SYMBOL;
@@ -60,7 +59,6 @@ function wideClass(code: number): number {
   return LETTER;
 }
 
-/** What is known of the run of word characters or white space that the scan is in. */
 class RunCounter {
   length = 0;
   changes = 0;
@@ -125,7 +123,6 @@ function flushWhitespace(length: number, isSingleSpace: boolean, counts: Mutable
   else counts.whitespaceRuns += length;
 }
 
-/** What the scan knows of the text before. */
 interface TextState {
   readonly run: RunCounter;
   whitespace: number;

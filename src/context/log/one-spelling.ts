@@ -38,7 +38,6 @@ export function inOneSpelling(text: string): string {
   return (ASCII.test(text) ? text : text.normalize('NFKC')).toLowerCase();
 }
 
-/** The same with the way back. Nothing is built for what is in NFKC already, as most texts are. */
 export function spellingOf(text: string): Spelling {
   const lower = text.toLowerCase();
   // In lower case `İ` is two.
@@ -73,7 +72,6 @@ function withPlaces(text: string): Spelling {
   return { text: spelling, isInPlace: false, original: (stretch) => originalOf(stretch, spelling, letters) };
 }
 
-/** Where a letter that may have another spelling stands in the spelling; what is between two of them takes as much room in both. */
 interface SpelledLetter extends Stretch {
   readonly original: Stretch;
 }
@@ -87,7 +85,6 @@ function originalOf({ from, end }: Stretch, spelling: string, letters: readonly 
   return ONLY_MARKS.test(spelling.slice(end, behind.end)) ? { from: first, end: behind.original.end } : null;
 }
 
-/** The last that begins before a place. */
 function letterBefore(letters: readonly SpelledLetter[], place: number): SpelledLetter | undefined {
   let [low, high] = [0, letters.length];
   while (low < high) {
@@ -98,7 +95,6 @@ function letterBefore(letters: readonly SpelledLetter[], place: number): Spelled
   return letters[low - 1];
 }
 
-/** A place behind a letter and before the next. */
 function inOriginal(place: number, letter: SpelledLetter | undefined): number {
   return letter === undefined ? place : place - letter.end + letter.original.end;
 }

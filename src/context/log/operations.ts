@@ -103,7 +103,6 @@ function withoutMedia(entry: EntryOutline): Measurements {
   return addMeasurements(text, scaleMeasurements(marker, media));
 }
 
-/** What a clip's label adds: a text label, and one within each tool call. */
 function clipOverhead(entry: EntryOutline): Measurements {
   const label = placeholderMeasurements(CLIP_LABEL, entry, { letters: 0, counts: 4 });
   return scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0));

@@ -1,6 +1,5 @@
 /** How JSON begins that a tool is called with or returns: an object with a name, a list of objects, lists or strings. */
 const BEGINS_JSON = /^\s*(?:\{\s*"|\[\s*[[{"])/u;
-/** The beginning of a text that may be JSON or not. */
 const UNDECIDED = /^\s*(?:[[{]\s*)?$/u;
 /** Between the strings of JSON there is nothing but marks, numbers, `true`, `false` and `null`. */
 const NOT_BETWEEN_STRINGS = /[^\s{}[\]:,\d.+\-eEtrufalsn]/u;

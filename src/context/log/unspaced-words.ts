@@ -8,7 +8,6 @@ const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
 const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');
 /** Kana and Hangul letters of half the width, whose marks of voice stand behind them: `ﾊﾞ`. */
 const HALF_WIDTH = /[\uFF66-\uFFDC]+/gu;
-/** What takes two code units. */
 const SURROGATE = /[\uD800-\uDFFF]/;
 
 /**

@@ -11,7 +11,6 @@ const ROUNDING = 3;
 /** Share of a clip that goes to its head. */
 const HEAD_SHARE = 0.6;
 
-/** A clip that leaves about `level` tokens of an entry. */
 export function clipTo(
   state: PlanningState,
   input: { position: number; level: number; keepMedia: boolean },

@@ -3,7 +3,6 @@ import { parseNestedJson } from '../log/nested-json.ts';
 import { clipLabel, clippedArgumentLabel, strippedMediaText } from '../view/placeholders.ts';
 import type { RecallOptions } from '../view/placeholders.ts';
 
-/** How much of an entry's text stays, in characters over all its text parts and tool arguments together. */
 interface ClipSize {
   readonly head: number;
   readonly tail: number;
@@ -44,7 +43,6 @@ export function clipContent(content: readonly ContentPart[], clip: ClipContext):
   return result;
 }
 
-/** Characters that a clip counts: text and tool arguments. */
 export function clippableCharacters(content: readonly ContentPart[]): number {
   return content.reduce((sum, part) => sum + textLength(part), 0);
 }
@@ -64,7 +62,6 @@ interface KeptEnds {
   readonly omitted: number;
 }
 
-/** What of one part lies in the head and in the tail of the whole. */
 function keptEnds(part: { start: number; length: number; total: number; clip: ClipSize }): KeptEnds {
   const end = part.start + part.length;
   const head = clamp(part.clip.head - part.start, 0, part.length);

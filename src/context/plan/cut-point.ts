@@ -5,7 +5,6 @@ import type { CompactionPolicy } from '../policy/policy.ts';
 interface CutSearch {
   /** Of positions. */
   readonly groups: readonly Group<number>[];
-  /** Of the entry at a position. */
   readonly tokensAt: (position: number) => number;
   /** Tokens. */
   readonly tailBudget: number;
@@ -37,7 +36,6 @@ export function cutAtSequence(groups: readonly Group<number>[], sequence: number
   return cut > 0 ? cut : null;
 }
 
-/** The oldest group with which the tail is not over its budget. */
 function firstWithin({ groups, tokensAt, tailBudget }: CutSearch): number {
   let tail = 0;
   return (

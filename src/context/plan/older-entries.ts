@@ -10,14 +10,12 @@ import type { PlanningState } from './planning-state.ts';
 export function olderEntries(
   state: PlanningState,
   of: {
-    /** Position of the cut. */
     readonly before: number;
     readonly tokensAt: (position: number) => number;
     /** Tokens. */
     readonly userBudget: number;
     /** A user message stands after the cut. */
     readonly newestIsKept: boolean;
-    /** How many of the kept groups stand before the cut. */
     readonly groupsBefore: number;
   },
 ): readonly number[] {
@@ -78,10 +76,8 @@ function olderActiveEntries(
  * A short one that opened the running turn comes before all newer ones, and stays whatever the budget.
  */
 export function keptUserMessages(input: {
-  /** Positions of user entries before the cut, oldest first. */
   readonly candidates: readonly number[];
   readonly tokensAt: (position: number) => number;
-  /** Tokens that this pass has for them. */
   readonly budget: number;
   /** A user message stands after the cut, so that none before it is the newest. */
   readonly newestIsKept: boolean;

@@ -134,7 +134,6 @@ function planForm(
   }
 }
 
-/** A form that leaves the cut where it is and only changes how entries are shown. */
 function planOperations(
   state: PlanningState,
   form: CompactionForm,

@@ -3,7 +3,6 @@ import type { EntryOutline } from '../log/entry.ts';
 import type { Reducers } from './reducers/reducer.ts';
 import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from '../policy/policy.ts';
 
-/** What a model accepts, in tokens. */
 export interface ModelLimits {
   readonly window: number;
   /** Base address of the model's server, without credentials: the same model may count tokens differently elsewhere. */
@@ -17,7 +16,6 @@ export interface ModelLimits {
   readonly maximumMedia?: MediaLimits;
 }
 
-/** Most images and files of a request. */
 export interface MediaLimits {
   /** Their number; 0: none are taken. */
   readonly parts?: number;
@@ -72,7 +70,6 @@ export interface Operation {
   readonly tailCharacters?: number;
   /** Clip only: of a content that is a JSON array, this many first items stay instead. */
   readonly arrayItems?: number;
-  /** Measurements of the entry as shown from now on. */
   readonly measurements: Measurements;
 }
 
@@ -85,9 +82,7 @@ export interface PartPiece {
   readonly of: number;
 }
 
-/** One call of the summarizing model. */
 export interface PlanPart {
-  /** From 1 within the compaction. */
   readonly number: number;
   /** Parts of a wave run in parallel; waves run one after another; a merge is the last wave. From 1. */
   readonly wave: number;
@@ -97,7 +92,6 @@ export interface PlanPart {
   readonly toSequence?: number;
   /** A single entry that is larger than one request is read in pieces, each by a part of its own. Absent: entries are read whole. */
   readonly piece?: PartPiece;
-  /** Tokens of the input as estimated. */
   readonly inputTokens: number;
   /** Longest answer, in tokens. */
   readonly maximumOutput: number;
@@ -106,7 +100,6 @@ export interface PlanPart {
 /** A summary that is in force: what stands in the view for the entries before the cut. */
 export interface SummaryInForce {
   readonly compactionId: string;
-  /** Last entry that the summary covers. */
   readonly coveredThroughSequence: number;
   /** First entry kept verbatim: the cut point. */
   readonly firstKeptSequence: number;
@@ -151,14 +144,12 @@ export interface PlanInput {
   readonly policy: CompactionPolicy;
   readonly budget: Budget;
   readonly calibration: Calibration;
-  /** Limits of the model that summarizes. */
   readonly summarizer: ModelLimits;
   /** Measurements of system prompt, rules and tool schemas: the floor that no pass can shrink. */
   readonly fixed: Measurements;
   /** Outlines of the branch, oldest first, from the first entry that the view or a summary can need. */
   readonly entries: readonly EntryOutline[];
   readonly summary: SummaryInForce | null;
-  /** Operations in force, the newest per entry. */
   readonly operations: readonly Operation[];
   /** The running turn: its entries decide whether a continuation note is due. */
   readonly turnId: string;
@@ -219,19 +210,14 @@ export interface CompactionPlan {
   readonly reading?: PlanReading;
   /** Longest quotation of user messages, tokens; not part of `summaryLimit`. Default: 0. */
   readonly quotedLimit?: number;
-  /** Entries that leave the view or are shown shorter. */
   readonly targets?: number;
-  /** Entries in the view when it was planned. */
   readonly entriesInView?: number;
   /** The view still fitted the window: the pass came in time. Otherwise it is a reaction to a jump past it, or to an overflow. */
   readonly proactive?: boolean;
-  /** Append a continuation note after the commit. */
   readonly continuation: boolean;
   /** The conversation goes on in the middle of a task, not with a new message of the user. */
   readonly insideTurn: boolean;
-  /** The turn had answered when the pass was planned. */
   readonly turnIsOver: boolean;
-  /** Tokens of the view, by the calibrated estimate, before the pass. */
   readonly tokensBefore: number;
   /** Tokens expected after it; for summaries an upper bound. */
   readonly tokensAfter: number;
@@ -241,7 +227,6 @@ export interface CompactionPlan {
   readonly requiredGain: number;
 }
 
-/** Which entries of its range a part reads, and how. */
 export interface PlanReading {
   /** Everything after this entry … */
   readonly after: number;

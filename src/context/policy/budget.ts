@@ -48,7 +48,6 @@ function windowFor(policy: CompactionPolicy, limits: ModelLimits): number {
   return policy.window === null || policy.window === 0 ? limits.window : policy.window;
 }
 
-/** Whether the policy ever compacts by itself. */
 export function isEnabled(policy: CompactionPolicy): boolean {
   return policy.enabled && policy.window !== 0;
 }

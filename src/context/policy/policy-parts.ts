@@ -1,4 +1,3 @@
-/** What policies and the options of reducers are made of. */
 import { z } from 'zod';
 
 export const tokens = z.number().int().nonnegative();
@@ -7,7 +6,6 @@ export const characters = z.number().int().nonnegative();
 export const count = z.number().int().nonnegative();
 export const toolNames = z.array(z.string()).readonly();
 
-/** An object without other keys than these. */
 export function object<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape).readonly();
 }

@@ -2,7 +2,6 @@ import { budgetFor, resolveAmount } from './budget.ts';
 import type { Budget, ModelLimits } from '../plan/plan.ts';
 import type { CompactionPolicy } from './policy.ts';
 
-/** Numbers that contradict each other. */
 export interface PolicyProblem {
   readonly code:
     | 'reserve_exceeds_window'
@@ -17,7 +16,6 @@ export interface PolicyProblem {
   readonly options: readonly string[];
 }
 
-/** All contradictions of a policy for a model; empty when it can work. */
 export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): readonly PolicyProblem[] {
   const budget = budgetFor(policy, limits);
   return [

@@ -177,7 +177,6 @@ export const policyShape = {
 };
 
 const reducerUse = object({
-  /** Name of a reducer. */
   use: z.string().min(1),
   options: z.record(z.string(), z.unknown()).readonly().default({}),
 });
@@ -198,7 +197,6 @@ export type CharacterCounting = z.output<typeof characterCounting>;
 export type ReducerUse = z.output<typeof reducerUse>;
 export type RequestStubs = z.output<typeof requestStubs>;
 
-/** A policy with its defaults filled in. @throws ZodError */
 export function definePolicy(policy: CompactionPolicyInput): CompactionPolicy {
   return compactionPolicy.parse(policy);
 }

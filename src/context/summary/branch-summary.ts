@@ -56,9 +56,7 @@ export interface BranchItem {
 
 /** What of a branch enters the request, as far as the branch was walked back from its end. */
 export interface BranchChoice {
-  /** Oldest first. */
   readonly items: readonly BranchItem[];
-  /** Tokens of them. */
   readonly used: number;
   /** Nothing older enters any more. */
   readonly isFull: boolean;
@@ -115,7 +113,6 @@ export function branchSummaryView(input: {
   };
 }
 
-/** Message frame and tags. */
 const FRAME_TOKENS = 60;
 
 /** Tools whose calls name files, as the branch summary lists them. */

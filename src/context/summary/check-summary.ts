@@ -38,7 +38,6 @@ const NOTHING = /^[\s\-*•]*(none|n\/a|nothing|nothing yet|\(none\)|\(empty\))?
  */
 export function checkSummary(answer: {
   readonly policy: CompactionPolicy;
-  /** Kind of the part that was asked for. Default: `history`. */
   readonly kind?: PlanPart['kind'];
   readonly text: string;
   readonly stopReason:
@@ -51,7 +50,6 @@ export function checkSummary(answer: {
     | 'paused'
     | 'other';
   readonly calledTool: boolean;
-  /** Tokens that the request allowed. */
   readonly maximumOutputTokens: number;
 }): SummaryCheck {
   const failed = (problem: SummaryProblem): SummaryCheck => ({ ok: false, problem });

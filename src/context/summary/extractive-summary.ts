@@ -42,7 +42,6 @@ export function extractiveSummary(input: {
   readonly entries: readonly Entry[];
   readonly previousSummary: string | null;
   readonly maximumTokens: number;
-  /** Default: none learned. */
   readonly calibration?: Calibration;
 }): string {
   const calibration = input.calibration ?? NO_CALIBRATION;
@@ -144,7 +143,6 @@ function filesOf(entries: readonly Entry[]): string[] {
   return [...new Set(paths)];
 }
 
-/** A text on one line, shortened with a mark. */
 function excerpt(text: string, characters: number): string {
   const line = headOf(text, characters * 4)
     .replaceAll(/\s+/g, ' ')

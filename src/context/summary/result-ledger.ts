@@ -34,7 +34,6 @@ export function callSubject(argumentsText: string): string {
   return file ?? firstText(argumentsText);
 }
 
-/** A subject in a few words. */
 export function shortSubject(subject: string): string {
   const line = subject.replaceAll(/\s+/g, ' ').trim();
   return line.length <= TARGET_CHARACTERS ? line : `${headOf(line, TARGET_CHARACTERS).trimEnd()} …`;
@@ -65,7 +64,6 @@ export function extendLedger(earlier: readonly LedgerResult[], left: readonly Le
   return [...newest.values()].slice(-LEDGER_LENGTH);
 }
 
-/** Tokens that the ledger may take below a summary. */
 export function ledgerSize(budget: Budget): number {
   return resolveAmount(SIZE, budget);
 }

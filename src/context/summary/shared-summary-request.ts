@@ -16,9 +16,7 @@ export interface SharedRequestInput extends Omit<
   readonly reason: CompactionReason;
   /** Answers of the model for this part that could not be used. */
   readonly failures: number;
-  /** What the last call was made from, and what came since. */
   readonly shown: ProjectionInput;
-  /** System text and tools. */
   readonly fixed: Measurements;
   /** Tokens that the model may use besides the summary, for thinking. */
   readonly thinkingRoom: number;

@@ -57,7 +57,6 @@ interface Wanted {
   readonly goal: number;
   readonly rooms: Rooms;
   readonly capped: Draft;
-  /** The layout when each piece gets the room that it wants. */
   readonly wide: Layout;
   /** Tokens that the text of the summary before takes, if the new one is to keep that room. */
   readonly earlier: number;
@@ -84,7 +83,6 @@ function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
   return completePlan(state, { form, goal, layout, capped, rooms: narrow });
 }
 
-/** Whether the view has the messages that a summary is worth for. */
 function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
   let missing = input.policy.keep.minimumMessages;
   const isLast = (position: number): boolean => {
@@ -124,7 +122,6 @@ function rewritesHistory({ input, table }: PlanningState, { turnStart, dropped }
   return oldest !== undefined && table.at(oldest).sequence < turnStart;
 }
 
-/** Results beyond the policy's caps are shortened whatever is kept. */
 function cappedDraft(state: PlanningState): Draft {
   const draft: Draft = { operations: new Map(), tokens: state.tokens };
   applyAlways(state, draft);

@@ -93,7 +93,6 @@ function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan[
   return { after, earlier, excerptUnchanged: true };
 }
 
-/** Positions of what the parts read. */
 function positionsRead({ table, input, arrangement }: PlanningState, earlier: readonly number[]): number[] {
   const again = new Set(earlier);
   const after = input.summary?.coveredThroughSequence ?? 0;

@@ -8,7 +8,6 @@ import type { Draft, PlanningState } from '../plan/planning-state.ts';
 import { quotedTokens } from './summary-quotes.ts';
 import { coveredAlready } from '../plan/summary-sizes.ts';
 
-/** Tokens that each piece of the view may take. */
 export interface Rooms {
   readonly summary: number;
   /** Of a split turn whose beginning gets a text of its own. */
@@ -17,7 +16,6 @@ export interface Rooms {
   readonly userMessages: number;
 }
 
-/** What stays and what goes when everything before a cut is dropped. */
 export interface Layout {
   /** Sequence of the first entry that stays; that of the marker when it opens the view. */
   readonly cut: number;
@@ -27,13 +25,10 @@ export interface Layout {
   readonly dropped: readonly number[];
   /** Opening message of the turn that the cut splits; `null` when it falls between turns. */
   readonly turnStart: number | null;
-  /** Positions of what stays from the cut on. */
   readonly tail: readonly number[];
   readonly tailTokens: number;
-  /** Positions of what stays from before the cut. */
   readonly older: readonly number[];
   readonly olderTokens: number;
-  /** What the quoted user messages take in the summary. */
   readonly quotedTokens: number;
 }
 
@@ -111,7 +106,6 @@ function afterNewest(table: OutlineTable): number {
   return table.at(newest).kind === 'compaction' ? sequence : sequence + 1;
 }
 
-/** @param end position of the cut */
 function droppedMessages(state: PlanningState, end: number): readonly number[] {
   const { input, table } = state;
   const { summary } = input;

@@ -23,7 +23,6 @@ export function isSummaryMessage(message: ViewMessage): boolean {
   return message.role === 'user' && message.origin === 'summary';
 }
 
-/** Measurements of the summary as the view shows it. */
 export function measureSummary(text: string, question: string | null, framing?: SummaryFraming): Measurements {
   const shown = summaryMessages(text, question, framing);
   return sumMeasurements(shown.map((each) => measureContent('content' in each ? each.content : [])));
@@ -54,7 +53,6 @@ export function framingWithRecall(newestEntryId: string): SummaryFraming {
   return { opening: `${opening} ${wayBack}`, closing };
 }
 
-/** The message that stands in the view for the entries that a summary covers. */
 export function summaryContent(text: string, framing: SummaryFraming = DEFAULT_FRAMING): readonly ContentPart[] {
   const { opening, closing } = framing;
   const marks = [opening, closing].flatMap((words) => words.split('\n', 1));

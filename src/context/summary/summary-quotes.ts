@@ -78,7 +78,6 @@ function excerpt(message: Entry): string {
   );
 }
 
-/** A checked summary with the section that quotes the user. */
 export function insertQuotes(policy: CompactionPolicy, text: string, quotes: string): string {
   const quoting = quotingSection(policy);
   if (quoting === undefined) return text;

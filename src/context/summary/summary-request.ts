@@ -29,7 +29,6 @@ export interface SummaryRequestInput {
   readonly previousSummary: string | null;
   /** Merge only: the texts of all parts before it, in order of their numbers. */
   readonly partTexts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
-  /** What the user asked a manual compaction to pay attention to. */
   readonly focus: string | null;
   /** What a hook adds before and after the instruction, each a line of its own. Default: nothing. */
   readonly contextLines?: { readonly prepend: readonly string[]; readonly append: readonly string[] };
@@ -42,7 +41,6 @@ export interface SummaryRequestInput {
   readonly shorter?: boolean;
 }
 
-/** Tokens that a summary request may hold in all. */
 export function summaryRequestLimit(summarizer: ModelLimits, maximumOutput: number): number {
   const input = Math.min(summarizer.window - maximumOutput, summarizer.maximumInput ?? Infinity);
   return Math.floor(Math.max(0, input) * ESTIMATE_MARGIN);
@@ -61,7 +59,6 @@ export function readsPreviousSummary(
   return part.kind === 'history' || policy.summary.splitTurn === 'together';
 }
 
-/** Headings that the text of a part must have. */
 export function sectionsOf(policy: CompactionPolicy, kind: PlanPart['kind']): readonly SummarySection[] {
   const { sections, turnPrefixSections } = policy.summary;
   return kind === 'turn_prefix' && policy.summary.splitTurn === 'separate'
@@ -69,7 +66,6 @@ export function sectionsOf(policy: CompactionPolicy, kind: PlanPart['kind']): re
     : sections;
 }
 
-/** The headings with what each must hold, as prompts list them. */
 export function headingList(
   sections: readonly SummarySection[],
   style: CompactionPolicy['summary']['headings'] = 'markdown',
@@ -106,7 +102,6 @@ export function summaryView(input: SummaryRequestInput): SummaryRequest {
   };
 }
 
-/** Message frame and the tags around previous summary and transcript. */
 const FRAME_TOKENS = 60;
 
 function transcript(input: SummaryRequestInput, maximumTokens: number): Framed {

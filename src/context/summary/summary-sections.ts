@@ -1,6 +1,5 @@
 export interface WrittenSection {
   readonly title: string;
-  /** Without the heading, trimmed. */
   readonly text: string;
 }
 
@@ -51,7 +50,6 @@ function labelOf(line: string, titles: readonly string[]): { readonly title: str
   return { title, rest: plain.slice(plain.indexOf(':') + 1).replace(/^\*{0,2}\s*/, '') };
 }
 
-/** All second-level headings of a text, whatever their titles. */
 export function splitSections(text: string): WrittenSection[] {
   const titles = text.split('\n').flatMap((line) => (line.startsWith('## ') ? [line.slice(3).trim()] : []));
   return parseSections(text, [...new Set(titles)]);

@@ -91,7 +91,6 @@ function entryBlocks(entry: Entry): Block[] {
   }
 }
 
-/** What the user says, and each file that came with it. */
 function userBlocks({ content }: Entry): Block[] {
   const files = content.flatMap((part) => attachedFile(part) ?? []);
   if (files.length === 0) return [block('user', 'user', content)];
@@ -168,7 +167,6 @@ function tagsAround({ frame: name, attributes }: Block): string {
   return open + close;
 }
 
-/** A block whose kind has a limit, shortened to it. */
 function withinKind(block: Block, limits: TranscriptLimits): Block {
   const limit = block.of === 'other' ? null : limits[block.of];
   return limit === null ? block : { ...block, text: shorten(block.text, limit, limits.headShare) };

@@ -13,24 +13,20 @@ import type { WrittenSection } from './summary-sections.ts';
 import { LINES, quoteTags } from '../log/frames.ts';
 import { parseSections, splitSections } from './summary-sections.ts';
 
-/** A summary as it would stand in the view. */
 export interface WholeSummary {
   readonly text: string;
   readonly sections: readonly WrittenSection[];
-  /** The block as the view shows it. */
   readonly measurements: Measurements;
 }
 
 /** The texts of all parts in one, with the lists of files and results below it; `null` when the plan writes no summary. */
 export function wholeSummary(of: {
   readonly parts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
-  /** Text of the summary in force. */
   readonly previousText: string | null;
   readonly files: SummaryLedger;
   readonly policy: CompactionPolicy;
   readonly budget: Budget;
   readonly plan: Pick<CompactionPlan, 'shown' | 'inPlace'>;
-  /** Whether the agent can open results by their ids. */
   readonly recall: boolean;
 }): WholeSummary | null {
   const { parts, previousText, policy, plan } = of;
@@ -53,7 +49,6 @@ function programLists({ files, policy, budget, plan, recall }: Parameters<typeof
 /** What a plan leads to with the summary that was written for it. */
 export interface FinishedView {
   readonly summary: WholeSummary | null;
-  /** The view, `fixed` included. */
   readonly after: Measurements;
   readonly tokensAfter: number;
   /** Tokens of the view before the summary was shortened to fit; `null` when it fitted. */

@@ -26,7 +26,6 @@ export function policyTokens(
 export function countRequest(input: {
   readonly policy: CompactionPolicy;
   readonly budget: Budget;
-  /** View, system prompt and tool schemas. */
   readonly request: Measurements;
   readonly calibration: Calibration;
   /** The newest usage since the newest compaction: an older one never counts (R3). */

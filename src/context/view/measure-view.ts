@@ -6,7 +6,6 @@ import type { Budget, Calibration, Operation, SummaryInForce, WindowBreakdown } 
 import { arrangeView, operationsByEntry } from './view-arrangement.ts';
 
 export interface MeasuredView {
-  /** From `fixedMeasurements`. */
   readonly fixed: Measurements;
   readonly entries: readonly EntryOutline[];
   readonly summary: SummaryInForce | null;
@@ -48,7 +47,6 @@ function measureByKind(view: MeasuredView): Kinds {
   };
 }
 
-/** What fills the window, kind by kind. */
 export function breakdownWindow(
   view: MeasuredView & { readonly calibration: Calibration; readonly budget: Budget },
 ): WindowBreakdown {

@@ -25,7 +25,6 @@ const MISSING_RESULT = '[No result of this call was recorded. Whether it took ef
 const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: LINES.plan, memories: LINES.memories };
 
 interface Rendering extends RecallOptions {
-  /** What results show that say nothing new. */
   readonly stubs: ReadonlyMap<string, readonly ContentPart[]>;
   readonly operations: ReadonlyMap<string, Operation>;
   /** Assistant entries up to this sequence lose their reasoning. */

@@ -55,7 +55,6 @@ function copies(results: readonly Entry[], { equalCharacters, pageTools }: Reque
   });
 }
 
-/** Reads of pages, by the next whole read with the same arguments. */
 function newerReads(
   entries: readonly Entry[],
   results: readonly Entry[],

@@ -13,7 +13,6 @@ export interface ViewArrangement<T> {
   readonly firstUserMessage: T | null;
   /** Older user messages, and groups that name active files: kept verbatim after the notes, oldest first. */
   readonly olderUserMessages: readonly T[];
-  /** Everything from the cut on, in order of arrival. */
   readonly kept: readonly T[];
 }
 
@@ -77,7 +76,6 @@ export function operationsByEntry(operations: readonly Operation[]): OperationsI
   return new Map(operations.map((operation) => [operation.entryId, operation]));
 }
 
-/** A group of entries, or the place of the summary. */
 export type ViewPart<T extends EntryOutline> = Group<T> | 'summary';
 
 /**

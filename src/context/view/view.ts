@@ -4,11 +4,9 @@ import type { Operation, SummaryInForce } from '../plan/plan.ts';
 import type { PlaceholderTexts, RequestStubs } from '../policy/policy.ts';
 import type { RuntimeNote } from './runtime-note.ts';
 
-/** A tool as the model is told of it. */
 export interface ToolSchema {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
@@ -18,9 +16,7 @@ export interface AgentView {
   /** Pinned rules, verbatim in every request. */
   readonly rules: readonly string[];
   readonly tools: readonly ToolSchema[];
-  /** Named blocks of instructions. */
   readonly skills?: readonly Skill[];
-  /** What the user defined for the agent, by name. */
   readonly variables?: Readonly<Record<string, string>>;
   /** System, locale and time zone of the machine that runs the tools. */
   readonly device?: string;
@@ -30,7 +26,6 @@ export interface AgentView {
   readonly runtimeAdvice?: string;
 }
 
-/** Instructions for one kind of work, under a name. */
 export interface Skill {
   readonly name: string;
   readonly instructions: string;
@@ -59,7 +54,6 @@ export type ViewMessage =
       }[];
     };
 
-/** What the next request contains. */
 export interface View {
   readonly system: string;
   readonly tools: readonly ToolSchema[];
@@ -74,7 +68,6 @@ export interface ProjectionInput {
   readonly entries: readonly Entry[];
   readonly summary: (SummaryInForce & { readonly text: string }) | null;
   readonly operations: readonly Operation[];
-  /** The policy's own words for what is not shown. */
   readonly placeholders?: PlaceholderTexts;
   /** Results that say nothing new are one line each. Default: all are shown. */
   readonly requestStubs?: RequestStubs;

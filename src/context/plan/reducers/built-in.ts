@@ -4,7 +4,6 @@ import { clipReducer } from './clip-contents.ts';
 import type { Reducers } from './reducer.ts';
 import { stripImagesReducer } from './strip-images.ts';
 
-/** The reducers that Holdfast brings. */
 export const BUILT_IN_REDUCERS = {
   strip_images: stripImagesReducer,
   clear_tool_results: clearToolResultsReducer,

@@ -3,7 +3,6 @@ import type { Draft, PlanningState } from '../planning-state.ts';
 
 /** Makes the view smaller without a model: changes how kept entries are shown, and loses nothing. */
 export interface Reducer<Options extends z.ZodType = z.ZodType> {
-  /** By which policies name it. */
   readonly name: string;
   readonly options: Options;
   /** Applied also where entries are dropped for a summary, however much the compaction has still to win. */
@@ -12,7 +11,6 @@ export interface Reducer<Options extends z.ZodType = z.ZodType> {
   readonly apply: (state: PlanningState, draft: Draft, options: unknown, goal: number) => void;
 }
 
-/** Reducers by name. */
 export type Reducers = ReadonlyMap<string, Reducer>;
 
 export function reducer<Options extends z.ZodType>(definition: {

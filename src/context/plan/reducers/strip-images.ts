@@ -26,7 +26,6 @@ export function stripImages(state: PlanningState, draft: Draft, keepNewest: numb
   }
 }
 
-/** Whether the entry's media are still shown. */
 export function showsMedia(state: PlanningState, draft: Draft, position: number): boolean {
   return hasMedia(shownMeasurements(state, draft, position));
 }

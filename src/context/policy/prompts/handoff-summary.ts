@@ -66,10 +66,9 @@ const CONDENSED: Readonly<Record<string, string>> = {
 };
 
 /** The same sections and kinds of information, asked for in fewer words. */
-export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = HANDOFF_SECTIONS.map((section) => ({
-  ...section,
-  instruction: CONDENSED[section.title] ?? section.instruction,
-}));
+export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = HANDOFF_SECTIONS.map((section) =>
+  Object.assign({}, section, { instruction: CONDENSED[section.title] ?? section.instruction }),
+);
 
 const { open, close } = tagsOf('handOff');
 
