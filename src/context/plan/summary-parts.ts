@@ -9,8 +9,8 @@ import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from '../summary/sum
 const QUOTED_TOKENS = 1_000;
 /** Parts of a plan at most: what crosses Temporal is bounded. Beyond it, another form is planned. */
 const PARTS_MAXIMUM = 48;
-/** A part's summary is at least this long, tokens. */
-const PART_OUTPUT_MINIMUM = 128;
+/** All sections of a part's summary need this much at least. Tokens. */
+const PART_OUTPUT_MINIMUM = 256;
 
 /** What of a request's room a piece is planned to take: where it ends is known only when it is read. */
 const PIECE_SHARE = 0.9;
