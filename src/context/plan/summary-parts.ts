@@ -10,7 +10,7 @@ const QUOTED_TOKENS = 1_000;
 /** Parts of a plan at most: what crosses Temporal is bounded. Beyond it, another form is planned. */
 const PARTS_MAXIMUM = 48;
 /** All sections of a part's summary need this much at least. Tokens. */
-const PART_OUTPUT_MINIMUM = 256;
+const PART_OUTPUT_MINIMUM = 320;
 
 /** What of a request's room a piece is planned to take: where it ends is known only when it is read. */
 const PIECE_SHARE = 0.9;
