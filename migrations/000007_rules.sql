@@ -253,10 +253,12 @@ declare
 begin
   select * into found_row from conversations c
   where c.id = conversation
-    -- A server that acts for a tenant deletes what is the tenant's.
+    -- Who may act for a tenant alone deletes what is the tenant's.
     and (c.tenant = current_setting('holdfast.tenant', true)
-      or (current_setting('role') <> 'holdfast_api' and pg_has_role(session_user, 'holdfast_app', 'member'))
-      or not exists (select from pg_roles where rolname = 'holdfast_api'))
+      or not exists (select from pg_roles api where api.rolname = 'holdfast_api'
+        and (current_setting('role') = 'holdfast_api' or pg_has_role(session_user, api.oid, 'member')))
+      or (current_setting('role') <> 'holdfast_api' and exists (select from pg_roles app
+        where app.rolname = 'holdfast_app' and pg_has_role(session_user, app.oid, 'member'))))
   for update;
   if not found then return; end if;
   if found_row.active_turn_id is not null then
@@ -431,7 +433,9 @@ select case
     then 'exists (select from turns t where t.snapshot_hash = agent_snapshots.hash)'
   when exists (select from pg_attribute where attrelid = relation and attname = 'conversation_id' and not attisdropped)
     then format('exists (select from conversations c where c.id = %s.conversation_id)', relation)
-  else 'true' end $$;
+  -- Of everybody. A table of which nothing here says whose it is cannot be isolated: its policy would have no condition.
+  else (select 'true' from pg_class where oid = relation
+    and relname in ('deployment', 'provider_pauses', 'embedding_models', 'migrations')) end $$;
 comment on function condition_of_tenant is
   'Which rows a tenant sees: its conversations, and what belongs to one that it sees.';
 

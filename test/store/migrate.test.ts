@@ -184,28 +184,47 @@ describe('migrate', () => {
     expect(bare).toEqual([]);
   });
 
-  it('says what an administrator has to do where it may not create pg_trgm', async () => {
+  /** A login of its own in an empty database, whose schema is the login's. */
+  async function withPlainLogin(prepare: string, use: (plain: Database) => Promise<void>): Promise<void> {
     const role = `role_${name}`;
     await asAdmin(async (admin) => {
       await admin`create role ${admin(role)} login password 'secret'`;
       await admin`drop database ${admin(name)}`;
       await admin`create database ${admin(name)}`;
-      // Trusted extensions need CREATE on the database, which an ordinary role lacks.
       const own = postgres(inject('databaseUrl').replace(/\/[^/]*$/u, `/${name}`), { max: 1 });
       await own`create schema holdfast authorization ${own(role)}`;
+      await own.unsafe(prepare);
       await own.end();
     });
     const url = new URL(inject('databaseUrl'));
     url.username = role;
     url.password = 'secret';
     url.pathname = `/${name}`;
-    const limited = connectDatabase({ url: url.href, maximumConnections: 1 });
-    await expect(migrate(limited, directory)).rejects.toThrow(/create extension pg_trgm/u);
-    await limited.end();
-    await asAdmin(async (admin) => {
-      await admin`drop database ${admin(name)}`;
-      await admin`drop role ${admin(role)}`;
-      await admin`create database ${admin(name)}`;
+    const plain = connectDatabase({ url: url.href, maximumConnections: 1 });
+    try {
+      await use(plain);
+    } finally {
+      await plain.end();
+      await asAdmin(async (admin) => {
+        await admin`drop database ${admin(name)}`;
+        await admin`drop role ${admin(role)}`;
+        await admin`create database ${admin(name)}`;
+      });
+    }
+  }
+
+  it('says what an administrator has to do where it may not create pg_trgm', async () => {
+    // Trusted extensions need CREATE on the database, which an ordinary role lacks.
+    await withPlainLogin('', (plain) => expect(migrate(plain, directory)).rejects.toThrow(/create extension pg_trgm/u));
+  });
+
+  it('lets a login that owns everything delete, beside the roles of another database of the server', async () => {
+    await withPlainLogin('create extension pg_trgm with schema holdfast', async (plain) => {
+      await migrate(plain, directory);
+      const turn = await startTurn(plain);
+      await endedAs(plain, turn);
+      await deleteConversation(plain, turn.conversationId);
+      expect(await plain`select from conversations`).toHaveLength(0);
     });
   });
 });
