@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { groupEntries } from '../../src/context/log/groups.ts';
+import { GroupTable, groupEntries } from '../../src/context/log/groups.ts';
+import { outlineTable } from '../../src/context/log/outline-table.ts';
 import { LogBuilder, outline } from './builders.ts';
 
 function shapes(log: LogBuilder): string[] {
@@ -89,6 +90,12 @@ describe('groupEntries', () => {
           expect(results).toHaveLength(assistant?.toolCallCount ?? 0);
           expect(new Set(results.map((result) => result.callNumber))).toEqual(new Set([assistant?.callNumber]));
         }
+        const positions = log.entries.map((_, position) => position);
+        const table = new GroupTable(outlineTable(log.entries), positions);
+        for (const from of [0, 2])
+          expect(table.entriesFrom(from).map((position) => log.entries[position]?.id)).toEqual(
+            groups.slice(from).flatMap((group) => group.entries.map((entry) => entry.id)),
+          );
       }),
     );
   });

@@ -6,9 +6,9 @@ import { policyTokens } from '../../src/context/view/count-request.ts';
 import { chooseCut, turnStartBefore } from '../../src/context/plan/cut-point.ts';
 import type { EntryOutline } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { groupItems } from '../../src/context/log/groups.ts';
+import { GroupTable } from '../../src/context/log/groups.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
-import { OutlineTable } from '../../src/context/log/outline-table.ts';
+import { outlineTable } from '../../src/context/log/outline-table.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
 
 const TAIL = PI_POLICY.keep.tail.tokens ?? 0;
@@ -103,22 +103,22 @@ function packagesCut({ session }: Log): Cut {
 }
 
 function holdfastsCut({ outlines }: Log, countsBranchSummaries: boolean): Cut {
-  const table = new OutlineTable(outlines);
-  const groups = groupItems(
+  const table = outlineTable(outlines);
+  const groups = new GroupTable(
+    table,
     outlines.map((_, position) => position),
-    (position) => table.at(position),
   );
   const index = chooseCut({
     groups,
     tokensAt: (position) =>
-      table.at(position).kind === 'branch_summary' && !countsBranchSummaries
+      table.kindAt(position) === 'branch_summary' && !countsBranchSummaries
         ? 0
-        : policyTokens(PI_POLICY.counting, table.at(position).measurements, NO_CALIBRATION),
+        : policyTokens(PI_POLICY.counting, table.measurementsAt(position), NO_CALIBRATION),
     tailBudget: TAIL,
     keep: PI_POLICY.keep,
   });
   if (index === null || index === groups.length) return { firstKept: 0, split: false };
-  const firstKept = groups[index]?.entries[0] ?? 0;
+  const firstKept = groups.firstAt(index);
   const dropped = outlines.slice(0, firstKept).map((_, position) => position);
   return { firstKept, split: turnStartBefore(table, dropped, firstKept) !== null };
 }

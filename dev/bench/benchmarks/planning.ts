@@ -6,7 +6,8 @@ import { NodeExecutionEnv } from '@earendil-works/pi-agent-core/node';
 import { budgetFor } from '../../../src/context/policy/budget.ts';
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
-import type { EntryOutline } from '../../../src/context/log/entry.ts';
+import { outlineTable } from '../../../src/context/log/outline-table.ts';
+import type { OutlineTable } from '../../../src/context/log/outline-table.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { PlanInput } from '../../../src/context/plan/plan.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
@@ -70,7 +71,7 @@ function planInput(log: PlannedLog, policy: CompactionPolicy): PlanInput {
 
 /** As the store gives it to planning. */
 interface PlannedLog {
-  readonly outlines: readonly EntryOutline[];
+  readonly outlines: OutlineTable;
   readonly turnId: string;
 }
 
@@ -95,13 +96,16 @@ function fastest(work: () => void): number {
 }
 
 async function planInMemory(few: PlanningLog, many: PlanningLog, rounds: number): Promise<Figure[]> {
+  // Both have the log as their store reads it: columns here, objects there.
+  const fewSizes = { outlines: outlineTable(few.outlines), turnId: few.turnId };
+  const manySizes = { outlines: outlineTable(many.outlines), turnId: many.turnId };
   const sides = {
     'theirs few': () => fastest(() => prepare(few.session)),
-    'pi few': () => fastest(() => plan(few, PI_POLICY)),
-    'default few': () => fastest(() => plan(few, DEFAULT_POLICY)),
+    'pi few': () => fastest(() => plan(fewSizes, PI_POLICY)),
+    'default few': () => fastest(() => plan(fewSizes, DEFAULT_POLICY)),
     theirs: () => fastest(() => prepare(many.session)),
-    pi: () => fastest(() => plan(many, PI_POLICY)),
-    default: () => fastest(() => plan(many, DEFAULT_POLICY)),
+    pi: () => fastest(() => plan(manySizes, PI_POLICY)),
+    default: () => fastest(() => plan(manySizes, DEFAULT_POLICY)),
   };
   await alternate(1, sides);
   const times = await alternate(rounds, sides);

@@ -117,7 +117,7 @@ async function tellSkipped(
 
 /** What a hook wants to stay is planned anew; a choice that saves nothing, or an entry that is not there, changes nothing. */
 async function planKeeping({ source, plan, planFrom }: Pass, entryId: string | undefined): Promise<CompactionPlan> {
-  const entry = source.entries.find(({ id }) => id === entryId);
+  const entry = [...source.entries].find(({ id }) => id === entryId);
   if (entry === undefined || entry.sequence === plan.firstKeptSequence) return plan;
   const result = await planFrom(entry.sequence);
   return result.kind === 'planned' && result.plan.parts.length > 0 ? result.plan : plan;
@@ -146,7 +146,7 @@ async function prepare(
     const range = { conversationId, headEntryId: source.headEntryId, fromSequence, toSequence };
     for await (const page of readOriginals(database, range)) entriesToSummarize.push(...page);
   }
-  const kept = source.entries.find((entry) => entry.sequence === plan.firstKeptSequence);
+  const kept = [...source.entries].find((entry) => entry.sequence === plan.firstKeptSequence);
   return {
     conversationId,
     turnId,

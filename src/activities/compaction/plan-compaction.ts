@@ -107,7 +107,7 @@ async function readWishes(
 
 /** Of messages, answers and results; notes and markers say nothing of files. */
 function spokenSequences({ entries }: PlanSource): number[] {
-  const spoken = entries.filter(({ kind }) => kind !== 'note' && kind !== 'compaction');
+  const spoken = [...entries].filter(({ kind }) => kind !== 'note' && kind !== 'compaction');
   return spoken.map(({ sequence }) => sequence);
 }
 

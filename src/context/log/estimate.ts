@@ -1,3 +1,5 @@
+import type { MeasuredColumns } from './measured-columns.ts';
+import { MEASUREMENT_NAMES } from './measurements.ts';
 import type { Measurements } from './measurements.ts';
 import type { Calibration } from '../plan/plan.ts';
 
@@ -52,6 +54,29 @@ export function calibratedTokens(measurements: Measurements, { factor, frameToke
   const raw = rawTokens(measurements);
   if (frameTokens === undefined) return raw * factor;
   return (raw - measurements.frames * FRAME_TOKENS) * factor + measurements.frames * frameTokens;
+}
+
+/** `calibratedTokens` of each content of the columns. */
+export function calibratedColumn(columns: MeasuredColumns, { factor, frameTokens }: Calibration): Float64Array {
+  const tokens = new Float64Array(columns.frames.length);
+  for (const name of MEASUREMENT_NAMES) {
+    const perUnit = TOKENS_PER_UNIT[name];
+    if (perUnit !== 0) addWeighted(tokens, columns[name], perUnit);
+  }
+  const { frames } = columns;
+  for (let place = 0; place < tokens.length; place += 1) {
+    const raw = tokens[place] ?? 0;
+    const ofFrames = frames[place] ?? 0;
+    tokens[place] =
+      frameTokens === undefined ? raw * factor : (raw - ofFrames * FRAME_TOKENS) * factor + ofFrames * frameTokens;
+  }
+  return tokens;
+}
+
+function addWeighted(sums: Float64Array, numbers: Float64Array, weight: number): void {
+  for (let place = 0; place < sums.length; place += 1) {
+    sums[place] = (sums[place] ?? 0) + (numbers[place] ?? 0) * weight;
+  }
 }
 
 /**

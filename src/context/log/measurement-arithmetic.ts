@@ -50,11 +50,6 @@ export function scaleMeasurements(measurements: Measurements, factor: number): M
   return Object.assign({}, NO_MEASUREMENTS, Object.fromEntries(scaled));
 }
 
-/** Whether a content shows images or pages. */
-export function hasMedia({ images, documentPages }: Measurements): boolean {
-  return images > 0 || documentPages > 0;
-}
-
 /** UTF-16 code units of all text, those of characters of traditional Chinese alone twice. */
 export function characterCount(measurements: Measurements): number {
   return (

@@ -1,22 +1,108 @@
-import type { EntryOutline } from './entry.ts';
+import type { EntryKind, EntryOutline, NoteSlot } from './entry.ts';
+import { charactersAt, emptyMeasuredColumns, measurementsAt, setMeasurements } from './measured-columns.ts';
+import type { MeasuredColumns } from './measured-columns.ts';
+import type { Measurements } from './measurements.ts';
 
-/** Outlines, oldest first, in which planning names an entry by its position. */
-export class OutlineTable {
-  readonly #outlines: readonly EntryOutline[];
+/** The numbers of kinds and slots in a table's columns are their places here. */
+export const ENTRY_KINDS = [
+  'user',
+  'assistant',
+  'tool_result',
+  'compaction',
+  'branch_summary',
+  'note',
+] as const satisfies readonly EntryKind[];
+export const NOTE_SLOTS = ['rules', 'memories', 'continuation', 'plan'] as const satisfies readonly NoteSlot[];
 
-  constructor(outlines: readonly EntryOutline[]) {
-    this.#outlines = outlines;
+/** Outlines property by property; all columns have one place per entry. */
+export interface OutlineColumns {
+  readonly length: number;
+  /** Places in `ENTRY_KINDS`. */
+  readonly kinds: Uint8Array;
+  /** Places in `NOTE_SLOTS`, from 1; 0: no slot. */
+  readonly slots: Uint8Array;
+  readonly sequences: Int32Array;
+  /** Places in `turnIds`. */
+  readonly turns: Int32Array;
+  readonly turnIds: readonly string[];
+  readonly callNumbers: Int32Array;
+  readonly callIndexes: Int32Array;
+  readonly toolCallCounts: Int32Array;
+  /** Places in `toolNames`. */
+  readonly tools: Int32Array;
+  readonly toolNames: readonly string[];
+  /** 1: the tool reported a failure. */
+  readonly errors: Uint8Array;
+  readonly measurements: MeasuredColumns;
+  readonly idAt: (position: number) => string;
+}
+
+/**
+ * Outlines of entries, oldest first, in columns. Planning goes through all entries of a conversation, which may be 50,000:
+ * as many objects with their measurements take longer to make, to collect and to walk than all decisions. An entry is
+ * named by its position, and made an object only where one is needed.
+ */
+export class OutlineTable implements Iterable<EntryOutline> {
+  readonly columns: OutlineColumns;
+  /** What the table was made from. */
+  private readonly outlines: readonly EntryOutline[] | null;
+
+  constructor(columns: OutlineColumns, outlines: readonly EntryOutline[] | null = null) {
+    this.columns = columns;
+    this.outlines = outlines;
   }
 
   get length(): number {
-    return this.#outlines.length;
+    return this.columns.length;
   }
 
-  /** @throws RangeError where no entry has the position */
+  kindAt(position: number): EntryKind {
+    return ENTRY_KINDS[this.columns.kinds[position] ?? 0] ?? 'user';
+  }
+
+  slotAt(position: number): NoteSlot | undefined {
+    return NOTE_SLOTS[(this.columns.slots[position] ?? 0) - 1];
+  }
+
+  sequenceAt(position: number): number {
+    return this.columns.sequences[position] ?? 0;
+  }
+
+  idAt(position: number): string {
+    return this.columns.idAt(position);
+  }
+
+  turnIdAt(position: number): string {
+    return this.columns.turnIds[this.columns.turns[position] ?? 0] ?? '';
+  }
+
+  toolNameAt(position: number): string {
+    return this.columns.toolNames[this.columns.tools[position] ?? 0] ?? '';
+  }
+
+  isErrorAt(position: number): boolean {
+    return this.columns.errors[position] === 1;
+  }
+
+  framesAt(position: number): number {
+    return this.columns.measurements.frames[position] ?? 0;
+  }
+
+  charactersAt(position: number): number {
+    return charactersAt(this.columns.measurements, position);
+  }
+
+  showsMediaAt(position: number): boolean {
+    const { images, documentPages } = this.columns.measurements;
+    return (images[position] ?? 0) > 0 || (documentPages[position] ?? 0) > 0;
+  }
+
+  measurementsAt(position: number): Measurements {
+    return measurementsAt(this.columns.measurements, position);
+  }
+
   at(position: number): EntryOutline {
-    const outline = this.#outlines[position];
-    if (outline === undefined) throw new RangeError(`no entry at ${position} of ${this.length}`);
-    return outline;
+    return this.outlines?.[position] ?? this.outlineAt(position);
   }
 
   /** Position of the first entry from `sequence` on; the length when there is none. */
@@ -25,9 +111,148 @@ export class OutlineTable {
     let high = this.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.at(middle).sequence < sequence) low = middle + 1;
+      if (this.sequenceAt(middle) < sequence) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  *[Symbol.iterator](): IterableIterator<EntryOutline> {
+    for (let position = 0; position < this.length; position += 1) yield this.at(position);
+  }
+
+  /** One literal per kind, so that all outlines of a kind have one shape. */
+  private outlineAt(position: number): EntryOutline {
+    const { columns } = this;
+    const kind = this.kindAt(position);
+    const id = this.idAt(position);
+    const sequence = this.sequenceAt(position);
+    const turnId = this.turnIdAt(position);
+    const measurements = this.measurementsAt(position);
+    const callNumber = columns.callNumbers[position] ?? 0;
+    switch (kind) {
+      case 'assistant': {
+        const toolCallCount = columns.toolCallCounts[position] ?? 0;
+        return { id, sequence, kind, turnId, measurements, callNumber, toolCallCount };
+      }
+      case 'tool_result': {
+        const callIndex = columns.callIndexes[position] ?? 0;
+        const toolName = this.toolNameAt(position);
+        const isError = this.isErrorAt(position);
+        return { id, sequence, kind, turnId, measurements, callNumber, callIndex, toolName, isError };
+      }
+      case 'note': {
+        const slot = this.slotAt(position);
+        return { id, sequence, kind, turnId, measurements, ...(slot !== undefined && { slot }) };
+      }
+      case 'user':
+      case 'compaction':
+      case 'branch_summary':
+        return { id, sequence, kind, turnId, measurements };
+    }
+  }
+}
+
+/** Outlines as they are given to planning. */
+export type Outlines = OutlineTable | readonly EntryOutline[];
+
+/** The table itself, or one of these outlines. */
+export function outlineTable(outlines: Outlines): OutlineTable {
+  return outlines instanceof OutlineTable ? outlines : tableOf(outlines);
+}
+
+function tableOf(outlines: readonly EntryOutline[]): OutlineTable {
+  const columns = emptyOutlineColumns(outlines.length);
+  for (const [position, outline] of outlines.entries()) writeOutline(columns, position, outline);
+  return tableOfColumns(columns, outlines.length, { idAt: (position) => outlines[position]?.id ?? '', outlines });
+}
+
+/** Columns that are being filled. */
+export interface OpenColumns extends Omit<OutlineColumns, 'length' | 'turnIds' | 'toolNames' | 'idAt'> {
+  readonly turnNames: Names;
+  readonly toolNames: Names;
+}
+
+export function writeOutline(columns: OpenColumns, position: number, outline: EntryOutline): void {
+  columns.kinds[position] = ENTRY_KINDS.indexOf(outline.kind);
+  columns.slots[position] = outline.slot === undefined ? 0 : NOTE_SLOTS.indexOf(outline.slot) + 1;
+  columns.sequences[position] = outline.sequence;
+  columns.turns[position] = columns.turnNames.placeOf(outline.turnId);
+  columns.callNumbers[position] = outline.callNumber ?? 0;
+  columns.callIndexes[position] = outline.callIndex ?? 0;
+  columns.toolCallCounts[position] = outline.toolCallCount ?? 0;
+  columns.tools[position] = columns.toolNames.placeOf(outline.toolName ?? '');
+  columns.errors[position] = outline.isError === true ? 1 : 0;
+  setMeasurements(columns.measurements, position, outline.measurements);
+}
+
+/**
+ * Field by field: an object that is spread together gets a hidden class of its own each time, and all code of planning that
+ * was compiled for the last table is thrown away.
+ *
+ * @param length entries that were written; the columns may have room for more
+ */
+export function tableOfColumns(
+  columns: OpenColumns,
+  length: number,
+  {
+    idAt,
+    outlines = null,
+  }: { readonly idAt: OutlineColumns['idAt']; readonly outlines?: readonly EntryOutline[] | null },
+): OutlineTable {
+  const { kinds, slots, sequences, turns, turnNames, callNumbers, callIndexes, toolCallCounts } = columns;
+  const { tools, toolNames, errors, measurements } = columns;
+  const whole: OutlineColumns = {
+    length,
+    kinds,
+    slots,
+    sequences,
+    turns,
+    turnIds: turnNames.all,
+    callNumbers,
+    callIndexes,
+    toolCallCounts,
+    tools,
+    toolNames: toolNames.all,
+    errors,
+    measurements,
+    idAt,
+  };
+  return new OutlineTable(whole, outlines);
+}
+
+/** Columns of zeros; the first name of a tool is the empty one. */
+export function emptyOutlineColumns(length: number): OpenColumns {
+  return {
+    kinds: new Uint8Array(length),
+    slots: new Uint8Array(length),
+    sequences: new Int32Array(length),
+    turns: new Int32Array(length),
+    callNumbers: new Int32Array(length),
+    callIndexes: new Int32Array(length),
+    toolCallCounts: new Int32Array(length),
+    tools: new Int32Array(length),
+    errors: new Uint8Array(length),
+    measurements: emptyMeasuredColumns(length),
+    turnNames: new Names(),
+    toolNames: new Names(['']),
+  };
+}
+
+/** Different names, each at a place of its own. */
+export class Names {
+  readonly all: string[] = [];
+  private readonly places = new Map<string, number>();
+
+  constructor(first: readonly string[] = []) {
+    for (const name of first) this.placeOf(name);
+  }
+
+  placeOf(name: string): number {
+    const known = this.places.get(name);
+    if (known !== undefined) return known;
+    const place = this.all.push(name) - 1;
+    this.places.set(name, place);
+    return place;
   }
 }

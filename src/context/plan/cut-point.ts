@@ -1,10 +1,10 @@
-import type { Group } from '../log/groups.ts';
+import type { GroupTable } from '../log/groups.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 
 interface CutSearch {
-  /** Of positions. */
-  readonly groups: readonly Group<number>[];
+  readonly groups: GroupTable;
+  /** Of the entry at a position. */
   readonly tokensAt: (position: number) => number;
   /** Tokens. */
   readonly tailBudget: number;
@@ -20,7 +20,9 @@ interface CutSearch {
  */
 export function chooseCut(search: CutSearch): number | null {
   const { groups, keep } = search;
-  const newest = groups.findLastIndex(({ kind, cutBefore }) => cutBefore && kind !== 'note');
+  const newest = groupBack(groups.length - 1, (group) => {
+    return groups.cutBeforeAt(group) && groups.kindAt(group) !== 'note';
+  });
   if (newest <= 0) return null;
   const first = keep.tailReaches === 'at_most' ? firstWithin(search) : firstReaching(search);
   const cut = Math.min(nextCut(groups, Math.min(first, newest)), newest);
@@ -31,19 +33,20 @@ export function chooseCut(search: CutSearch): number | null {
 }
 
 /** Index of the group of an entry, or of the one before it with which a view may begin; `null` when nothing would be dropped. */
-export function cutAtSequence(groups: readonly Group<number>[], sequence: number): number | null {
-  const cut = groups.findLastIndex(({ firstSequence, cutBefore }) => cutBefore && firstSequence <= sequence);
+export function cutAtSequence(groups: GroupTable, sequence: number): number | null {
+  const cut = groupBack(groups.length - 1, (group) => {
+    return groups.firstSequenceAt(group) <= sequence && groups.cutBeforeAt(group);
+  });
   return cut > 0 ? cut : null;
 }
 
 function firstWithin({ groups, tokensAt, tailBudget }: CutSearch): number {
   let tail = 0;
-  return (
-    groups.findLastIndex(({ entries }) => {
-      for (const position of entries) tail += tokensAt(position);
-      return tail > tailBudget;
-    }) + 1
-  );
+  for (let group = groups.length - 1; group >= 0; group -= 1) {
+    for (const position of groups.entriesAt(group)) tail += tokensAt(position);
+    if (tail > tailBudget) return group + 1;
+  }
+  return 0;
 }
 
 /**
@@ -52,46 +55,55 @@ function firstWithin({ groups, tokensAt, tailBudget }: CutSearch): number {
  */
 function firstReaching({ groups, tokensAt, tailBudget }: CutSearch): number {
   let tail = 0;
-  let place = -1;
-  const group = groups.findLastIndex(({ entries }) => {
-    place = entries.findLastIndex((position) => {
-      tail += tokensAt(position);
-      return tail >= tailBudget;
-    });
-    return place !== -1;
-  });
-  return place > 0 ? group + 1 : Math.max(0, group);
+  for (let group = groups.length - 1; group >= 0; group -= 1) {
+    const entries = groups.entriesAt(group);
+    for (let place = entries.length - 1; place >= 0; place -= 1) {
+      tail += tokensAt(entries[place] ?? 0);
+      if (tail >= tailBudget) return place === 0 ? group : group + 1;
+    }
+  }
+  return 0;
 }
 
 /** The first group from `from` on that a view may begin with; the number of groups when there is none. */
-function nextCut(groups: readonly Group<number>[], from: number): number {
-  return orEnd(
-    groups,
-    groups.findIndex(({ cutBefore }, index) => index >= from && cutBefore),
-  );
+function nextCut(groups: GroupTable, from: number): number {
+  return groupOn(groups, from, (group) => groups.cutBeforeAt(group));
 }
 
-function orEnd(groups: readonly Group<number>[], index: number): number {
-  return index === -1 ? groups.length : index;
+/** The first group from `from` on that `fits`; the number of groups when there is none. */
+function groupOn(groups: GroupTable, from: number, fits: (group: number) => boolean): number {
+  let group = from;
+  while (group < groups.length && !fits(group)) group += 1;
+  return group;
+}
+
+/** The newest group up to `from` that `fits`; -1 when there is none. */
+function groupBack(from: number, fits: (group: number) => boolean): number {
+  let group = from;
+  while (group >= 0 && !fits(group)) group -= 1;
+  return group;
 }
 
 /** The nearest user message; inside the turn when it is the only one, or the newest and larger than the tail by itself. */
 function cutAtTurn(search: CutSearch, cut: number): number {
   const { groups, keep, tailBudget } = search;
-  const isTurn = ({ kind, cutBefore }: Group<number>): boolean => cutBefore && kind === 'user';
-  const later = groups.findIndex((group, index) => index >= cut && isTurn(group));
-  const earlier = groups.findLastIndex((group, index) => index <= cut && isTurn(group));
+  const isTurn = (group: number): boolean => groups.cutBeforeAt(group) && groups.kindAt(group) === 'user';
+  const found = groupOn(groups, cut, isTurn);
+  const later = found < groups.length ? found : -1;
+  const earlier = groupBack(Math.min(cut, groups.length - 1), isTurn);
   if (keep.tailReaches === 'at_most') return later > 0 ? later : earlier > 0 ? earlier : cut;
-  const end = groups.findIndex((group, index) => index > earlier && isTurn(group));
-  if (end === -1 && earlier >= 0 && tokensFrom(search, earlier) > tailBudget) return cut;
+  const end = groupOn(groups, earlier + 1, isTurn);
+  const isNewest = end >= groups.length;
+  if (isNewest && earlier >= 0 && tokensBetween(search, earlier, end) > tailBudget) return cut;
   return earlier > 0 ? earlier : later > 0 ? later : cut;
 }
 
-function tokensFrom({ groups, tokensAt }: CutSearch, from: number): number {
-  return groups
-    .slice(from)
-    .flatMap(({ entries }) => entries)
-    .reduce((sum, position) => sum + tokensAt(position), 0);
+function tokensBetween({ groups, tokensAt }: CutSearch, from: number, to: number): number {
+  let sum = 0;
+  for (let group = from; group < to; group += 1) {
+    for (const position of groups.entriesAt(group)) sum += tokensAt(position);
+  }
+  return sum;
 }
 
 /**
@@ -102,10 +114,10 @@ function tokensFrom({ groups, tokensAt }: CutSearch, from: number): number {
  */
 export function turnStartBefore(table: OutlineTable, dropped: readonly number[], cut: number): number | null {
   const opensTurn = (position: number): boolean => {
-    const { kind } = table.at(position);
+    const kind = table.kindAt(position);
     return kind === 'user' || kind === 'branch_summary';
   };
   if (opensTurn(cut)) return null;
   const opening = dropped.findLast(opensTurn);
-  return opening === undefined ? null : table.at(opening).sequence;
+  return opening === undefined ? null : table.sequenceAt(opening);
 }

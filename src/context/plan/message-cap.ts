@@ -1,4 +1,4 @@
-import type { Group } from '../log/groups.ts';
+import type { GroupTable } from '../log/groups.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Budget } from './plan.ts';
@@ -17,17 +17,16 @@ export function isOverMessageCap(budget: Pick<Budget, 'maximumMessages'>, view: 
 
 /** The oldest group with which the tail stays within its share of the cap; 0 without a cap. */
 export function firstWithinMessageCap(
-  table: OutlineTable,
-  groups: readonly Group<number>[],
+  groups: GroupTable,
   { maximumMessages }: Pick<Budget, 'maximumMessages'>,
 ): number {
   if (maximumMessages === undefined) return 0;
   let left = Math.floor(maximumMessages * TAIL_SHARE);
-  const over = groups.findLastIndex(({ entries }) => {
-    for (const position of entries) left -= table.at(position).measurements.frames;
-    return left < 0;
-  });
-  return over + 1;
+  for (let group = groups.length - 1; group >= 0; group -= 1) {
+    for (const position of groups.entriesAt(group)) left -= groups.table.framesAt(position);
+    if (left < 0) return group + 1;
+  }
+  return 0;
 }
 
 /** Of the older entries that would stay, the newest user messages within their share of the cap; all without a cap. */
@@ -39,5 +38,5 @@ export function olderWithinMessageCap(
   const share = maximumMessages === undefined ? Infinity : Math.max(1, Math.floor(maximumMessages * USER_SHARE));
   // Groups that name files are left to the summary: half a group cannot stay.
   if (positions.length <= share) return positions;
-  return positions.filter((position) => table.at(position).kind === 'user').slice(-share);
+  return positions.filter((position) => table.kindAt(position) === 'user').slice(-share);
 }

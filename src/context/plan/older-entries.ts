@@ -1,6 +1,5 @@
 import { resolveAmount } from '../policy/budget.ts';
-import { groupItems } from '../log/groups.ts';
-import type { Group } from '../log/groups.ts';
+import { GroupTable } from '../log/groups.ts';
 import type { PlanningState } from './planning-state.ts';
 
 /**
@@ -26,7 +25,7 @@ export function olderEntries(
   const taken = new Set([...(first === null ? [] : [first]), ...active]);
   const candidates: number[] = [];
   for (let position = 0; position < of.before; position += 1) {
-    if (table.at(position).kind === 'user' && !taken.has(position)) candidates.push(position);
+    if (table.kindAt(position) === 'user' && !taken.has(position)) candidates.push(position);
   }
   const users = keptUserMessages({
     candidates,
@@ -46,25 +45,28 @@ function keptFirst({ input, firstUserMessage }: PlanningState, before: number): 
 /** Entries of groups before the cut that name active files, the newest first within their amount; whole groups, as always (D8). */
 function olderActiveEntries(
   state: PlanningState,
-  { groupsBefore, tokensAt }: { readonly groupsBefore: number; readonly tokensAt: (position: number) => number },
+  of: { readonly groupsBefore: number; readonly tokensAt: (position: number) => number },
 ): readonly number[] {
   const { table, arrangement, groups } = state;
   const { policy, budget, activeEntryIds } = state.input;
   if (policy.keep.activeFiles === null || activeEntryIds === undefined) return [];
   let left = resolveAmount(policy.keep.activeFiles.amount, budget);
   const kept: number[] = [];
-  const takeFrom = (of: readonly Group<number>[]): void => {
-    for (const { kind, entries } of of.toReversed()) {
+  const takeFrom = (from: GroupTable, end: number): void => {
+    for (let group = end - 1; group >= 0; group -= 1) {
+      const kind = from.kindAt(group);
       if (kind !== 'exchange' && kind !== 'user') continue;
-      if (!entries.some((position) => activeEntryIds.has(table.at(position).id))) continue;
-      const tokens = entries.reduce((sum, position) => sum + tokensAt(position), 0);
+      const entries = from.entriesAt(group);
+      if (!entries.some((position) => activeEntryIds.has(table.idAt(position)))) continue;
+      const tokens = entries.reduce((sum, position) => sum + of.tokensAt(position), 0);
       if (tokens > left) continue;
       left -= tokens;
       kept.push(...entries);
     }
   };
-  takeFrom(groups.slice(0, groupsBefore));
-  takeFrom(groupItems(arrangement.olderUserMessages, (position) => table.at(position)));
+  takeFrom(groups, of.groupsBefore);
+  const older = new GroupTable(table, arrangement.olderUserMessages);
+  takeFrom(older, older.length);
   return kept;
 }
 
@@ -120,7 +122,7 @@ export function shortOpening(
   tokensAt: (position: number) => number,
 ): number | null {
   if (input.turnIsOver === true) return null;
-  const opening = positions.find((position) => table.at(position).turnId === input.turnId);
+  const opening = positions.find((position) => table.turnIdAt(position) === input.turnId);
   return opening !== undefined && isShortMessage(tokensAt(opening), input.budget.userMessages) ? opening : null;
 }
 

@@ -1,5 +1,5 @@
 import type { Measurements } from '../log/measurements.ts';
-import type { EntryOutline } from '../log/entry.ts';
+import type { Outlines } from '../log/outline-table.ts';
 import type { Reducers } from './reducers/reducer.ts';
 import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from '../policy/policy.ts';
 
@@ -148,7 +148,7 @@ export interface PlanInput {
   /** Measurements of system prompt, rules and tool schemas: the floor that no pass can shrink. */
   readonly fixed: Measurements;
   /** Outlines of the branch, oldest first, from the first entry that the view or a summary can need. */
-  readonly entries: readonly EntryOutline[];
+  readonly entries: Outlines;
   readonly summary: SummaryInForce | null;
   readonly operations: readonly Operation[];
   /** The running turn: its entries decide whether a continuation note is due. */

@@ -1,29 +1,30 @@
 import { continuationContent, continuationWords } from '../view/continuation.ts';
 import { policyTokens } from '../view/count-request.ts';
-import type { EntryOutline } from '../log/entry.ts';
-import { calibratedTokens } from '../log/estimate.ts';
-import { groupItems } from '../log/groups.ts';
-import type { Group } from '../log/groups.ts';
+import type { EntryKind } from '../log/entry.ts';
+import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
+import { GroupTable } from '../log/groups.ts';
+import type { Positions } from '../log/groups.ts';
 import { measureContent } from '../log/measure.ts';
 import { isOverMessageCap } from './message-cap.ts';
 import type { Measurements } from '../log/measurements.ts';
-import { OutlineTable } from '../log/outline-table.ts';
+import { outlineTable } from '../log/outline-table.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
 import type { CompactionForm, CompactionPlan, Operation, PlanInput } from './plan.ts';
-import { arrangeItems, operationsByEntry } from '../view/view-arrangement.ts';
-import type { OperationsInForce, ViewArrangement } from '../view/view-arrangement.ts';
+import { arrangePositions, operationsByPosition } from '../view/view-arrangement.ts';
+import type { ArrangedPositions, OperationsInForce } from '../view/view-arrangement.ts';
 
 /** All that the forms of a plan are computed from. Entries are positions of the table. Token numbers are unrounded. */
 export interface PlanningState {
   readonly input: PlanInput;
   readonly table: OutlineTable;
   /** What each entry takes as it is stored. */
-  readonly storedTokens: readonly number[];
+  readonly storedTokens: Float64Array;
   readonly inForce: OperationsInForce;
-  readonly arrangement: ViewArrangement<number>;
+  readonly arrangement: ArrangedPositions;
   /** Visible notes but the rules, oldest first. */
   readonly notes: readonly number[];
   /** Groups of the kept part. */
-  readonly groups: readonly Group<number>[];
+  readonly groups: GroupTable;
   /** System prompt, rules and tool schemas: no pass can shrink it. */
   readonly fixedTokens: number;
   readonly summaryTokens: number;
@@ -45,29 +46,27 @@ export interface PlanningState {
 }
 
 export function planningState(input: PlanInput): PlanningState {
-  const table = new OutlineTable(input.entries);
-  const outlineOf = (position: number): EntryOutline => table.at(position);
-  const inForce = operationsByEntry(input.operations);
-  const positions = input.entries.map((_, position) => position);
-  const arrangement = arrangeItems(positions, outlineOf, { summary: input.summary, operations: inForce });
+  const table = outlineTable(input.entries);
+  const inForce = operationsByPosition(table, input.operations);
+  const arrangement = arrangePositions(table, { summary: input.summary, operations: inForce });
   const { rules, firstUserMessage: first, carriedNotes, olderUserMessages, kept } = arrangement;
+  const storedTokens = calibratedColumn(table.columns.measurements, input.calibration);
   const tokensOf = (measurements: Measurements): number => calibratedTokens(measurements, input.calibration);
-  const storedTokens = input.entries.map(({ measurements }) => tokensOf(measurements));
   const older = [...(first === null ? [] : [first]), ...olderUserMessages];
-  const visible = countShown([...carriedNotes, ...older, ...kept], { table, storedTokens, inForce, tokensOf });
-  const ofRules = countShown(rules === null ? [] : [rules], { table, storedTokens, inForce, tokensOf });
+  const visible = countShown([carriedNotes, older, kept], { table, storedTokens, inForce, tokensOf });
+  const ofRules = countShown([rules === null ? [] : [rules]], { table, storedTokens, inForce, tokensOf });
   const fixedTokens = tokensOf(input.fixed) + ofRules.tokens;
   const summaryTokens = input.summary === null ? 0 : tokensOf(input.summary.measurements);
-  const insideTurn = isInsideTurn(input);
-  const continuation = wantsContinuation(input, insideTurn);
+  const insideTurn = isInsideTurn(input, table);
+  const continuation = wantsContinuation(input, table, insideTurn);
   return {
     input,
     table,
     storedTokens,
     inForce,
     arrangement,
-    notes: [...carriedNotes, ...kept.filter((position) => table.at(position).kind === 'note')],
-    groups: groupItems(kept, outlineOf),
+    notes: [...carriedNotes, ...notesIn(table, kept)],
+    groups: new GroupTable(table, kept),
     fixedTokens,
     summaryTokens,
     tokens: fixedTokens + summaryTokens + visible.tokens,
@@ -78,27 +77,55 @@ export function planningState(input: PlanInput): PlanningState {
     continuation,
     continuationTokens: continuation ? continuationTokens(input) : 0,
     insideTurn,
-    firstUserMessage: positions.find((position) => table.at(position).kind === 'user') ?? null,
-    seenThrough: input.entries.findLastIndex(({ kind }) => kind === 'assistant'),
+    firstUserMessage: firstOfKind(table, 'user'),
+    seenThrough: newestOfKind(table, 'assistant'),
   };
+}
+
+interface Shown {
+  tokens: number;
+  frames: number;
+  messages: number;
 }
 
 /** What entries take as they are shown, how many frames they have, and how many of them are no notes. */
 function countShown(
-  positions: readonly number[],
+  lists: readonly Positions[],
   of: Pick<PlanningState, 'table' | 'storedTokens' | 'inForce'> & {
     readonly tokensOf: (measurements: Measurements) => number;
   },
-): { readonly tokens: number; readonly frames: number; readonly messages: number } {
-  const shown = { tokens: 0, frames: 0, messages: 0 };
-  for (const position of positions) {
-    const { id, kind, measurements } = of.table.at(position);
-    const operation = operationAt(of.inForce, id);
-    shown.tokens += operation === undefined ? (of.storedTokens[position] ?? 0) : of.tokensOf(operation.measurements);
-    shown.frames += measurements.frames;
-    if (kind !== 'note') shown.messages += 1;
+): Shown {
+  const { table, storedTokens, inForce, tokensOf } = of;
+  const shown: Shown = { tokens: 0, frames: 0, messages: 0 };
+  for (const positions of lists) {
+    // Not with an iterator: over lists of two types it takes longer than all the sums.
+    for (let place = 0; place < positions.length; place += 1) {
+      const position = positions[place] ?? 0;
+      const operation = operationAt(inForce, position);
+      shown.tokens += operation === undefined ? (storedTokens[position] ?? 0) : tokensOf(operation.measurements);
+      shown.frames += table.framesAt(position);
+      if (table.kindAt(position) !== 'note') shown.messages += 1;
+    }
   }
   return shown;
+}
+
+function notesIn(table: OutlineTable, positions: Positions): number[] {
+  const notes: number[] = [];
+  for (const position of positions) if (table.kindAt(position) === 'note') notes.push(position);
+  return notes;
+}
+
+function firstOfKind(table: OutlineTable, kind: EntryKind): number | null {
+  for (let position = 0; position < table.length; position += 1) if (table.kindAt(position) === kind) return position;
+  return null;
+}
+
+/** -1 when there is none. */
+function newestOfKind(table: OutlineTable, kind: EntryKind): number {
+  let position = table.length - 1;
+  while (position >= 0 && table.kindAt(position) !== kind) position -= 1;
+  return position;
 }
 
 /** Whichever form succeeds in the end, its note fits. */
@@ -113,8 +140,12 @@ export function tokensOf(state: PlanningState, measurements: Measurements): numb
   return calibratedTokens(measurements, state.input.calibration);
 }
 
-function isInsideTurn({ turnId, turnIsOver, entries }: PlanInput): boolean {
-  return turnIsOver !== true && entries.some((entry) => entry.kind === 'assistant' && entry.turnId === turnId);
+function isInsideTurn({ turnId, turnIsOver }: PlanInput, table: OutlineTable): boolean {
+  if (turnIsOver === true) return false;
+  for (let position = table.length - 1; position >= 0; position -= 1) {
+    if (table.kindAt(position) === 'assistant' && table.turnIdAt(position) === turnId) return true;
+  }
+  return false;
 }
 
 /** More notes in a row than this, without a new tool result between them, make a loop (R6). */
@@ -124,8 +155,8 @@ const CONTINUATIONS_IN_A_ROW = 3;
  * A model takes a shortened context for the end of its work and stops early (W4), but one that has
  * waited for its user must go on waiting (R15): inside a turn, only after a step of the running one.
  */
-function wantsContinuation(input: PlanInput, insideTurn: boolean): boolean {
-  if (input.turnIsOver === true || continuationsInARow(input) >= CONTINUATIONS_IN_A_ROW) return false;
+function wantsContinuation(input: PlanInput, table: OutlineTable, insideTurn: boolean): boolean {
+  if (input.turnIsOver === true || continuationsInARow(input, table) >= CONTINUATIONS_IN_A_ROW) return false;
   switch (input.policy.continuation) {
     case 'never':
       return false;
@@ -138,10 +169,15 @@ function wantsContinuation(input: PlanInput, insideTurn: boolean): boolean {
   }
 }
 
-function continuationsInARow({ entries, limitNoteIds }: PlanInput): number {
-  const last = entries.findLastIndex(({ kind }) => kind === 'tool_result' || kind === 'user');
-  return entries.slice(last + 1).filter(({ id, slot }) => slot === 'continuation' && limitNoteIds?.has(id) !== true)
-    .length;
+function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): number {
+  let count = 0;
+  for (let position = table.length - 1; position >= 0; position -= 1) {
+    const kind = table.kindAt(position);
+    if (kind === 'tool_result' || kind === 'user') break;
+    if (table.slotAt(position) !== 'continuation') continue;
+    if (limitNoteIds?.has(table.idAt(position)) !== true) count += 1;
+  }
+  return count;
 }
 
 /** A plan before it was held against target and minimum gain. */
@@ -183,18 +219,16 @@ export interface Draft {
 }
 
 export function operationOn(state: PlanningState, draft: Draft, position: number): Operation | undefined {
-  const drafted = operationAt(draft.operations, position);
-  if (drafted !== undefined || state.inForce.size === 0) return drafted;
-  return state.inForce.get(state.table.at(position).id);
+  return operationAt(draft.operations, position) ?? operationAt(state.inForce, position);
 }
 
-/** Looking up 50,000 keys in an empty map takes longer than planning the rest. */
-function operationAt<Key>(operations: ReadonlyMap<Key, Operation>, key: Key): Operation | undefined {
-  return operations.size === 0 ? undefined : operations.get(key);
+/** Looking up 50,000 positions in an empty map takes longer than planning the rest. */
+function operationAt(operations: OperationsInForce, position: number): Operation | undefined {
+  return operations.size === 0 ? undefined : operations.get(position);
 }
 
 export function shownMeasurements(state: PlanningState, draft: Draft, position: number): Measurements {
-  return operationOn(state, draft, position)?.measurements ?? state.table.at(position).measurements;
+  return operationOn(state, draft, position)?.measurements ?? state.table.measurementsAt(position);
 }
 
 /** Tokens of an entry as the draft shows it, by the calibrated estimate, unrounded. */
@@ -203,8 +237,10 @@ export function shownTokens(state: PlanningState, draft: Draft, position: number
   return operation === undefined ? (state.storedTokens[position] ?? 0) : tokensOf(state, operation.measurements);
 }
 
-export function sumShown(state: PlanningState, draft: Draft, positions: readonly number[]): number {
-  return positions.reduce((sum, position) => sum + shownTokens(state, draft, position), 0);
+export function sumShown(state: PlanningState, draft: Draft, positions: Positions): number {
+  let sum = 0;
+  for (const position of positions) sum += shownTokens(state, draft, position);
+  return sum;
 }
 
 /** Tokens of an entry as the draft shows it and the policy counts, unrounded. */

@@ -57,7 +57,7 @@ class UnknownReducer extends Error {
 export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: readonly number[]): void {
   const seen = new Set<NoteSlot>(state.continuation ? ['continuation'] : []);
   for (const note of notes.toReversed()) {
-    const slot = state.table.at(note).slot;
+    const slot = state.table.slotAt(note);
     if (slot === undefined) continue;
     if (seen.has(slot)) tryOperation(state, draft, note, clearOperation(state.table.at(note)));
     seen.add(slot);

@@ -1,4 +1,5 @@
 import type { EntryKind } from '../log/entry.ts';
+import type { Positions } from '../log/groups.ts';
 import { SMALLEST_CLIP, clipTo } from './clip-to-size.ts';
 import { shortOpening } from './older-entries.ts';
 import { isUnseen, operationOn, shownTokens, tryOperation } from './planning-state.ts';
@@ -17,11 +18,12 @@ import { showsMedia, stripImages, withoutMedia } from './reducers/strip-images.t
 export function shrinkToFit(
   state: PlanningState,
   draft: Draft,
-  input: { readonly positions: readonly number[]; readonly goal: number },
+  input: { readonly positions: Positions; readonly goal: number },
 ): void {
   const { positions, goal } = input;
   if (draft.tokens <= goal) return;
-  const of = (kind: EntryKind): number[] => positions.filter((position) => state.table.at(position).kind === kind);
+  const of = (kind: EntryKind): number[] =>
+    Array.from(positions).filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
   const opening = shortOpening(state, of('user'), (position) => shownTokens(state, draft, position));
   const users = of('user').filter((position) => position !== opening);
@@ -64,7 +66,7 @@ function clipNewestAnswer(
 }
 
 /** Replaces all media of the entries by markers, also what no request has carried. */
-export function stripAll(state: PlanningState, draft: Draft, positions: readonly number[]): void {
+export function stripAll(state: PlanningState, draft: Draft, positions: Positions): void {
   for (const position of positions) {
     if (showsMedia(state, draft, position)) {
       tryOperation(state, draft, position, withoutMedia(state, draft, position));
@@ -84,26 +86,20 @@ function clipLargest(
   },
 ): void {
   const clippable = input.positions.filter((position) => operationOn(state, draft, position)?.kind !== 'clear');
-  const sizes = clippable.map((position) => shownTokens(state, draft, position));
+  const sizes = Float64Array.from(clippable, (position) => shownTokens(state, draft, position));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const allowed = total - (draft.tokens - input.goal);
-  const level = Math.max(
-    SMALLEST_CLIP,
-    commonSize(
-      sizes.toSorted((one, other) => one - other),
-      allowed,
-    ),
-  );
+  const level = Math.max(SMALLEST_CLIP, commonSize(sizes.toSorted(), allowed));
   for (const [index, position] of clippable.entries()) {
     if ((sizes[index] ?? 0) <= level) continue;
     const isKept = input.keepMedia === true || (input.keepUnseenMedia === true && isUnseen(state, position));
-    const keepMedia = isKept && state.table.at(position).measurements.images > 0;
+    const keepMedia = isKept && state.table.measurementsAt(position).images > 0;
     tryOperation(state, draft, position, clipTo(state, { position, level, keepMedia }));
   }
 }
 
 /** The size at which everything larger must be cut so that all together take `allowed`. */
-function commonSize(ascending: readonly number[], allowed: number): number {
+function commonSize(ascending: Float64Array, allowed: number): number {
   let left = allowed;
   for (const [index, size] of ascending.entries()) {
     const share = left / (ascending.length - index);

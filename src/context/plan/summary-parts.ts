@@ -1,8 +1,10 @@
 import { calibratedTokens, rawTokens } from '../log/estimate.ts';
 import { measureText } from '../log/measure.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
 import type { PartPiece, PlanInput, PlanPart } from './plan.ts';
 import type { TranscriptLimits } from '../policy/policy.ts';
-import type { ReadEntry } from './summary-sizes.ts';
+import { kindRead, sequenceRead } from './summary-sizes.ts';
+import type { EntriesRead } from './summary-sizes.ts';
 import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from '../summary/summary-request.ts';
 
 /** The quoted instructions of the agent, a focus, and the fixed sentences of a request, tokens. */
@@ -16,8 +18,7 @@ const PART_OUTPUT_MINIMUM = 320;
 const PIECE_SHARE = 0.9;
 
 /** With how a transcript shows the kinds. */
-interface SizedEntries {
-  readonly entries: readonly ReadEntry[];
+interface SizedEntries extends EntriesRead {
   readonly limits: TranscriptLimits;
 }
 
@@ -31,9 +32,9 @@ interface Stretch {
 }
 
 /** The one part of an extractive summary: written by the program, so no window limits what it reads. */
-export function extractivePart(read: readonly ReadEntry[], maximumOutput: number): PlanPart[] {
-  const { sequence: fromSequence = 0 } = read[0] ?? {};
-  const { sequence: toSequence = 0 } = read.at(-1) ?? {};
+export function extractivePart(table: OutlineTable, positions: readonly number[], maximumOutput: number): PlanPart[] {
+  const fromSequence = table.sequenceAt(positions[0] ?? 0);
+  const toSequence = table.sequenceAt(positions.at(-1) ?? 0);
   return [{ number: 1, wave: 1, kind: 'history', fromSequence, toSequence, inputTokens: 0, maximumOutput }];
 }
 
@@ -47,7 +48,7 @@ export function summaryParts(
   input: PlanInput,
   plan: {
     /** Entries that no summary covers yet and the cut drops. */
-    readonly read: readonly ReadEntry[];
+    readonly read: EntriesRead;
     /** Sequence of the message that opened the turn which the cut splits; `null` when it falls between turns. */
     readonly turnStart: number | null;
     /** Longest answer of the last part, tokens. */
@@ -58,7 +59,9 @@ export function summaryParts(
     readonly inputShare: number;
   },
 ): PlanPart[] | null {
-  const sized: SizedEntries = { entries: plan.read, limits: input.policy.summary.transcript };
+  const { table, positions, tokens } = plan.read;
+  // Not spread: see `tableOfColumns`.
+  const sized: SizedEntries = { table, positions, tokens, limits: input.policy.summary.transcript };
   const stretches = splitStretches(plan.read, plan.turnStart);
   const frame: RequestFrame = {
     limit: Math.floor(summaryRequestLimit(input.summarizer, plan.maximumOutput) * plan.inputShare),
@@ -70,7 +73,7 @@ export function summaryParts(
     const parts = separateParts(sized, stretches, { ...frame, turnPrefixOutput: plan.turnPrefixOutput });
     return fitsAll(parts, frame) ? parts : partsWithMerge(sized, stretches, frame);
   }
-  const all = { from: 0, to: plan.read.length };
+  const all = { from: 0, to: plan.read.positions.length };
   const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized, all);
   if (inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
   const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
@@ -135,9 +138,10 @@ function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: numbe
   return packed.length < PARTS_MAXIMUM ? packed : null;
 }
 
-function splitStretches(read: readonly ReadEntry[], turnStart: number | null): Stretch[] {
-  const to = read.length;
-  const border = turnStart === null ? -1 : read.findIndex(({ sequence }) => sequence >= turnStart);
+function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] {
+  const to = read.positions.length;
+  const border =
+    turnStart === null ? -1 : read.positions.findIndex((_, place) => sequenceRead(read, place) >= turnStart);
   if (border === -1) return [{ kind: 'history', from: 0, to }];
   const stretches: readonly Stretch[] = [
     { kind: 'history', from: 0, to: border },
@@ -186,9 +190,9 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
 
 /** Whether a transcript shows the entry from end to end. */
 function isReadWhole(sized: SizedEntries, place: number): boolean {
-  const { limits, entries } = sized;
+  const { limits } = sized;
   if (limits.total !== null) return false;
-  switch (entries[place]?.kind) {
+  switch (kindRead(sized, place)) {
     case 'user':
       return limits.user === null;
     case 'assistant':
@@ -201,25 +205,27 @@ function isReadWhole(sized: SizedEntries, place: number): boolean {
 }
 
 /** Results belong to what stands before them, in order of arrival: parts are ranges of sequences. */
-function groupEnd({ entries }: SizedEntries, from: number, limit: number): number {
+function groupEnd(read: EntriesRead, from: number, limit: number): number {
   let end = from + 1;
-  while (end < limit && entries[end]?.kind === 'tool_result') end += 1;
+  while (end < limit && kindRead(read, end) === 'tool_result') end += 1;
   return end;
 }
 
 function readingPart(
-  { entries }: SizedEntries,
+  read: EntriesRead,
   { kind, from, to, piece }: Stretch,
   of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
 ): PlanPart {
-  const fromSequence = entries[from]?.sequence ?? 0;
-  const toSequence = entries[to - 1]?.sequence ?? 0;
+  const fromSequence = sequenceRead(read, from);
+  const toSequence = sequenceRead(read, to - 1);
   const inputTokens = Math.ceil(of.inputTokens);
   return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens, ...(piece !== undefined && { piece }) };
 }
 
-function sumTokens({ entries }: SizedEntries, { from, to, piece }: Omit<Stretch, 'kind'>): number {
-  return entries.slice(from, to).reduce((sum, { tokens }) => sum + tokens, 0) / (piece?.of ?? 1);
+function sumTokens({ tokens }: SizedEntries, { from, to, piece }: Omit<Stretch, 'kind'>): number {
+  let sum = 0;
+  for (let index = from; index < to; index += 1) sum += tokens[index] ?? 0;
+  return sum / (piece?.of ?? 1);
 }
 
 /** Prompt, sections and quoted instructions, counted with the longest of the prompts. */

@@ -1,6 +1,7 @@
 import type { CompactionForm } from './plan.ts';
 import type { Rooms, Layout } from '../summary/summary-layout.ts';
 import type { NoteSlot } from '../log/entry.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
 import { tokensOf } from './planning-state.ts';
 import type { PlanningState } from './planning-state.ts';
 import { LEDGER_LINE_TOKENS, ledgerSize } from '../summary/result-ledger.ts';
@@ -96,25 +97,30 @@ function framingTokens(state: PlanningState, form: SummaryForm): number {
 
 /** What the summary in force says takes, without what the program puts around it. Where no result is in the view, none is taken to be listed. */
 export function earlierTextTokens(state: PlanningState, form: SummaryForm, { quotedTokens }: Layout): number {
-  const hasResults = state.input.entries.some(({ kind }) => kind === 'tool_result');
-  const ledger = hasResults ? ledgerTokens(state) : 0;
+  const ledger = hasResults(state.table) ? ledgerTokens(state) : 0;
   return Math.max(0, state.summaryTokens - framingTokens(state, form) - ledger - quotedTokens);
+}
+
+function hasResults(table: OutlineTable): boolean {
+  for (let position = 0; position < table.length; position += 1) {
+    if (table.kindAt(position) === 'tool_result') return true;
+  }
+  return false;
 }
 
 /** The entry that the words around a summary name, when the agent can open it and the summary has such words. */
 export function idToOpen({ input, table }: PlanningState, position: number): string | null {
-  return input.recall === true && input.policy.summary.question === null ? table.at(position).id : null;
+  return input.recall === true && input.policy.summary.question === null ? table.idAt(position) : null;
 }
 
 /** What the list of results may take; not more than there can be results. */
-function ledgerTokens({ input, summaryTokens }: PlanningState): number {
+function ledgerTokens({ input, table, summaryTokens }: PlanningState): number {
   const size = ledgerSize(input.budget);
   // Those of earlier passes stand below the summary in force.
   if (summaryTokens > 0) return size;
   let tokens = 0;
-  for (const { kind } of input.entries) {
-    if (kind === 'tool_result') tokens += LEDGER_LINE_TOKENS;
-    if (tokens >= size) break;
+  for (let position = 0; position < table.length && tokens < size; position += 1) {
+    if (table.kindAt(position) === 'tool_result') tokens += LEDGER_LINE_TOKENS;
   }
   return Math.min(tokens, size);
 }
@@ -123,7 +129,7 @@ function ledgerTokens({ input, summaryTokens }: PlanningState): number {
 export function carriedNotes(state: PlanningState, before: number): readonly number[] {
   const newest = new Map<NoteSlot, number>();
   for (const note of state.notes) {
-    const slot = state.table.at(note).slot;
+    const slot = state.table.slotAt(note);
     if (note >= before || slot === undefined || slot === 'continuation') continue;
     newest.set(slot, note);
   }

@@ -1,8 +1,9 @@
 import type { EntryKind, Entry } from '../log/entry.ts';
 import { isEncodedData } from '../log/encoded-data.ts';
 import { calibratedTokens } from '../log/estimate.ts';
-import { characterCount, hasMedia, scaleMeasurements } from '../log/measurement-arithmetic.ts';
+import { characterCount, scaleMeasurements } from '../log/measurement-arithmetic.ts';
 import type { Measurements } from '../log/measurements.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
 import type { PlanningState } from './planning-state.ts';
 import { clipContent } from './clip.ts';
 import type { CompactionPlan } from './plan.ts';
@@ -10,42 +11,48 @@ import type { CompactionPlan } from './plan.ts';
 /** Frame and placeholders of one entry in a transcript, tokens. */
 const ENTRY_FRAME_TOKENS = 20;
 
-/** An entry that a part of a summary reads. */
-export interface ReadEntry {
-  readonly kind: EntryKind;
-  readonly sequence: number;
-  /** What it takes in a transcript. */
-  readonly tokens: number;
+/** What the parts of a summary read, with what each entry takes in a transcript, side by side. */
+export interface EntriesRead {
+  readonly table: OutlineTable;
+  /** Positions, oldest first. */
+  readonly positions: readonly number[];
+  /** One for each of them. */
+  readonly tokens: Float64Array;
 }
 
-/** What the parts of a summary read: originals, and excerpts of what `isWhole` says is not read as a whole. */
-export function entriesRead(
+/** Originals as a transcript shows them. */
+export function originalsRead(state: PlanningState, positions: readonly number[]): EntriesRead {
+  const tokens = new Float64Array(positions.length);
+  for (let place = 0; place < positions.length; place += 1)
+    tokens[place] = originalTokens(state, positions[place] ?? 0);
+  return { table: state.table, positions, tokens };
+}
+
+/** The same, with excerpts in place of what `isWhole` says is not read as a whole. */
+export function excerptsRead(
   state: PlanningState,
   positions: readonly number[],
-  isWhole: (position: number) => boolean = () => true,
-): ReadEntry[] {
-  return positions.map((position) => {
-    const { kind, sequence } = state.table.at(position);
-    return {
-      kind,
-      sequence,
-      tokens: isWhole(position) ? originalTokens(state, position) : excerptTokens(state, position),
-    };
-  });
+  isWhole: (position: number) => boolean,
+): EntriesRead {
+  const tokens = Float64Array.from(positions, (position) =>
+    isWhole(position) ? originalTokens(state, position) : excerptTokens(state, position),
+  );
+  return { table: state.table, positions, tokens };
 }
 
 /** Media are one line each, and of encoded data a transcript shows only where it was. */
 function originalTokens(state: PlanningState, position: number): number {
-  const { measurements } = state.table.at(position);
-  if (isEncodedData(measurements.dense, characterCount(measurements))) {
-    return tokensWithoutMedia(state, { ...measurements, dense: 0 });
+  const { table, storedTokens } = state;
+  const dense = table.columns.measurements.dense[position] ?? 0;
+  if (isEncodedData(dense, table.charactersAt(position))) {
+    return tokensWithoutMedia(state, { ...table.measurementsAt(position), dense: 0 });
   }
-  if (hasMedia(measurements)) return tokensWithoutMedia(state, measurements);
-  return (state.storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
+  if (!table.showsMediaAt(position)) return (storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
+  return tokensWithoutMedia(state, table.measurementsAt(position));
 }
 
 function excerptTokens(state: PlanningState, position: number): number {
-  const measurements = state.table.at(position).measurements;
+  const measurements = state.table.measurementsAt(position);
   const share = Math.min(1, EXCERPT_CHARACTERS / Math.max(1, characterCount(measurements)));
   return tokensWithoutMedia(state, share === 1 ? measurements : scaleMeasurements(measurements, share));
 }
@@ -53,6 +60,17 @@ function excerptTokens(state: PlanningState, position: number): number {
 function tokensWithoutMedia({ input }: PlanningState, measurements: Measurements): number {
   const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0 };
   return calibratedTokens(text, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
+}
+
+/** Kind of the entry at a place of the list. */
+export function kindRead({ table, positions }: EntriesRead, place: number): EntryKind | undefined {
+  const position = positions[place];
+  return position === undefined ? undefined : table.kindAt(position);
+}
+
+/** Sequence of the entry at a place of the list. */
+export function sequenceRead({ table, positions }: EntriesRead, place: number): number {
+  return table.sequenceAt(positions[place] ?? 0);
 }
 
 /** Of an entry that stays visible, so much goes into a transcript: enough to follow what was done. Characters. */
@@ -68,10 +86,10 @@ export function coveredAlready(
   position: number,
 ): boolean {
   const { summary } = input;
-  const { id, sequence } = table.at(position);
+  const sequence = table.sequenceAt(position);
   if (summary === null || sequence > summary.coveredThroughSequence) return false;
   if (summary.inPlace !== true || sequence < summary.firstKeptSequence) return true;
-  const kind = inForce.get(id)?.kind;
+  const kind = inForce.get(position)?.kind;
   return kind === 'clip' || kind === 'clear';
 }
 

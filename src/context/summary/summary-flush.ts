@@ -10,7 +10,7 @@ import { summaryRequestLimit } from './summary-request.ts';
 export function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly PlanPart[] {
   const flush = state.input.policy.summary.flush;
   const { table } = state;
-  const isNoNote = (position: number): boolean => table.at(position).kind !== 'note';
+  const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
   const newest = state.arrangement.kept.findLast(isNoNote);
   const oldest = state.arrangement.kept.find(isNoNote);
   if (flush === null || newest === undefined || oldest === undefined || !isFlushDue(state)) return parts;
@@ -20,8 +20,8 @@ export function flushPart(state: PlanningState, parts: readonly PlanPart[]): rea
     number: 1,
     wave: 1,
     kind: 'flush',
-    fromSequence: table.at(oldest).sequence,
-    toSequence: table.at(newest).sequence,
+    fromSequence: table.sequenceAt(oldest),
+    toSequence: table.sequenceAt(newest),
     inputTokens: Math.ceil(Math.min(limit, state.tokens)),
     maximumOutput: flush.maximumOutput,
   };

@@ -19,7 +19,7 @@ import type { SummaryForm } from '../plan/summary-rooms.ts';
 import { layOut } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
 import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
-import { entriesRead } from '../plan/summary-sizes.ts';
+import { originalsRead } from '../plan/summary-sizes.ts';
 import { summaryShown } from './summary-message.ts';
 
 /**
@@ -85,15 +85,16 @@ function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
 
 function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
   let missing = input.policy.keep.minimumMessages;
-  const isLast = (position: number): boolean => {
-    if (isMessage(table, position)) missing -= 1;
-    return missing <= 0;
-  };
-  return missing === 0 || arrangement.olderUserMessages.some(isLast) || arrangement.kept.some(isLast);
+  for (const positions of [arrangement.olderUserMessages, arrangement.kept]) {
+    for (let place = 0; place < positions.length && missing > 0; place += 1) {
+      if (isMessage(table, positions[place] ?? 0)) missing -= 1;
+    }
+  }
+  return missing <= 0;
 }
 
 function isMessage(table: OutlineTable, position: number): boolean {
-  const kind = table.at(position).kind;
+  const kind = table.kindAt(position);
   return kind === 'user' || kind === 'assistant' || kind === 'tool_result';
 }
 
@@ -119,7 +120,7 @@ function summaryRoom(state: PlanningState, rooms: Rooms, layout: Layout): number
 function rewritesHistory({ input, table }: PlanningState, { turnStart, dropped }: Layout): boolean {
   if (turnStart === null || input.policy.summary.splitTurn === 'together') return true;
   const [oldest] = dropped;
-  return oldest !== undefined && table.at(oldest).sequence < turnStart;
+  return oldest !== undefined && table.sequenceAt(oldest) < turnStart;
 }
 
 function cappedDraft(state: PlanningState): Draft {
@@ -157,7 +158,7 @@ function completePlan(
   if (parts === null) return null;
   const how = summaryShown(input.policy, {
     form: of.form,
-    afterSequence: table.at(table.length - 1).sequence,
+    afterSequence: table.sequenceAt(table.length - 1),
     newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
   });
   const after = input.summary?.coveredThroughSequence ?? 0;
@@ -167,7 +168,7 @@ function completePlan(
     opensWithMarker: input.policy.keep.pivot,
     keptFromMarker: layout.tail.length === 0,
     splitTurn: turnStart !== null,
-    coveredThroughSequence: from === 0 ? null : table.at(from - 1).sequence,
+    coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
     droppedMessages: countRemoved(table, layout),
     keptSequences: sequencesOf(table, layout.older),
     parts: flushPart(state, parts),
@@ -190,12 +191,11 @@ function partsOf(
   { form, layout, rooms }: { form: SummaryForm; layout: Layout; rooms: Rooms },
   summaryLimit: number,
 ): PlanPart[] | null {
-  const { input } = state;
-  const read = entriesRead(state, layout.dropped);
-  if (form === 'extractive_summary') return extractivePart(read, summaryLimit);
+  const { input, table } = state;
+  if (form === 'extractive_summary') return extractivePart(table, layout.dropped, summaryLimit);
   const written = (room: number): number => Math.max(1, Math.floor(room));
   return summaryParts(input, {
-    read,
+    read: originalsRead(state, layout.dropped),
     turnStart: layout.turnStart,
     maximumOutput: written(rooms.summary),
     turnPrefixOutput: written(rooms.turnPrefix),
@@ -204,7 +204,7 @@ function partsOf(
 }
 
 function sequencesOf(table: OutlineTable, positions: readonly number[]): number[] {
-  return positions.map((position) => table.at(position).sequence);
+  return positions.map((position) => table.sequenceAt(position));
 }
 
 /** What the summary reads leaves the view, but for what stays word for word beside it. */

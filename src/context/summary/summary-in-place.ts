@@ -5,7 +5,7 @@ import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.t
 import { reduce } from '../plan/reduce.ts';
 import { shrinkToFit } from '../plan/shrink-to-fit.ts';
 import { summaryContent, summaryFraming } from './summary-message.ts';
-import { coveredAlready, entriesRead } from '../plan/summary-sizes.ts';
+import { coveredAlready, excerptsRead } from '../plan/summary-sizes.ts';
 import { SHORTER_SHARE, SMALLEST_SUMMARY } from '../plan/summary-rooms.ts';
 import type { SummaryForm } from '../plan/summary-rooms.ts';
 import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
@@ -35,15 +35,15 @@ export function planSummaryInPlace(
   const { olderUserMessages, kept } = state.arrangement;
   const shrinkable = [...olderUserMessages, ...kept].filter((position) => position !== state.firstUserMessage);
   if (draft.tokens > goals.limit) shrinkToFit(state, draft, { positions: shrinkable, goal: goals.goal });
-  const isMessage = (position: number): boolean => table.at(position).kind !== 'note';
+  const isMessage = (position: number): boolean => table.kindAt(position) !== 'note';
   const changed = kept.filter((position) => draft.operations.has(position) && isMessage(position));
   if (changed.length === 0) return null;
-  const newest = table.at(table.length - 1).sequence;
+  const newest = table.sequenceAt(table.length - 1);
   const reading = readingOf(state, draft);
   const parts = partsInPlace(state, form, { draft, earlier: reading.earlier, summaryLimit });
   if (parts === null) return null;
   return draftedPlan(state, form, draft, {
-    firstKeptSequence: input.summary?.firstKeptSequence ?? table.at(0).sequence,
+    firstKeptSequence: input.summary?.firstKeptSequence ?? table.sequenceAt(0),
     coveredThroughSequence: newest,
     parts,
     summaryLimit,
@@ -60,13 +60,13 @@ function partsInPlace(
   form: SummaryForm,
   of: { readonly draft: Draft; readonly earlier: readonly number[]; readonly summaryLimit: number },
 ): readonly PlanPart[] | null {
-  const { input } = state;
-  const read = entriesRead(state, positionsRead(state, of.earlier), (position) => of.draft.operations.has(position));
-  if (read.length === 0) return null;
-  if (form === 'extractive_summary') return extractivePart(read, of.summaryLimit);
+  const { input, table } = state;
+  const readable = positionsRead(state, of.earlier);
+  if (readable.length === 0) return null;
+  if (form === 'extractive_summary') return extractivePart(table, readable, of.summaryLimit);
   const maximumOutput = Math.max(1, of.summaryLimit);
   return summaryParts(input, {
-    read,
+    read: excerptsRead(state, readable, (position) => of.draft.operations.has(position)),
     turnStart: null,
     maximumOutput,
     turnPrefixOutput: maximumOutput,
@@ -87,8 +87,8 @@ function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan[
   const after = state.input.summary?.coveredThroughSequence ?? 0;
   const earlier: number[] = [];
   for (const position of arrangement.kept) {
-    if (table.at(position).sequence > after) break;
-    if (draft.operations.has(position) && !coveredAlready(state, position)) earlier.push(table.at(position).sequence);
+    if (table.sequenceAt(position) > after) break;
+    if (draft.operations.has(position) && !coveredAlready(state, position)) earlier.push(table.sequenceAt(position));
   }
   return { after, earlier, excerptUnchanged: true };
 }
@@ -96,8 +96,8 @@ function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan[
 function positionsRead({ table, input, arrangement }: PlanningState, earlier: readonly number[]): number[] {
   const again = new Set(earlier);
   const after = input.summary?.coveredThroughSequence ?? 0;
-  return arrangement.kept.filter((position) => {
-    const sequence = table.at(position).sequence;
-    return table.at(position).kind !== 'note' && (sequence > after || again.has(sequence));
+  return Array.from(arrangement.kept).filter((position) => {
+    const sequence = table.sequenceAt(position);
+    return table.kindAt(position) !== 'note' && (sequence > after || again.has(sequence));
   });
 }

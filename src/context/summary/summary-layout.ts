@@ -1,6 +1,6 @@
 import { chooseCut, cutAtSequence, turnStartBefore } from '../plan/cut-point.ts';
+import type { GroupKind, GroupTable } from '../log/groups.ts';
 import { firstWithinMessageCap, olderWithinMessageCap } from '../plan/message-cap.ts';
-import { hasMedia } from '../log/measurement-arithmetic.ts';
 import { olderEntries } from '../plan/older-entries.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { countedTokens, shownTokens, sumShown } from '../plan/planning-state.ts';
@@ -43,8 +43,8 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
   const { budget, turnIsOver } = state.input;
   const index = cutIndex(state, rooms, capped);
   if (index === null) return null;
-  const tail = groups.slice(index).flatMap(({ entries }) => entries);
-  const cut = groups[index]?.firstSequence ?? afterNewest(table);
+  const tail = groups.entriesFrom(index);
+  const cut = index < groups.length ? groups.firstSequenceAt(index) : afterNewest(table);
   const from = table.firstFrom(cut);
   const dropped = droppedMessages(state, from);
   const wanted = olderEntries(state, {
@@ -52,7 +52,7 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
     tokensAt: (position) => shownTokens(state, capped, position),
     userBudget: rooms.userMessages,
     groupsBefore: index,
-    newestIsKept: turnIsOver === true || tail.some((position) => table.at(position).kind === 'user'),
+    newestIsKept: turnIsOver === true || tail.some((position) => table.kindAt(position) === 'user'),
   });
   const older = olderWithinMessageCap(table, wanted, budget);
   const [first] = tail;
@@ -70,7 +70,7 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
 }
 
 function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | null {
-  const { table, groups } = state;
+  const { groups } = state;
   const { policy, budget, keepFrom } = state.input;
   if (keepFrom !== undefined) return cutAtSequence(groups, keepFrom);
   if (policy.keep.pivot) return pivotIndex(state);
@@ -79,7 +79,7 @@ function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | n
     tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
     tailBudget: rooms.tail,
     keep: policy.keep,
-    notBefore: firstWithinMessageCap(table, groups, budget),
+    notBefore: firstWithinMessageCap(groups, budget),
   });
 }
 
@@ -87,23 +87,29 @@ function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | n
  * After everything; a user message that nobody has answered stays, and so do results with media that no request has carried:
  * no summary can tell what is on them. After an overflow they may be what was too much (O28).
  */
-function pivotIndex({ groups, table, input }: PlanningState): number | null {
-  const newest = groups.findLast(({ kind }) => kind !== 'note' && kind !== 'marker');
-  if (newest === undefined) return null;
-  const exchange = groups.findLast(({ kind }) => kind === 'exchange');
-  const bringsMedia = (position: number): boolean =>
-    table.at(position).kind === 'tool_result' && hasMedia(table.at(position).measurements);
-  if (exchange?.cutBefore === true && input.reason !== 'overflow' && exchange.entries.some(bringsMedia)) {
-    return groups.indexOf(exchange);
-  }
-  return newest.kind === 'user' ? groups.indexOf(newest) : groups.length;
+function pivotIndex({ groups, input }: PlanningState): number | null {
+  const newest = newestGroup(groups, (kind) => kind !== 'note' && kind !== 'marker');
+  if (newest === null) return null;
+  const exchange = newestGroup(groups, (kind) => kind === 'exchange');
+  const isUnseen = exchange !== null && input.reason !== 'overflow' && groups.cutBeforeAt(exchange);
+  if (isUnseen && groups.entriesAt(exchange).some((position) => bringsMedia(groups.table, position))) return exchange;
+  return groups.kindAt(newest) === 'user' ? newest : groups.length;
+}
+
+function newestGroup(groups: GroupTable, fits: (kind: GroupKind) => boolean): number | null {
+  for (let group = groups.length - 1; group >= 0; group -= 1) if (fits(groups.kindAt(group))) return group;
+  return null;
+}
+
+function bringsMedia(table: OutlineTable, position: number): boolean {
+  return table.kindAt(position) === 'tool_result' && table.showsMediaAt(position);
 }
 
 /** Where the marker stands that is appended with the plan; one without effect from a weaker form is taken over. */
 function afterNewest(table: OutlineTable): number {
   const newest = table.length - 1;
-  const sequence = table.at(newest).sequence;
-  return table.at(newest).kind === 'compaction' ? sequence : sequence + 1;
+  const sequence = table.sequenceAt(newest);
+  return table.kindAt(newest) === 'compaction' ? sequence : sequence + 1;
 }
 
 function droppedMessages(state: PlanningState, end: number): readonly number[] {
@@ -111,9 +117,12 @@ function droppedMessages(state: PlanningState, end: number): readonly number[] {
   const { summary } = input;
   const isCovered = summary !== null && summary.inPlace !== true;
   const dropped: number[] = [];
-  const begin = isCovered ? table.firstFrom(summary.coveredThroughSequence + 1) : 0;
-  for (let position = begin; position < end; position += 1) {
-    const { kind } = table.at(position);
+  for (
+    let position = isCovered ? table.firstFrom(summary.coveredThroughSequence + 1) : 0;
+    position < end;
+    position += 1
+  ) {
+    const kind = table.kindAt(position);
     if (kind === 'note' || kind === 'compaction') continue;
     if (summary === null || !coveredAlready(state, position)) dropped.push(position);
   }

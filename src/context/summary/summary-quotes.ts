@@ -28,7 +28,7 @@ export function quotedTokens({ input, table, storedTokens }: PlanningState, befo
   if (summary !== null) return limit;
   let whole = 0;
   for (let position = 0; position < before; position += 1) {
-    if (table.at(position).kind === 'user') whole += (storedTokens[position] ?? 0) + FRAME_TOKENS;
+    if (table.kindAt(position) === 'user') whole += (storedTokens[position] ?? 0) + FRAME_TOKENS;
   }
   return Math.min(limit, whole);
 }

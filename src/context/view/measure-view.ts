@@ -1,13 +1,15 @@
 import { estimateTokens } from '../log/estimate.ts';
-import type { EntryOutline } from '../log/entry.ts';
+import type { Positions } from '../log/groups.ts';
 import { addMeasurements, NO_MEASUREMENTS, sumMeasurements } from '../log/measurement-arithmetic.ts';
 import type { Measurements } from '../log/measurements.ts';
+import { outlineTable } from '../log/outline-table.ts';
+import type { Outlines } from '../log/outline-table.ts';
 import type { Budget, Calibration, Operation, SummaryInForce, WindowBreakdown } from '../plan/plan.ts';
-import { arrangeView, operationsByEntry } from './view-arrangement.ts';
+import { arrangePositions, operationsByPosition } from './view-arrangement.ts';
 
 export interface MeasuredView {
   readonly fixed: Measurements;
-  readonly entries: readonly EntryOutline[];
+  readonly entries: Outlines;
   readonly summary: SummaryInForce | null;
   readonly operations: readonly Operation[];
 }
@@ -21,8 +23,12 @@ export function measureView(view: MeasuredView): Measurements {
 type Kinds = Readonly<Record<Exclude<keyof WindowBreakdown, 'total' | 'inputBudget' | 'window'>, Measurements>>;
 
 function measureByKind(view: MeasuredView): Kinds {
-  const operations = operationsByEntry(view.operations);
-  const { rules, carriedNotes, firstUserMessage, olderUserMessages, kept } = arrangeView({ ...view, operations });
+  const table = outlineTable(view.entries);
+  const operations = operationsByPosition(table, view.operations);
+  const { rules, carriedNotes, firstUserMessage, olderUserMessages, kept } = arrangePositions(table, {
+    summary: view.summary,
+    operations,
+  });
   const ofEntries = {
     user: NO_MEASUREMENTS,
     assistant: NO_MEASUREMENTS,
@@ -31,10 +37,14 @@ function measureByKind(view: MeasuredView): Kinds {
     compaction: NO_MEASUREMENTS,
     note: NO_MEASUREMENTS,
   };
-  const single = [rules, firstUserMessage].filter((entry) => entry !== null);
-  for (const entries of [single, carriedNotes, olderUserMessages, kept]) {
-    for (const { id, kind, measurements } of entries) {
-      ofEntries[kind] = addMeasurements(ofEntries[kind], operations.get(id)?.measurements ?? measurements);
+  const fixedNotes = [...(rules === null ? [] : [rules]), ...carriedNotes];
+  const first = firstUserMessage === null ? [] : [firstUserMessage];
+  const lists: readonly Positions[] = [fixedNotes, first, olderUserMessages, kept];
+  for (const positions of lists) {
+    for (const position of positions) {
+      const kind = table.kindAt(position);
+      const shown = operations.get(position)?.measurements ?? table.measurementsAt(position);
+      ofEntries[kind] = addMeasurements(ofEntries[kind], shown);
     }
   }
   return {

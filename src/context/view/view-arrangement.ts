@@ -1,10 +1,12 @@
 import type { EntryOutline, NoteSlot } from '../log/entry.ts';
+import { outlineTable } from '../log/outline-table.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, SummaryInForce } from '../plan/plan.ts';
 import { groupEntries } from '../log/groups.ts';
 import type { Group } from '../log/groups.ts';
 
 /** Which entries a view shows, and where; entries that it does not show are left out. */
-export interface ViewArrangement<T> {
+export interface ViewArrangement<T extends EntryOutline> {
   /** The newest note of slot `rules`; goes into the system text. */
   readonly rules: T | null;
   /** The newest plan and memories from before the cut; stand right after the summary. */
@@ -16,6 +18,15 @@ export interface ViewArrangement<T> {
   readonly kept: readonly T[];
 }
 
+/** The same as positions of a table. */
+export interface ArrangedPositions {
+  readonly rules: number | null;
+  readonly carriedNotes: readonly number[];
+  readonly firstUserMessage: number | null;
+  readonly olderUserMessages: readonly number[];
+  readonly kept: Int32Array;
+}
+
 const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
 
 /**
@@ -24,55 +35,81 @@ const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
  * out at that moment would change the beginning of the request and lose the provider's cache. The
  * next compaction clears it.
  */
-export function arrangeItems<T>(
-  items: readonly T[],
-  outlineOf: (item: T) => EntryOutline,
+export function arrangePositions(
+  table: OutlineTable,
   of: { readonly summary: SummaryInForce | null; readonly operations: OperationsInForce },
-): ViewArrangement<T> {
+): ArrangedPositions {
   const cut = of.summary?.firstKeptSequence ?? -Infinity;
   const keptSequences = new Set(of.summary?.keptSequences ?? []);
-  const carried = new Map<NoteSlot, T>();
-  const olderUserMessages: T[] = [];
-  const kept: T[] = [];
-  let rules: T | null = null;
-  for (const item of items) {
-    const { id, kind, slot, sequence } = outlineOf(item);
+  const carried = new Map<NoteSlot, number>();
+  const olderUserMessages: number[] = [];
+  const kept = new Int32Array(table.length);
+  let keptCount = 0;
+  let rules: number | null = null;
+  for (let position = 0; position < table.length; position += 1) {
+    const kind = table.kindAt(position);
     if (kind === 'compaction') continue;
-    const isKept = sequence >= cut;
+    const isKept = table.sequenceAt(position) >= cut;
     if (kind === 'note') {
-      if (of.operations.get(id)?.kind === 'clear') continue;
-      if (slot === 'rules') rules = item;
-      else if (isKept) kept.push(item);
-      else if (slot !== undefined) carried.set(slot, item);
-    } else if (isKept) kept.push(item);
-    else if (keptSequences.has(sequence)) olderUserMessages.push(item);
+      const slot = table.slotAt(position);
+      if (of.operations.get(position)?.kind === 'clear') continue;
+      if (slot === 'rules') rules = position;
+      else if (isKept) kept[keptCount++] = position;
+      else if (slot !== undefined) carried.set(slot, position);
+    } else if (isKept) kept[keptCount++] = position;
+    else if (keptSequences.has(table.sequenceAt(position))) olderUserMessages.push(position);
   }
   const [oldest] = olderUserMessages;
   const isFirst = of.summary?.shown?.placement === 'after_first_message' && oldest !== undefined;
-  const hasFirst = isFirst && outlineOf(oldest).kind === 'user';
+  const hasFirst = isFirst && table.kindAt(oldest) === 'user';
   return {
     rules,
     carriedNotes: CARRIED_SLOTS.flatMap((slot) => carried.get(slot) ?? []),
     firstUserMessage: hasFirst ? oldest : null,
     olderUserMessages: hasFirst ? olderUserMessages.slice(1) : olderUserMessages,
-    kept,
+    kept: kept.subarray(0, keptCount),
   };
 }
 
-/** The newest operation on each entry that has one, by the entry's id. */
-export type OperationsInForce = ReadonlyMap<string, Operation>;
+/** The newest operation on each entry that has one, by position. */
+export type OperationsInForce = ReadonlyMap<number, Operation>;
+
+const NO_OPERATIONS: OperationsInForce = new Map();
+
+export function operationsByPosition(table: OutlineTable, operations: readonly Operation[]): OperationsInForce {
+  if (operations.length === 0) return NO_OPERATIONS;
+  const byEntry = operationsByEntry(operations);
+  const byPosition = new Map<number, Operation>();
+  for (let position = 0; position < table.length; position += 1) {
+    const operation = byEntry.get(table.idAt(position));
+    if (operation !== undefined) byPosition.set(position, operation);
+  }
+  return byPosition;
+}
 
 /** The arrangement of entries with whatever else they carry. */
 export function arrangeView<T extends EntryOutline>(input: {
   readonly entries: readonly T[];
   readonly summary: SummaryInForce | null;
-  readonly operations: OperationsInForce;
+  readonly operations: ReadonlyMap<string, Operation>;
 }): ViewArrangement<T> {
-  return arrangeItems(input.entries, (entry) => entry, input);
+  const table = outlineTable(input.entries);
+  const operations = operationsByPosition(table, [...input.operations.values()]);
+  const arranged = arrangePositions(table, { summary: input.summary, operations });
+  const entriesAt = (positions: Iterable<number>): T[] =>
+    Array.from(positions).flatMap((position) => input.entries[position] ?? []);
+  const entryAt = (position: number | null): T | null => (position === null ? null : (input.entries[position] ?? null));
+  return {
+    rules: entryAt(arranged.rules),
+    carriedNotes: entriesAt(arranged.carriedNotes),
+    firstUserMessage: entryAt(arranged.firstUserMessage),
+    olderUserMessages: entriesAt(arranged.olderUserMessages),
+    kept: entriesAt(arranged.kept),
+  };
 }
 
 /** The newest operation per entry; later ones in the list replace earlier ones. */
-export function operationsByEntry(operations: readonly Operation[]): OperationsInForce {
+export function operationsByEntry(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
   return new Map(operations.map((operation) => [operation.entryId, operation]));
 }
 

@@ -1,5 +1,5 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { EntryOutline } from '../../context/log/entry.ts';
+import type { OutlineTable } from '../../context/log/outline-table.ts';
 import type { Operation, SummaryInForce } from '../../context/plan/plan.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { readOperationsInForce, readViewScope } from '../conversations/branch-path.ts';
@@ -12,7 +12,7 @@ import { readOutlines } from '../log/packed-outlines.ts';
 
 export interface ViewOutline {
   /** Outlines of the branch that the view needs: kept ones, kept older user messages, newest notes. Oldest first. */
-  readonly entries: readonly EntryOutline[];
+  readonly entries: OutlineTable;
   readonly summary: SummaryInForce | null;
   readonly operations: readonly Operation[];
 }

@@ -1,17 +1,18 @@
-import type { EntryOutline } from '../../context/log/entry.ts';
+import { outlineTable } from '../../context/log/outline-table.ts';
+import type { OutlineTable } from '../../context/log/outline-table.ts';
 import { entriesInScope } from '../conversations/branch-path.ts';
 import type { ViewScope } from '../conversations/branch-path.ts';
 import type { Queries } from '../database/database.ts';
 import { outlineColumns, toOutline } from './entry-rows.ts';
 import type { OutlineColumns } from './entry-rows.ts';
-import { BLOCK_ENTRIES, unpackBlock } from './unpack-outlines.ts';
+import { BLOCK_ENTRIES, UnpackedOutlines } from './unpack-outlines.ts';
 import type { PackedBlock } from './unpack-outlines.ts';
 
 /** Below this rows are read as they are: one query less. */
 const WORTH_UNPACKING = 4 * BLOCK_ENTRIES;
 
 /** Outlines of the branch that a view needs, oldest first: full blocks at once, the rest row by row. */
-export async function readOutlines(sql: Queries, scope: ViewScope): Promise<readonly EntryOutline[]> {
+export async function readOutlines(sql: Queries, scope: ViewScope): Promise<OutlineTable> {
   const { point, fromSequence } = scope;
   const { conversationId, headSequence } = point;
   const firstBlock = Math.floor((fromSequence - 1) / BLOCK_ENTRIES);
@@ -29,11 +30,14 @@ export async function readOutlines(sql: Queries, scope: ViewScope): Promise<read
   // Never so, as the schema packs them; a plan without some of its entries would drop them.
   if (blocks.length !== endBlock - firstBlock) return readRows(sql, scope);
   const through = new Map(path.map((part) => [part.ancestor, part.through]));
-  const unpacked = blocks.flatMap((block, index) =>
-    unpackBlock(block, { before: (firstBlock + index) * BLOCK_ENTRIES, path: { fromSequence, through } }),
-  );
-  const older = rest.filter(({ sequence }) => sequence < fromSequence);
-  return [...older, ...unpacked, ...rest.slice(older.length)];
+  const unpacked = new UnpackedOutlines(rest.length + blocks.length * BLOCK_ENTRIES);
+  const older = rest.firstFrom(fromSequence);
+  for (let position = 0; position < older; position += 1) unpacked.addRow(rest.at(position));
+  for (const [index, block] of blocks.entries()) {
+    unpacked.addBlock(block, { before: (firstBlock + index) * BLOCK_ENTRIES, path: { fromSequence, through } });
+  }
+  for (let position = older; position < rest.length; position += 1) unpacked.addRow(rest.at(position));
+  return unpacked.table();
 }
 
 interface BranchPart {
@@ -41,7 +45,7 @@ interface BranchPart {
   readonly through: number;
 }
 
-async function readRows(sql: Queries, scope: ViewScope): Promise<readonly EntryOutline[]> {
+async function readRows(sql: Queries, scope: ViewScope): Promise<OutlineTable> {
   const rows = await sql<OutlineColumns[]>`${entriesInScope(sql, scope, outlineColumns(sql), sql``)}`;
-  return rows.map(toOutline);
+  return outlineTable(rows.map(toOutline));
 }

@@ -25,9 +25,8 @@ export const capToolResultsReducer = reducer({
     const { budget } = state.input;
     const [ofDocuments, ofOthers] = [resolveAmount(documentLimit, budget), resolveAmount(limit, budget)];
     for (const position of state.arrangement.kept) {
-      const { kind, toolName = '' } = table.at(position);
-      if (kind !== 'tool_result') continue;
-      const level = documentTools.includes(toolName) ? ofDocuments : ofOthers;
+      if (table.kindAt(position) !== 'tool_result') continue;
+      const level = documentTools.includes(table.toolNameAt(position)) ? ofDocuments : ofOthers;
       if (shownTokens(state, draft, position) <= level) continue;
       if (operationOn(state, draft, position)?.kind === 'clear') continue;
       const operation = clipTo(state, { position, level, keepMedia: showsMedia(state, draft, position) });

@@ -29,10 +29,10 @@ function clearToolResults(state: PlanningState, draft: Draft, given: z.output<ty
   const candidates: number[] = [];
   let newest = 0;
   let won = 0;
-  for (const position of kept.toReversed()) {
-    const { kind, toolName = '', isError } = table.at(position);
-    if (kind !== 'tool_result' || position > newestTurns) continue;
-    if (given.protectedTools.includes(toolName) || isError === true) continue;
+  for (let place = kept.length - 1; place >= 0; place -= 1) {
+    const position = kept[place] ?? 0;
+    if (table.kindAt(position) !== 'tool_result' || position > newestTurns) continue;
+    if (given.protectedTools.includes(table.toolNameAt(position)) || table.isErrorAt(position)) continue;
     if (operationOn(state, draft, position)?.kind === 'clear') break;
     const shown = Math.ceil(countedTokens(state, draft, position));
     newest += shown;
@@ -51,6 +51,13 @@ function clearToolResults(state: PlanningState, draft: Draft, given: z.output<ty
 function turnsFrom({ table, arrangement }: PlanningState, turns: number): number {
   if (turns === 0) return Infinity;
   const { olderUserMessages, kept } = arrangement;
-  const users = [...olderUserMessages, ...kept].filter((position) => table.at(position).kind === 'user');
-  return users.at(-turns) ?? -1;
+  let left = turns;
+  for (const positions of [kept, olderUserMessages]) {
+    for (let place = positions.length - 1; place >= 0; place -= 1) {
+      const position = positions[place] ?? 0;
+      if (table.kindAt(position) === 'user') left -= 1;
+      if (left === 0) return position;
+    }
+  }
+  return -1;
 }

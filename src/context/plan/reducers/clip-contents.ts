@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { characters, count, fraction, object, toolNames } from '../../policy/policy-parts.ts';
-import { characterCount } from '../../log/measurement-arithmetic.ts';
 import { clipOperation } from '../../log/operations.ts';
 import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
@@ -45,7 +44,7 @@ export const clipReducer = reducer({
     let expected = draft.tokens;
     for (const position of candidatesOfKinds(state, draft, given)) {
       if ((expectedRetention === null ? draft.tokens : expected) <= goal) return;
-      const size = characterCount(state.table.at(position).measurements);
+      const size = state.table.charactersAt(position);
       const head = Math.floor(Math.min(size * given.headFraction, given.headLimit));
       const tail = Math.floor(Math.min(size * given.tailFraction, given.tailLimit));
       if (size <= head + tail + WORTH_CLIPPING) continue;
@@ -71,21 +70,20 @@ function clipCandidates(
 ): number[] {
   const { table } = state;
   const { kept } = state.arrangement;
-  const ofKind = kept.filter((position) => table.at(position).kind === kind);
-  const older = ofKind.slice(0, Math.max(0, ofKind.length - given.protectNewest));
-  const candidates = older.filter((position) => isClippable(state, draft, position, given));
+  const ofKind = kept.filter((position) => table.kindAt(position) === kind);
+  const older = ofKind.subarray(0, Math.max(0, ofKind.length - given.protectNewest));
+  const candidates = Array.from(older).filter((position) => isClippable(state, draft, position, given));
   if (kind !== 'tool_result') return candidates;
-  const size = (position: number): number => characterCount(table.at(position).measurements);
-  return candidates.sort((left, right) => size(right) - size(left));
+  return candidates.sort((left, right) => table.charactersAt(right) - table.charactersAt(left));
 }
 
 function isClippable(state: PlanningState, draft: Draft, position: number, given: Options): boolean {
-  const { measurements, isError, toolName = '' } = state.table.at(position);
+  const { table } = state;
   if (!given.unseen && isUnseen(state, position)) return false;
-  if (characterCount(measurements) < given.minimumCharacters) return false;
+  if (table.charactersAt(position) < given.minimumCharacters) return false;
   if (given.protectFirstUserMessage && position === state.firstUserMessage) return false;
-  if (given.protectErrors && isError === true) return false;
-  if (given.protectedTools.includes(toolName)) return false;
+  if (given.protectErrors && table.isErrorAt(position)) return false;
+  if (given.protectedTools.includes(table.toolNameAt(position))) return false;
   const inForce = operationOn(state, draft, position)?.kind;
   return inForce === undefined || inForce === 'strip';
 }

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { characterCount } from '../../log/measurement-arithmetic.ts';
 import { clearOperation, clipOperation } from '../../log/operations.ts';
 import type { Operation } from '../plan.ts';
 import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
@@ -81,7 +80,7 @@ export function defineReducer<Options extends z.ZodType>(definition: {
     options,
     apply: (state, draft, given, goal) => {
       const positions = reduciblePositions(state);
-      const byId = new Map(positions.map((position) => [state.table.at(position).id, position]));
+      const byId = new Map(positions.map((position) => [state.table.idAt(position), position]));
       const entries = positions.map((position) => reducibleEntry(state, draft, position));
       for (const change of plan({ entries, tokens: Math.ceil(draft.tokens), goal: Math.floor(goal) }, given)) {
         if (draft.tokens <= goal) return;
@@ -96,21 +95,22 @@ export function defineReducer<Options extends z.ZodType>(definition: {
 function reduciblePositions(state: PlanningState): number[] {
   const { kept } = state.arrangement;
   const isReducible = (position: number): boolean =>
-    ['user', 'assistant', 'tool_result'].includes(state.table.at(position).kind) &&
+    ['user', 'assistant', 'tool_result'].includes(state.table.kindAt(position)) &&
     position !== state.seenThrough &&
     !isUnseen(state, position);
-  return kept.filter(isReducible);
+  return Array.from(kept).filter(isReducible);
 }
 
 function reducibleEntry(state: PlanningState, draft: Draft, position: number): ReducibleEntry {
-  const { id, kind, turnId, toolName = '', isError, measurements } = state.table.at(position);
+  const { table } = state;
+  const kind = table.kindAt(position);
   return {
-    id,
+    id: table.idAt(position),
     kind: kind === 'user' || kind === 'assistant' ? kind : 'tool_result',
-    turnId,
-    toolName: kind === 'tool_result' ? toolName : null,
-    isError: isError === true,
-    characters: characterCount(measurements),
+    turnId: table.turnIdAt(position),
+    toolName: kind === 'tool_result' ? table.toolNameAt(position) : null,
+    isError: table.isErrorAt(position),
+    characters: table.charactersAt(position),
     tokens: Math.ceil(shownTokens(state, draft, position)),
     images: shownMeasurements(state, draft, position).images,
     shown: operationOn(state, draft, position)?.kind ?? null,

@@ -1,5 +1,4 @@
 import { count, object } from '../../policy/policy-parts.ts';
-import { hasMedia } from '../../log/measurement-arithmetic.ts';
 import { clipOperation, stripOperation } from '../../log/operations.ts';
 import type { Operation } from '../plan.ts';
 import { isUnseen, operationOn, shownMeasurements, tryOperation } from '../planning-state.ts';
@@ -18,16 +17,21 @@ export function stripImages(state: PlanningState, draft: Draft, keepNewest: numb
   const { table } = state;
   const { kept } = state.arrangement;
   let newest = 0;
-  for (const position of kept.toReversed()) {
-    if (table.at(position).kind !== 'tool_result' || isUnseen(state, position)) continue;
-    if (!showsMedia(state, draft, position)) continue;
-    newest += Math.max(shownMeasurements(state, draft, position).images, 1);
+  for (let place = kept.length - 1; place >= 0; place -= 1) {
+    const position = kept[place] ?? 0;
+    if (table.kindAt(position) !== 'tool_result') continue;
+    if (!table.showsMediaAt(position) || isUnseen(state, position)) continue;
+    const { images, documentPages } = shownMeasurements(state, draft, position);
+    if (images === 0 && documentPages === 0) continue;
+    newest += Math.max(images, 1);
     if (newest > keepNewest) tryOperation(state, draft, position, withoutMedia(state, draft, position));
   }
 }
 
 export function showsMedia(state: PlanningState, draft: Draft, position: number): boolean {
-  return hasMedia(shownMeasurements(state, draft, position));
+  if (!state.table.showsMediaAt(position)) return false;
+  const { images, documentPages } = shownMeasurements(state, draft, position);
+  return images > 0 || documentPages > 0;
 }
 
 /** A strip; of an entry that is clipped already, the same clip without its media. */
