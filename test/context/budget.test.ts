@@ -23,9 +23,9 @@ describe('budgetFor', () => {
       trigger: 168_926,
       target: 91_808,
       tail: 18_361,
-      turnPrefixOutput: 16_000,
+      turnPrefixOutput: 13_600,
       userMessages: 20_000,
-      summaryOutput: 16_000,
+      summaryOutput: 13_600,
     });
   });
 
