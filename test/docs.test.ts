@@ -29,6 +29,7 @@ const SHORT_SENTENCES = [
   'control.md',
   'memory.md',
   'presets.md',
+  'providers.md',
 ];
 
 const pages = [
