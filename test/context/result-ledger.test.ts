@@ -88,8 +88,9 @@ describe.each(Object.values(PRESETS))('preset $name', (policy) => {
     expect(whole({ plan: { inPlace: true } })).not.toContain('src/file-2.ts');
   });
 
-  test.runIf(policy.summary.fileLists !== null)('R18 files are listed by the program', () => {
-    expect(whole()).toMatch(/<read-files>\ndocs\/read\.md\n[\s\S]*<modified-files>\nsrc\/changed\.ts\n/);
+  test('R18 files are listed by the program, by name or as results', () => {
+    const listed = /<read-files>\ndocs\/read\.md\n[\s\S]*<modified-files>\nsrc\/changed\.ts\n/;
+    expect(whole()).toMatch(policy.summary.fileLists === null ? /read_file src\/file-2\.ts/ : listed);
   });
 });
 
