@@ -65,9 +65,10 @@ function anyTerm(terms: readonly QueryTerm[]): string {
   return anyOf(terms.flatMap((term) => term.terms));
 }
 
-/** Letters in another spelling are seen later. */
+/** Of a long query without quotation marks all words together choose well enough, and letters in another spelling are seen later. */
 function hasPhrases(sql: Database, phrases: Phrases): Fragment {
-  if (phrases.length === 0) return sql`false`;
+  const isSought = phrases.length > 0 && phrases.every(({ row }) => row === null);
+  if (!isSought) return sql`false`;
   return phrases.reduce((all, { text }) => sql`${all} and strpos(lower(p.text), ${text}) > 0`, sql`true`);
 }
 

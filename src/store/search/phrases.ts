@@ -8,8 +8,9 @@ const QUOTED =
   /"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|»([^«»]+)«|「([^「」]+)」|『([^『』]+)』|＂([^＂]+)＂|(?<![\p{L}\p{N}])['‘‚]([^'‘’‚]+)['’‘](?![\p{L}\p{N}])/gu;
 /** Part of a hash, a path or an identifier: it may stand within a longer one. */
 const IDENTIFIER = /^\S*(?:[\d_./:@\\-]|\p{Ll}\p{Lu})\S*$/u;
-/** A longer query without quotation marks is a question. Words. */
-const LONGEST_PHRASE = 3;
+/** Who types a row of so many words without quotation marks leaves out the commas. */
+const WORDS_OF_A_ROW = 4;
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}_]+/gu;
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
@@ -18,20 +19,23 @@ interface Phrase {
   readonly text: string;
   /** It may begin and end within a word. */
   readonly isPart: boolean;
+  /** Its words without what stands between them; `null`: it counts only as it is. */
+  readonly row: string | null;
 }
 
 /** What a query asks for word for word. A passage must have all. */
 export type Phrases = readonly Phrase[];
 
-/** What stands in quotation marks; without them the whole of a short query. */
+/** What stands in quotation marks; without them the whole query. */
 export function phrasesOf(query: string): Phrases {
   const quoted = [...query.matchAll(QUOTED)]
     .map(([, ...groups]) => toPhrase(groups.find((group) => group !== undefined) ?? ''))
     .filter(({ text }) => text.length >= SHORTEST_MEANT);
   if (quoted.length > 0) return quoted;
   const whole = toPhrase(query);
-  const isShort = whole.text.length < (SIGN.test(whole.text) ? SHORTEST_MEANT : SHORTEST_PHRASE);
-  return isShort || whole.text.split(' ').length > LONGEST_PHRASE ? [] : [whole];
+  const row = wordsAlone(whole.text);
+  if (whole.text.length < (SIGN.test(whole.text) ? SHORTEST_MEANT : SHORTEST_PHRASE)) return [];
+  return [row.split(' ').length < WORDS_OF_A_ROW ? whole : { ...whole, row }];
 }
 
 /** Whether a text has all phrases, at the bounds of words and in any spelling of the same letters. */
@@ -40,7 +44,12 @@ export function hasPhrases(text: string, phrases: Phrases): boolean {
   const spelled = plain(text);
   // In one spelling `Foo™` is "footm".
   const written = text.toLowerCase().replaceAll(/\s+/gu, ' ');
-  return phrases.every((phrase) => stands(spelled, phrase) || stands(written, phrase));
+  return phrases.every(
+    (phrase) =>
+      stands(spelled, phrase) ||
+      stands(written, phrase) ||
+      (phrase.row !== null && ` ${wordsAlone(spelled)} `.includes(` ${phrase.row} `)),
+  );
 }
 
 /** Without regard to case, spelling of letters, kind of apostrophe and of white space. */
@@ -49,7 +58,11 @@ export function plain(text: string): string {
 }
 
 function toPhrase(written: string): Phrase {
-  return { text: plain(written), isPart: IDENTIFIER.test(written.trim()) };
+  return { text: plain(written), isPart: IDENTIFIER.test(written.trim()), row: null };
+}
+
+function wordsAlone(text: string): string {
+  return text.replaceAll(BETWEEN_WORDS, ' ').trim();
 }
 
 function stands(text: string, { text: phrase, isPart }: Phrase): boolean {

@@ -15,6 +15,7 @@ const SPEAKER_FACTOR = 1.25;
 const NAMELESS_FACTOR = 0.85;
 /** Words that a query must have before a passage without any of them is listed for what stands beside it. */
 const WORDS_OF_A_QUESTION = 3;
+const PARTIAL_TERMS = 2;
 const MAYBE_ASKS = /[?？؟]/u;
 const IS_QUESTION = /[?？؟]\s*$/u;
 
@@ -75,13 +76,19 @@ function rank({ terms, phrases }: RankedQuery, passage: ReadPassage, { score, ca
     asks,
     score:
       score * (asks ? QUESTION_FACTOR : 1) * (isSaidByAsked ? SPEAKER_FACTOR : 1) * (isOfOthers ? NAMELESS_FACTOR : 1),
-    match: matchOf(passage.text, phrases, matched),
+    match: matchOf(passage.text, { terms, phrases }, matched),
   };
 }
 
-function matchOf(text: string, phrases: Phrases, matched: readonly WeightedTerm[]): RankedPassage['match'] {
+function matchOf(
+  text: string,
+  { terms, phrases }: Pick<RankedQuery, 'terms' | 'phrases'>,
+  matched: readonly WeightedTerm[],
+): RankedPassage['match'] {
   if (matched.length === 0) return 'neighbour';
-  if (hasPhrases(text, phrases)) return 'phrase';
+  // The first and the last word of what is part of an identifier may be parts of words.
+  const mayBePhrase = phrases.some(({ row }) => row === null) || matched.length >= terms.length - PARTIAL_TERMS;
+  if (mayBePhrase && hasPhrases(text, phrases)) return 'phrase';
   return matched.some(({ isSimilar }) => !isSimilar) ? 'words' : 'similar';
 }
 

@@ -19,10 +19,12 @@ describe('a phrase', () => {
     ['nginx "connection refused"', 'nginx refused the connection', false],
     ['"alpha" or "beta"', 'alpha alone', false],
     ["don't stop, it's late", 'stop', false],
+    ['we had to go then', 'At four, we had (alas) to go', false],
+    ['we had to go then', 'At four we had to go; then, rain', true],
     ['"we had to go then"', 'At four we had to go; then, rain', false],
+    ['at four, we had to', 'At four we had to go', true],
     ['had to go', 'What we had: to go', false],
-    ['had to go then', 'we had to go then', false],
-    ['"had to go then"', 'we had to go then', true],
+    ['ad to go then', 'we had to go then', false],
     ['C#', 'I write C# at work', true],
     ['"C#"', 'I write C# at work', true],
     ['C#', 'I write C++ at work', false],
@@ -48,6 +50,7 @@ describe('a phrase', () => {
     ['"한국"', '\u1112\u1161\u11ab\u1100\u116e\u11a8', true],
     ['Ｃ＃', 'I write C# at work', true],
     ['"Foo" "Müller"', 'Foo™ by Mu\u0308ller', true],
+    ['we met Zoë there then', 'We met Zoe\u0308 there; then, rain', true],
   ])('of %j in %j: %j', (query, text, expected) => {
     expect(hasPhrases(text, phrasesOf(query))).toBe(expected);
   });
@@ -63,6 +66,15 @@ describe('a phrase', () => {
     expect(first).toMatchObject({ match: 'phrase', text: expect.stringContaining('We saw') });
     const within = await searchMemory(sql, { conversationId, query: 'war' });
     expect(within.map(({ match }) => match)).toEqual(['similar']);
+  });
+
+  it('without quotation marks goes first whatever stands between its words', async () => {
+    const apart = 'Go then, Ada had to go: the lantern had to go, then the ferry had to go, and then Ada.';
+    const row =
+      'When the bell rang for the last time in the harbour, Ada had to go; then the lantern was put out and all was dark.';
+    const { conversationId } = await conversationOf(sql, apart, row, apart.replace('ferry', 'barge'));
+    const [first] = await searchMemory(sql, { conversationId, query: 'Ada had to go then the lantern' });
+    expect(first).toMatchObject({ match: 'phrase', text: row });
   });
 
   it('of common words is found among thousands that have the words apart', async () => {
