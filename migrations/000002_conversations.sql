@@ -54,7 +54,7 @@ create table conversations (
 ) with (fillfactor = 70);
 create index conversations_by_activity on conversations (tenant, active_at desc, id desc);
 create index conversations_by_agent on conversations (tenant, agent, active_at desc, id desc);
-create index conversations_idle on conversations (task_queue, active_at) where active_turn_id is null;
+create index conversations_idle on conversations (task_queue, agent, active_at) where active_turn_id is null;
 create index conversations_unindexed on conversations (agent) where is_unindexed;
 create index conversations_by_timeline on conversations (task_queue, timeline_since) where timeline_since is not null;
 comment on table conversations

@@ -4,7 +4,7 @@ import type { Database } from '../store/database/database.ts';
 import { lookAfterConversations } from './upkeep.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 
-/** Between two looks of a worker at what is too old: they pass over all conversations that are kept for longer than others. */
+/** Between two looks of a worker at what is too old. */
 const RETENTION_MILLISECONDS = 600_000;
 /** Between two looks of a worker. A message that nobody rang for waits 5 s, then at most this long, or for the end of a look. */
 const INTERVAL_MILLISECONDS = 10_000;

@@ -1,4 +1,4 @@
-import type { Database, Fragment } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { deleteConversation, keptSinceOf } from '../conversations/delete-conversation.ts';
 import { StoreError, isLockConflict } from '../database/errors.ts';
 
@@ -22,8 +22,8 @@ export interface RetentionListener {
 }
 
 /**
- * Deletes idle conversations of the queue that a rule no longer keeps, least recently active first. Conversations with an open turn or
- * a message that waits stay, whatever their age. One that others have locked keeps none of the others.
+ * Deletes idle conversations of the queue that a rule no longer keeps, of each agent the least recently active first. Conversations with
+ * an open turn or a message that waits stay, whatever their age. One that others have locked keeps none of the others.
  *
  * @returns how many were deleted
  */
@@ -35,18 +35,32 @@ export async function applyRetention(
 ): Promise<number> {
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
-  for (const { agent, days } of rules) {
+  for (const { agent: ruled, days } of rules) {
     if (days === null) continue;
-    const ruled = sql`c.task_queue = ${taskQueue}
-      and ${agent === null ? sql`not c.agent = any(${named})` : sql`c.agent = ${agent}`}`;
-    for (const expired of await findExpired(sql, days, ruled)) {
-      if (signal.aborted) return deleted;
-      if (!(await deleteIdle(sql, expired, listener))) continue;
-      deleted += 1;
-      listener.deleted?.(expired.id);
+    const agents = ruled === null ? await otherAgents(sql, taskQueue, named) : [ruled];
+    for (const agent of agents) {
+      for (const expired of await findExpired(sql, { taskQueue, agent, days })) {
+        if (signal.aborted) return deleted;
+        if (!(await deleteIdle(sql, expired, listener))) continue;
+        deleted += 1;
+        listener.deleted?.(expired.id);
+      }
     }
   }
   return deleted;
+}
+
+/** Agents with idle conversations in the queue. From one to the next by the index, whatever each of them has. */
+async function otherAgents(sql: Database, taskQueue: string, named: readonly string[]): Promise<readonly string[]> {
+  const rows = await sql<{ agent: string }[]>`
+    with recursive found (agent) as (
+      select min(agent) from conversations where task_queue = ${taskQueue} and active_turn_id is null
+      union all
+      select (select min(c.agent) from conversations c
+        where c.task_queue = ${taskQueue} and c.active_turn_id is null and c.agent > f.agent)
+      from found f where f.agent is not null)
+    select agent from found where agent is not null`;
+  return rows.map(({ agent }) => agent).filter((agent) => !named.includes(agent));
 }
 
 interface Expired {
@@ -55,7 +69,10 @@ interface Expired {
   readonly keptSince: string;
 }
 
-async function findExpired(sql: Database, days: number, ruled: Fragment): Promise<readonly Expired[]> {
+async function findExpired(
+  sql: Database,
+  { taskQueue, agent, days }: { readonly taskQueue: string; readonly agent: string; readonly days: number },
+): Promise<readonly Expired[]> {
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
   const keptSince = keptSinceOf(sql);
@@ -63,7 +80,7 @@ async function findExpired(sql: Database, days: number, ruled: Fragment): Promis
   const before = sql`holdfast_now() - make_interval(secs => ${days * 86_400})`;
   return sql<Expired[]>`
     select c.id, (${keptSince})::text as kept_since from conversations c
-    where ${ruled} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
+    where c.task_queue = ${taskQueue} and c.agent = ${agent} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
     order by ${keptSince} limit 1000`;
 }
 
