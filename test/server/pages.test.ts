@@ -3,7 +3,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { loginLink } from '../../src/local/login-link.ts';
+import { loginLink } from '../../src/server/login-link.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { createHoldingTool } from '../support/holding-tool.ts';

@@ -219,6 +219,10 @@ describe('migrate', () => {
   });
 
   it('lets a login that owns everything delete, beside the roles of another database of the server', async () => {
+    // Roles are the server's: whoever may create them has done so, in another database.
+    const other = connect();
+    await migrate(other, directory);
+    await other.end();
     await withPlainLogin('create extension pg_trgm with schema holdfast', async (plain) => {
       await migrate(plain, directory);
       const turn = await startTurn(plain);

@@ -102,7 +102,7 @@ async function dev(options: DevOptions): Promise<void> {
       const { stack, file } = started;
       const directory = options.directory === undefined ? null : resolve(options.directory);
       const { server } = stack.current();
-      const { loginLink } = await import('../../local/login-link.ts');
+      const { loginLink } = await import('../../server/login-link.ts');
       const pages = server === null ? null : await loginLink(server.url);
       output.ready(stack, { pages, modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
       if (!signal.aborted) await once(signal, 'abort');

@@ -48,7 +48,7 @@ function openAndTell(url: string) {
 async function linkToPages(): Promise<string> {
   const [{ readStack }, { loginLink }] = await Promise.all([
     import('../../local/stack-file.ts'),
-    import('../../local/login-link.ts'),
+    import('../../server/login-link.ts'),
   ]);
   const url = readStack()?.server?.url;
   const link = url === undefined ? null : await loginLink(url).catch(() => null);

@@ -8,7 +8,7 @@ import { count } from '../count-option.ts';
 import { tenantOption } from '../holdfast-command.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilAborted, untilSignalled } from '../interruption.ts';
-import { loginLink } from '../../local/login-link.ts';
+import { loginLink } from '../../server/login-link.ts';
 import { openOutput } from '../output.ts';
 import { readVersion } from '../package-version.ts';
 import { listenError } from './listen-error.ts';
