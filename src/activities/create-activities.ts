@@ -27,7 +27,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     givenUp?: () => NoInfer<Output>,
   ) => {
     const run = async (input: Input, execution: Execution): Promise<Output> => {
-      // What an earlier attempt of it still stores here is found by this one, not done again.
+      // If an earlier attempt still stores its result here, this attempt uses it instead of repeating the work.
       await dependencies.outlastingWork.settled(execution);
       try {
         return await body(dependencies, input, execution);
@@ -45,7 +45,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     readTimeLeft: bind('readTimeLeft', readTimeLeft),
     compactContext: bind('compactContext', compactContext),
     askHooks: bind('askHooks', askHooks),
-    // The commit finds a part that is not written, and plans the next weaker form.
+    // The commit finds an unwritten part and plans the next weaker form.
     summarize: bind('summarize', summarize, () => ({ kind: 'failed' as const, failures: MOST_FAILURES })),
     commitCompaction: bind('commitCompaction', commitCompaction),
     changeBranch: bind('changeBranch', changeBranch),

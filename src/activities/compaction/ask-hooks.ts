@@ -34,18 +34,18 @@ interface Pass {
   readonly plan: CompactionPlan;
   readonly reason: CompactionReason;
   readonly execution: Execution;
-  /** The same with another first entry that stays. */
+  /** Plans again with another first entry that stays. */
   readonly planFrom: (sequence: number) => Promise<PlanResult>;
 }
 
-/** Attempts of the activity that ask the hooks: what an earlier one's worker died of counts as a failure, too. */
+/** Attempts at asking the hooks. An attempt whose worker died counts as a failure too. */
 const HOOK_ATTEMPTS = 3;
 
 /**
- * Asks the hooks in order what to do with a planned summary. The first that cancels or brings a summary decides; lines of
- * all that were asked are put together. A pass without a summary is not theirs. A hook that fails is asked again by the next attempt,
- * and skipped by the third.
- * @throws the signal's reason as soon as it is aborted, whatever a hook does then; what a hook throws at the first two attempts
+ * Asks the hooks in order what to do with a planned summary. The first that cancels or supplies a summary decides; the lines of all are
+ * combined. Hooks are not asked about a compaction without a summary. A hook that fails is asked again by the next attempt, and skipped
+ * by the third.
+ * @throws the signal's reason as soon as it is aborted, whatever a hook does then; the error of a hook in the first two attempts
  */
 export async function decideByHooks(
   dependencies: ActivityDependencies,
@@ -97,7 +97,7 @@ async function ask(
     return await untilAborted(Promise.resolve(hook(preparation, { signal })), signal);
   } catch (error) {
     signal.throwIfAborted();
-    // Only the kind of error: its words may quote the conversation.
+    // Only the kind of error, because its message may quote the conversation.
     const code = error instanceof Error ? error.name : 'unknown';
     if (attempt < HOOK_ATTEMPTS)
       throw retryableFailure(`Hook.${code}`, 'a beforeCompaction hook failed', retryDelayMilliseconds(attempt));
@@ -115,7 +115,7 @@ async function tellSkipped(
   reachCrashPoint('askHooks:skipped');
 }
 
-/** What a hook wants to stay is planned anew; a choice that saves nothing, or an entry that is not there, changes nothing. */
+/** Plans again for the entries that a hook wants to keep. A choice that saves nothing, or an unknown entry, changes nothing. */
 async function planKeeping({ source, plan, planFrom }: Pass, entryId: string | undefined): Promise<CompactionPlan> {
   const entry = [...source.entries].find(({ id }) => id === entryId);
   if (entry === undefined || entry.sequence === plan.firstKeptSequence) return plan;
@@ -123,7 +123,7 @@ async function planKeeping({ source, plan, planFrom }: Pass, entryId: string | u
   return result.kind === 'planned' && result.plan.parts.length > 0 ? result.plan : plan;
 }
 
-/** The plan with one part that is written already. */
+/** The plan with one part, which is written already. */
 function withSummary(plan: CompactionPlan, summary: string): CompactionPlan {
   const from = plan.parts.find((part) => part.fromSequence !== undefined)?.fromSequence ?? 1;
   const to = plan.parts.findLast((part) => part.toSequence !== undefined)?.toSequence ?? from;

@@ -17,19 +17,19 @@ import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider 
 import type { ModelPermit } from '../runtime/model-permits.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
 
-/** A try of a summary that is registered, and how it is made. */
+/** A registered try of a summary. */
 export interface SummaryTry {
   readonly activity: 'summarize' | 'changeBranch';
   readonly call: PaidCall;
   readonly fenced: FencedWork;
-  /** Tries before it that never told what came of them. */
+  /** Earlier tries without a report. */
   readonly unreported: number;
   readonly summarizer: AgentSnapshot['summarizer'];
-  /** Of the input, estimated. */
+  /** Estimated input tokens. */
   readonly tokens: number;
   readonly execution: Execution;
   readonly permit: ModelPermit;
-  /** A provider that cannot be reached counts as a failure, and is not waited for without end. */
+  /** An unreachable provider counts as a failure, instead of a wait without end. */
   readonly countsOutages: boolean;
   readonly request: {
     readonly view: View;
@@ -41,7 +41,7 @@ export interface SummaryTry {
 
 export type AskedSummary =
   | { readonly kind: 'answered'; readonly answer: ModelAnswer; readonly end: AttemptEnd }
-  /** Of the model. `isFinal`: another try would come to the same. */
+  /** The model failed. `isFinal`: another try would have the same result. */
   | { readonly kind: 'failed'; readonly evidence: string; readonly isFinal: boolean; readonly end: AttemptEnd };
 
 /** @throws what `waitForProvider` returns after a refusal that uses up no retry, and the reason of a cancellation */
@@ -54,7 +54,7 @@ export async function askSummarizer(dependencies: ActivityDependencies, of: Summ
     const durationMilliseconds = Math.round(performance.now() - started);
     return { kind: 'failed', evidence, isFinal, end: { attempt, usage: null, cost: 0, durationMilliseconds } };
   };
-  // Each of them may have been paid.
+  // Each of these tries may have been billed.
   if (unreported >= MOST_UNREPORTED_TRIES) return unpaid('tries_without_report', true);
   const { provider, model } = parseModelName(summarizer.model);
   const size = { estimatedTokens: tokens, window: summarizer.limits.window };
@@ -73,10 +73,10 @@ export async function askSummarizer(dependencies: ActivityDependencies, of: Summ
     if (!(error instanceof ModelCallError)) throw error;
     const { verdict, status } = error;
     if (verdict.kind !== 'retryable') return unpaid(verdict.kind, true);
-    // The provider answered with an error of its own: that is the model failing. Not being reached is not.
+    // An error of the provider's own is a failure of the model. An unreachable provider is not.
     const isFailure = of.countsOutages ? verdict.cause !== 'rate_limit' : isErrorOfServer(error);
     if (isFailure) return unpaid(status === undefined ? verdict.evidence : `status_${status}`, false);
-    // Awaited here: rejected during what follows, it would count as unhandled and end the worker.
+    // Awaited here: a rejection during the next steps would count as unhandled and end the worker.
     return await waitAfter(dependencies, of, verdict);
   } finally {
     fence.end();

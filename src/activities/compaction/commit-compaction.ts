@@ -36,9 +36,9 @@ interface CommitState {
 }
 
 /**
- * Commits a finished plan when the numbers say that it helped, in one transaction; otherwise plans
- * the next weaker form in the same transaction. Reads sizes only: the texts were checked when they came. What stands below them, and
- * what a hook brought, is cleared of secrets here.
+ * Commits a finished plan in one transaction if its numbers show that it helped. Otherwise plans the next weaker form in the same
+ * transaction. Reads only sizes, because the texts were checked when they arrived. Secrets are removed here from the ledger and from a
+ * hook's summary.
  */
 export async function commitCompaction(
   dependencies: ActivityDependencies,
@@ -66,7 +66,7 @@ async function commit(
   if (check.headEntryId !== compaction.headEntryId) return { kind: 'moved' };
   const source = await readPlanSource(database, turn);
   const state: CommitState = { turn, compaction, check, source };
-  // A flush to memory comes beside the summary: without it the pass goes on.
+  // A flush to memory runs beside the summary, so the compaction goes on without it.
   const readable = parts.filter((part) => part.part.kind !== 'flush');
   if (readable.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');
   const { snapshot } = await readSnapshot(database, turn.turnId);
@@ -116,7 +116,7 @@ function continuationNote(snapshot: AgentSnapshot, { form }: CompactionRow): New
   return newContent(continuationContent(continuationWords(snapshot.policy, form), { recall }));
 }
 
-/** After the commit, and again when a worker died between the two: the log tells whether it has the summary. */
+/** Runs after the commit, and again if a worker died between the two. The log shows whether it has the summary. */
 async function logSummary(
   { database, logger, reachCrashPoint }: ActivityDependencies,
   turn: TurnReference,
@@ -133,7 +133,7 @@ async function logSummary(
   if (logged) reachCrashPoint('commitCompaction:logged');
 }
 
-/** What an earlier attempt of this activity, or of its predecessor on another worker, has decided already. */
+/** What an earlier attempt of this activity, or of its predecessor on another worker, decided. */
 async function finishedBefore(
   { database }: ActivityDependencies,
   turn: TurnReference,
@@ -154,7 +154,7 @@ async function finishedBefore(
   };
 }
 
-/** Replaces a form that failed by the next weaker one, or ends the compaction when none is left. */
+/** Replaces a failed form by the next weaker one, or ends the compaction after the last. */
 async function planWeaker(
   dependencies: ActivityDependencies,
   { turn, compaction, check, source }: CommitState,
@@ -191,7 +191,7 @@ async function planWeaker(
   return result;
 }
 
-/** No form is left. */
+/** No weaker form exists. */
 function afterLastForm(
   { reason, tokensBefore }: CompactionRow,
   { policy, modelLimits, headEntryId }: FitCheck,
@@ -202,11 +202,9 @@ function afterLastForm(
 }
 
 /**
- * Adds a summary to the day's log in a folder of the workspace, if the folder exists. The id in the
- * heading tells a repeated try what it wrote already. A file system that refuses loses no more than
- * this copy: the summary itself is stored.
- *
- * @returns whether the log has the summary now
+ * Adds a summary to the day's log in a folder of the workspace, if the folder exists. The id in the heading shows a repeated try what is
+ * written. If the file system refuses, only this copy is missing: the summary itself is stored.
+ * @returns whether the log has the summary
  */
 async function appendDailyLog(entry: {
   /** Absolute path. */
@@ -225,7 +223,7 @@ async function appendDailyLog(entry: {
       await appendFile(path, `\n<!-- summary ${compactionId} ${at} -->\n\n${text}\n`);
     return true;
   } catch {
-    // No such folder, or it may not be written to.
+    // The folder does not exist or is not writable.
     return false;
   }
 }

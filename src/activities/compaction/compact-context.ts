@@ -23,9 +23,9 @@ import { giveUpSmallFallback } from '../model/fall-back.ts';
 import { countNextRequest, describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
 
 /**
- * The check before every model call, and for some presets after the last one: one query when nothing is to do.
- * Steering messages that wait become entries first. Over the trigger, or when forced or asked for, it plans a compaction from
- * stored sizes and returns the plan's id and shape.
+ * The check before every model call, and for some presets after the last one: one query if nothing is to do. Waiting steering messages
+ * become entries first. Over the trigger, or if forced or requested, it plans a compaction from stored sizes and returns the plan's id
+ * and shape.
  */
 export async function compactContext(
   dependencies: ActivityDependencies,
@@ -35,7 +35,7 @@ export async function compactContext(
   const { database } = dependencies;
   const { turn, turnIsOver = false } = input;
   const before = await readFit(database, turn).catch((error: unknown) => {
-    // A branch that begins before the first entry: the turn is for the compaction alone.
+    // The branch begins before the first entry, so the turn is only for the compaction.
     if (error instanceof StoreError && error.code === 'entry_not_found') return null;
     throw error;
   });
@@ -54,8 +54,8 @@ export async function compactContext(
 }
 
 /**
- * What `compactContext` leaves to an activity of its own, on the queue of work: hooks of the application may ask a model and take
- * minutes. It plans anew what that planned, and stores the plan with what the hooks say to it.
+ * Asks the hooks of the application, on the work queue, because they may ask a model and take minutes. Plans what `compactContext`
+ * planned and stores the plan with the hooks' answers.
  */
 export async function askHooks(
   dependencies: ActivityDependencies,
@@ -77,7 +77,7 @@ interface DuePlan {
   readonly source: PlanSource;
   readonly plan: CompactionPlan;
   readonly reason: CompactionReason;
-  /** What follows when a hook wants no compaction. */
+  /** The result if a hook cancels the compaction. */
   readonly fits: Extract<CompactContextResult, { kind: 'fits' }>;
 }
 
@@ -89,14 +89,14 @@ interface Checking {
 
 interface PreparedStep {
   readonly changed: boolean;
-  /** Messages. */
+  /** Number of messages. */
   readonly taken: number;
   readonly limit: string | null;
 }
 
 const UNCHANGED: PreparedStep = { changed: false, taken: 0, limit: null };
 
-/** Unless a limit keeps the turn from its step: messages that wait enter, then notes of limits that are near. */
+/** Takes waiting messages, then notes limits that are near, unless a limit keeps the turn from its step. */
 async function prepareStep(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
@@ -146,20 +146,20 @@ async function checkView(
   return { kind: 'exhausted', tokens: result.tokens };
 }
 
-/** On a branch that begins before the first entry there is nothing to compact, and nothing to measure. */
+/** A branch that begins before the first entry has nothing to compact and nothing to measure. */
 async function declineEmpty(
   { database, reachCrashPoint }: ActivityDependencies,
   turn: TurnReference,
 ): Promise<CompactContextResult> {
   await declineCompaction(database, turn, { reason: 'nothing_to_compact', tokens: 0 });
   reachCrashPoint('compactContext:declined');
-  // No call follows that could ask for the head.
+  // No call follows that needs the head.
   return { kind: 'fits', view: { headEntryId: '', tokens: 0 }, declined: true };
 }
 
 /**
- * The compaction that an attempt planned whose result was lost. Before the limits are asked for: summaries ask for them one by one,
- * and a note about one that is near must not come under the plan.
+ * The compaction of an attempt whose result was lost. Runs before the check of limits: summaries check limits one by one, and a note
+ * about a near limit must not come after the plan.
  */
 async function resumePlan(
   { database }: ActivityDependencies,
@@ -167,12 +167,12 @@ async function resumePlan(
 ): Promise<PlannedCompaction | null> {
   if (compactionId === null) return null;
   const compaction = await getCompaction(database, compactionId);
-  // Something was appended under it: another plan takes its place.
+  // An entry came after it, so another plan replaces it.
   if (compaction.headEntryId !== headEntryId) return null;
   return describePlan(compaction);
 }
 
-/** One line for each check, so that a pass, or that there was none, can be explained afterwards. */
+/** One log line per check, so that a compaction, or its absence, can be explained later. */
 function logDecision(
   { logger }: ActivityDependencies,
   { turn, callNumber, forced }: CompactContextInput,
@@ -195,7 +195,7 @@ function logDecision(
   );
 }
 
-/** Stores the plan as hooks want it; what is no plan stays as it is. */
+/** Stores the plan as the hooks want it. Any other result passes through. */
 async function storeDuePlan(
   dependencies: ActivityDependencies,
   { turn, callNumber, turnIsOver }: CompactContextInput,

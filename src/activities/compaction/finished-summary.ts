@@ -18,13 +18,13 @@ import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 
-/** What a finished plan leads to. */
+/** The result of a finished plan. */
 interface FinishedCompaction extends FinishedView {
-  /** `null` when the form writes none. */
+  /** `null` if the form writes none. */
   readonly summary: NewSummary | null;
 }
 
-/** Puts the parts' texts together and measures the view that they lead to; shortens the summary if the policy guards against it. */
+/** Joins the texts of the parts, measures the resulting view, and shortens the summary if the policy has a guard. */
 export async function finishCompaction(
   { database }: ActivityDependencies,
   of: {
@@ -58,7 +58,7 @@ export async function finishCompaction(
   return { ...finished, summary: { ...finished.summary, files, model, promptVersion } };
 }
 
-/** A part's text was checked for secrets when it was written. What a hook brought is nobody's but its own: it read the originals (R28). */
+/** A part's text was checked for secrets when it was written. A hook's text was not, and the hook read the originals (R28). */
 async function textOfPart(row: PartRow): Promise<{ readonly kind: PlanPart['kind']; readonly text: string }> {
   const text = row.text ?? '';
   return { kind: row.part.kind, text: isOfHook(row) ? (await redactSecrets(text)).text : text };
@@ -81,8 +81,8 @@ interface LedgerPass {
 }
 
 /**
- * The ledger after a pass (R18): that of the compaction before, and the files and results of calls that leave the view now. It
- * stands below a summary, and becomes a memory with it: without secrets, as the summary is (R28).
+ * The ledger after a compaction (R18): the last ledger, and the files and results of calls that leave the view. It is below the summary
+ * and becomes a memory with it, so it has no secrets either (R28).
  */
 export async function keepLedger(database: Database, pass: LedgerPass): Promise<SummaryLedger> {
   const { conversationId, headEntryId, plan, previous, policy } = pass;
@@ -92,7 +92,7 @@ export async function keepLedger(database: Database, pass: LedgerPass): Promise<
   if (toSequence === null || fromSequence === undefined) return earlier;
   const range = { conversationId, headEntryId, fromSequence, toSequence };
   const { read, modified } = await filesOf(database, range, { earlier, policy });
-  // What recall found is no work of its own.
+  // Results of the recall tools are not work of their own.
   const calls = await readResultsOf(database, range, { not: [RECALL_OPEN, RECALL_SEARCH], newest: LEDGER_LENGTH });
   const subjects = calls.map((call) => callSubject(call.arguments));
   const { texts: told } = await redactTexts([...subjects, ...read, ...modified]);

@@ -41,7 +41,7 @@ export function countNextRequest(check: FitCheck): CountedRequest {
   return isOverCap ? { ...counted, isDue: true } : counted;
 }
 
-/** Plans from what is stored; `form` asks for that form instead of the strongest. */
+/** Plans from stored sizes. `form` asks for that form instead of the strongest. */
 export async function makePlan(
   { database, reducers, logger }: ActivityDependencies,
   turn: TurnReference,
@@ -75,7 +75,7 @@ export async function makePlan(
     ...(await readWishes(database, turn, { check, source })),
     ...definedOf({ form, keepFrom }),
     reducers,
-    // Only the kind of error: its words may quote the conversation.
+    // Only the kind of error, because its message may quote the conversation.
     onReducerFailed: (reducer, error) =>
       logger.warn(
         { ...turn, reducer, code: error instanceof Error ? error.name : 'unknown' },
@@ -84,7 +84,9 @@ export async function makePlan(
   });
 }
 
-/** What the outlines do not tell: which notes are of limits, and for some policies, which entries name active files, and the newest flush. */
+/**
+ * Facts that outlines lack: which notes are about limits, and for some policies, which entries name active files, and the newest flush.
+ */
 async function readWishes(
   database: Database,
   { conversationId }: TurnReference,
@@ -105,13 +107,13 @@ async function readWishes(
   return { limitNoteIds, ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
 }
 
-/** Of messages, answers and results; notes and markers say nothing of files. */
+/** Messages, answers and results. Notes and markers name no files. */
 function spokenSequences({ entries }: PlanSource): number[] {
   const spoken = [...entries].filter(({ kind }) => kind !== 'note' && kind !== 'compaction');
   return spoken.map(({ sequence }) => sequence);
 }
 
-/** The log tells what the timeline tells. */
+/** Logs what the timeline tells. */
 export function logStarted({ logger }: ActivityDependencies, compaction: CompactionRow): void {
   const { compactionId, reason, form, plan } = compaction;
   const { tokensBefore, targets, entriesInView, parts } = plan;
@@ -119,9 +121,7 @@ export function logStarted({ logger }: ActivityDependencies, compaction: Compact
   logger.info({ compactionId, reason, form, ...figures }, 'compaction started');
 }
 
-/**
- * What the workflow has to do for a plan.
- */
+/** What the workflow has to do for a plan. */
 export function describePlan({
   plan,
   compactionId,
@@ -139,14 +139,14 @@ export function describePlan({
   };
 }
 
-/** What the Temporal UI shows beside the activity: at most 200 bytes. */
+/** Label of the activity in the Temporal UI, at most 200 bytes. */
 function partLabel(part: CompactionPlan['parts'][number], plan: CompactionPlan): string {
   const count = new Intl.NumberFormat('en-US');
   const range = part.kind === 'merge' ? 'all parts' : `entries ${part.fromSequence}–${part.toSequence}`;
   return `${range} · part ${part.number} of ${plan.parts.length} · ${count.format(part.inputTokens)} tokens → ≤ ${count.format(part.maximumOutput)}`;
 }
 
-/** The fit check with the calibration that agrees with the newest count of the provider. */
+/** The fit check, with the calibration of the provider's newest count. */
 export async function readFit(database: Database, turn: TurnReference): Promise<FitCheck> {
   const check = await readFitCheck(database, turn);
   const request = addMeasurements(check.view, check.fixed);

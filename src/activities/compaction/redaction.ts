@@ -4,25 +4,25 @@ import { parseNestedJson } from '../../context/log/nested-json.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
 import { countRedacted, redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 
-/** Entries as what is written from them may quote them. */
+/** Entries without the secrets that a text could quote. */
 interface RedactedOriginals {
   readonly entries: readonly Entry[];
-  /** Secrets that were left out of them. */
+  /** Number of removed secrets. */
   readonly count: number;
 }
 
 /**
- * Originals without secrets, before anything is cut out of them: of the half of a token, or of a connection string without its
- * end, nothing tells any more what it is a part of (R28).
+ * Originals without secrets, before anything is cut out of them: half a token, or a connection string without its end, no longer shows
+ * that it is a secret (R28).
  */
 export async function redactedOriginals(originals: readonly Entry[]): Promise<RedactedOriginals> {
   const inside = await mapTexts(originals, stringsInside);
-  // The name of an argument may tell what its value is.
+  // The name of an argument may show that its value is a secret.
   const whole = await mapTexts(inside.entries, asWritten);
   return { entries: whole.entries, count: inside.count + whole.count };
 }
 
-/** How many of the secrets that were left out of the originals a text tells of, besides what another one did already. */
+/** How many of the originals' removed secrets a text mentions, without those that another text mentioned. */
 export function secretsLeftOut(
   text: string,
   { of, already }: { readonly of: number; readonly already: string },
@@ -30,7 +30,7 @@ export function secretsLeftOut(
   return Math.min(of, Math.max(0, countRedacted(text) - countRedacted(already)));
 }
 
-/** Texts of a part, and how the part is made of others in their place. */
+/** The texts of a part, and a function that makes the part with other texts. */
 interface PartTexts {
   readonly texts: readonly string[];
   readonly remade: (texts: readonly string[]) => ContentPart;
@@ -64,7 +64,7 @@ function asWritten(part: ContentPart): PartTexts | null {
   return { texts: [part.arguments], remade: ([text = '']) => ({ ...part, arguments: text }) };
 }
 
-/** Of arguments, the strings behind their escapes: they stay JSON, in which files are looked for. */
+/** The strings inside JSON arguments, so that the result stays JSON, in which files are looked for. */
 function stringsInside(part: ContentPart): PartTexts | null {
   if (part.type !== 'tool_call') return asWritten(part);
   const value = parseNestedJson(part.arguments);
@@ -91,12 +91,12 @@ function mapStrings(value: unknown, map: (text: string) => string): unknown {
 }
 
 /**
- * A request for a summary without secrets of well-known forms: originals, earlier summaries, focus and lines of hooks stand in
- * texts of its messages (R28).
+ * A request for a summary without secrets of well-known forms. Originals, earlier summaries, the focus and lines of hooks are texts of
+ * its messages (R28).
  */
 export async function redactedView(view: View): Promise<{
   readonly view: View;
-  /** Secrets that were left out. */
+  /** Number of removed secrets. */
   readonly redacted: number;
 }> {
   let redacted = 0;

@@ -30,8 +30,8 @@ import { secretsLeftOut } from './redaction.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /**
- * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only
- * failures of the model count toward the five retries; a worker's death or a rate limit does not.
+ * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only failures of the model count toward the
+ * five retries, not a worker's death or a rate limit.
  */
 export async function summarize(
   dependencies: ActivityDependencies,
@@ -57,7 +57,7 @@ async function readTask(dependencies: ActivityDependencies, reading: Reading): P
   return { ...reading, policy, ...(await readOriginalsOf(dependencies, reading)) };
 }
 
-/** The numbers of a new try; `null`: the part was written meanwhile. */
+/** Registers a new try; `null` if the part was written meanwhile. */
 async function register(
   { database, reachCrashPoint }: ActivityDependencies,
   { input, source, snapshot, execution }: SummaryTask,
@@ -73,8 +73,8 @@ async function register(
 }
 
 /**
- * Without a model.
- * @param call what a model that was asked before, to no use, had cost
+ * Writes the part without a model.
+ * @param call cost of a model that was asked before without success
  */
 async function extract(
   dependencies: ActivityDependencies,
@@ -90,10 +90,10 @@ async function extract(
   return { kind: 'summarized', tokens: source.row.part.maximumOutput };
 }
 
-/** With the text as it was checked, and the secrets that were left out of the request and of the text so far. */
+/** The checked text, with the number of secrets removed from the request and the text. */
 type WrittenPart = Omit<PartText, 'memory' | 'redacted'> & Required<Pick<PartText, 'redacted'>>;
 
-/** What the text is completed with is read from Postgres too: an outage there must not throw a paid answer away either. */
+/** Postgres also supplies what completes the text, and an outage there must not lose a paid answer. */
 async function store(dependencies: ActivityDependencies, task: SummaryTask, part: WrittenPart): Promise<void> {
   const { input, execution } = task;
   const complete = async (): Promise<void> => {
@@ -106,7 +106,7 @@ async function store(dependencies: ActivityDependencies, task: SummaryTask, part
   dependencies.reachCrashPoint('summarize:stored');
 }
 
-/** A flush is a memory the moment it is written. */
+/** A flush becomes a memory as soon as it is written. */
 async function memoryOf(
   { database }: ActivityDependencies,
   { source, snapshot, input }: SummaryTask,
@@ -122,8 +122,8 @@ export interface SummaryTask extends SummaryWork {
 }
 
 /**
- * Registers after the wait for the provider: a worker that dies in it has not asked the model, and nothing is counted as paid.
- * Reads after it too: a part that waits would read its originals for nothing at each attempt.
+ * Registers after the wait for the provider, so that a worker that dies in the wait counts nothing as billed. Reads the originals after
+ * it too, or a waiting part would read them in vain at each attempt.
  */
 async function registerAndAsk(dependencies: ActivityDependencies, reading: Reading): Promise<SummarizeResult> {
   const { input, source, snapshot, execution } = reading;
@@ -196,7 +196,7 @@ async function afterModelFailure(
   final = false,
 ): Promise<SummarizeResult> {
   const failed = { ...call, failure: { kind: final ? 'permanent' : 'retryable', evidence: failure } };
-  // The pass must not wait for its memory: what can be had without a model is flushed.
+  // The compaction must not wait for its memory, so the flush is extracted without a model.
   if (task.source.row.part.kind === 'flush') return extract(dependencies, task, failed);
   const { failures } = await throughOutage(dependencies, task.execution, () =>
     recordPartFailure(dependencies.database, { ...task.input, call: failed, final }),

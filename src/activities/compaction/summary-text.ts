@@ -25,20 +25,20 @@ import { readFit } from './plan-compaction.ts';
 import { redactedView, redactedOriginals, secretsLeftOut } from './redaction.ts';
 import type { SummaryTask } from './summarize.ts';
 
-/** A provider keeps a prefix at least so long after it was read; a minute is left for the call. Milliseconds. */
+/** A provider keeps a prefix at least so long after reading it, less a minute for the call. Milliseconds. */
 const CACHE_LIFETIME_MILLISECONDS = { '5m': 240_000, '1h': 3_540_000 };
 
-/** A request for a summary, and how it is made. */
+/** A request for a summary, with its origin. */
 export interface AskedRequest extends SummaryRequest {
   readonly maximumOutput: number;
   readonly options: RequestOptions;
-  /** What the server is known to take of images and files: left out as in the request before. */
+  /** Limits of the server for images and files, applied as in the last request. */
   readonly media?: MediaLimits;
-  /** Secrets that were left out of it. */
+  /** Number of removed secrets. */
   readonly redacted: number;
 }
 
-/** Behind the beginning of the last request where the provider still has it cached, otherwise with a transcript. */
+/** Asks behind the last request if the provider still has it cached, otherwise with a transcript. */
 export async function summaryRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest> {
   const shared = await sharedRequest(dependencies, task);
   if (shared !== null) return shared;
@@ -47,7 +47,7 @@ export async function summaryRequest(dependencies: ActivityDependencies, task: S
   return { ...request, maximumOutput, options: summaryRequestOptions(task.snapshot.request) };
 }
 
-/** The model has seen what it shows: nothing is redacted on the way in (R28). */
+/** The model has seen this prefix, so nothing is redacted in it (R28). */
 async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest | null> {
   const { database } = dependencies;
   const { source, snapshot, policy, input, entries } = task;
@@ -85,7 +85,7 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   return { ...request, maximumOutput, options, redacted: 0, ...definedOf({ media: check.modelLimits.maximumMedia }) };
 }
 
-/** A request of its own, without secrets (R28): those of what it quotes in part are left out before. */
+/** A separate request without secrets (R28). They are removed before anything is quoted in part. */
 async function transcriptRequest(
   dependencies: ActivityDependencies,
   task: SummaryTask,
@@ -131,24 +131,25 @@ async function plainRequest(
   });
 }
 
-/** A token is never more characters than this in what users write. */
+/** In what users write, a token is never longer. */
 const CHARACTERS_PER_TOKEN = 8;
 
-/** What a part's text is made from. */
+/** Source of a part's text. */
 export interface SummaryWork {
   readonly input: SummarizeInput;
   readonly source: PartSource;
   readonly snapshot: AgentSnapshot;
-  /** The policy as the part asks with it. */
+  /** The policy with the part's own changes. */
   readonly policy: CompactionPolicy;
-  /** Originals without their secrets: what the text quotes. */
+  /** Originals without their secrets, for quotes. */
   readonly entries: readonly Entry[];
-  /** Secrets that were left out of them. */
+  /** Number of removed secrets. */
   readonly leftOut: number;
 }
 
 /**
- * A checked text as it is stored: with the user's messages where the policy quotes them, and without Holdfast's own keys and secrets of well-known forms (R28), which are counted.
+ * A checked text as it is stored: with the user's messages if the policy quotes them, and without Holdfast's keys and secrets of well-
+ * known forms (R28), which are counted.
  */
 export async function finishedText(
   dependencies: ActivityDependencies,
@@ -179,12 +180,12 @@ async function composedText(dependencies: ActivityDependencies, work: SummaryWor
   return maskText(insertQuotes(snapshot.policy, text, quoteUserMessages(quoted, quotedLimit)), secrets);
 }
 
-/** The summary that is updated; its lists of files are kept beside it. */
+/** The summary that is updated, without its lists of files, which are kept separately. */
 export function previousText({ previousSummary }: PartSource): string | null {
   return previousSummary === null ? null : withoutFileLists(previousSummary.text);
 }
 
-/** What a part reads, without its secrets. */
+/** The originals of a part, without their secrets. */
 export async function readOriginalsOf(
   { database }: ActivityDependencies,
   { input, source: { row, compaction } }: Pick<SummaryWork, 'input' | 'source'>,

@@ -16,23 +16,20 @@ import { mayAsk } from '../tool/decisions.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newContent } from '../runtime/new-content.ts';
 
-/** Characters of a tool name that the workflow sees: a model may invent names of any length, the history may not grow by them. */
+/** Longest tool name in the history. Characters. A model may invent names of any length. */
 const LONGEST_NAME = 64;
-/** Characters of all names together: with 200 calls of 200 tools, half of what the guard allows. */
+/** Characters of all names together. With 200 calls of 200 tools, half of what the guard allows. */
 const ROOM_FOR_NAMES = 4_000;
-/** Stands for every name that the model made up. */
+/** Replaces every name that the model made up. */
 const UNKNOWN_TOOL = 'unknown_tool';
 
-/** What the turn is of that got an answer. */
+/** The turn that got an answer. */
 export interface Answered {
   readonly snapshot: AgentSnapshot;
   readonly limits: SpendingLimits;
 }
 
-/**
- * What follows the storing of an answer, whoever stored it: the worker that did may have died before it came to this. Repeating
- * it changes nothing.
- */
+/** Finishes after an answer was stored. The worker that stored it may have died before this. Repeating it changes nothing. */
 export async function completeAnswer(
   dependencies: ActivityDependencies,
   input: CallModelInput,
@@ -61,7 +58,7 @@ export async function completeAnswer(
   return { ...result, unfinished: found.reason };
 }
 
-/** Why an answer without a tool call is continued by another step, and what the model is told. `null`: it is complete. */
+/** Why another step continues an answer without a tool call, and the note to the model; `null` if the answer is complete. */
 async function whyUnfinished(
   { database }: ActivityDependencies,
   { turn }: CallModelInput,
@@ -69,7 +66,7 @@ async function whyUnfinished(
   { stopReason }: StoredAnswer,
 ): Promise<{ readonly reason: Unfinished; readonly note: readonly ContentPart[] | null } | null> {
   if (stopReason === 'maximum_output') return { reason: 'answer_cut', note: cutAnswerContent() };
-  // The vendor goes on with its own tools where it is sent what it answered, and nothing behind it.
+  // The vendor continues with its own tools if its answer is the last message.
   if (stopReason === 'paused') return { reason: 'answer_paused', note: null };
   if (stopReason === 'tool_calls') return { reason: 'call_missing', note: missingCallContent() };
   if (request?.output === undefined) return null;
@@ -109,8 +106,8 @@ function describeAnswer(
 }
 
 /**
- * Of a tool that another worker has and this one lacks nobody knows here whether it may run beside others, and how long: it runs alone, and
- * its own worker ends it in time.
+ * This worker cannot know whether a tool that it lacks may run beside others, nor for how long. So the call runs alone, and the tool's
+ * own worker ends it in time.
  * @param oneByOne every call is alone, in the order of the answer
  */
 function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boolean) {
@@ -122,7 +119,7 @@ function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boo
   };
 }
 
-/** Neither text nor a tool call, and no refusal that explains it. */
+/** Whether an answer has no text, no tool call and no refusal that explains it. */
 export function isEmpty(answer: ModelAnswer): boolean {
   if (['refusal', 'content_filter', 'paused'].includes(answer.stopReason)) return false;
   return answer.content.every((part) => part.type === 'thinking' || (part.type === 'text' && part.text.trim() === ''));

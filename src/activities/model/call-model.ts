@@ -45,28 +45,28 @@ import {
   silentOverflow,
 } from './model-failure.ts';
 
-/** One try of a model call, from registration on. */
+/** One registered try of a model call. */
 export interface ModelTry {
   readonly input: CallModelInput;
   readonly attempt: number;
   readonly snapshot: AgentSnapshot;
-  /** What the turn may use. */
+  /** Limits of the turn. */
   readonly limits: SpendingLimits;
   /** Tokens of the request by the calibrated estimate. */
   readonly estimatedTokens: number;
   /** Messages, tool calls and results of the request. */
   readonly messages: number;
-  /** Models that the turn gave up before. */
+  /** Number of models that the turn gave up. */
   readonly givenUp: number;
-  /** The snapshot's, or smaller when an error named a smaller window since. */
+  /** The snapshot's limits, or smaller ones that an error named since. */
   readonly modelLimits: ModelLimits;
-  /** By `performance.now()`: the wall clock may jump meanwhile. */
+  /** By `performance.now()`, because the wall clock may jump. */
   readonly startedAt: number;
 }
 
 /**
- * Asks the model with exactly the view at the head that compactContext counted. An answer that was
- * stored before is returned, not bought again; an overflow is a value, because repairing it is the turn's work.
+ * Asks the model with exactly the view at the head that compactContext counted. Returns a stored answer instead of buying it again. An
+ * overflow is a value, because repairing it is the turn's work.
  */
 export async function callModel(
   dependencies: ActivityDependencies,
@@ -87,7 +87,7 @@ export async function callModel(
     await dependencies.modelPermits.giveUp(queued);
     return completeAnswer(dependencies, input, { snapshot, limits: check.limits }, bought);
   }
-  // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
+  // An attempt whose result was lost gave the model up. The window of the next model is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
   requireProvider(dependencies, provider);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
@@ -105,7 +105,7 @@ export async function callModel(
     return fallBack(dependencies, input, { ...of, attempt: null, by: execution });
   }
   try {
-    // Behind the permit: a view may be megabytes, and a call that waits would read it for nothing at each attempt.
+    // After the permit: a view may be megabytes, and a waiting call would read it in vain at each attempt.
     const source = await readProjectionSource(database, { ...input, known });
     const view = projectChecked(source.input);
     return await buy(dependencies, input, { source, view, check, estimatedTokens, execution, permit });
@@ -172,7 +172,7 @@ interface Asking {
   readonly check: FitCheck;
   readonly execution: Execution;
   readonly permit: ModelPermit;
-  /** Whether the count of this request says something about its measurements. */
+  /** Whether the reported count of this request can correct the estimate. */
   readonly teaches: boolean;
 }
 
@@ -206,9 +206,9 @@ async function ask(
       { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: showDeltas(live, execution) },
     );
   } catch (error) {
-    // Whoever replaced this try accounts for it.
+    // The attempt that replaced this one accounts for it.
     fence.signal.throwIfAborted();
-    // Awaited here: rejected while the live text is closed, it would count as unhandled and end the worker.
+    // Awaited here: a rejection while the live text is closed would count as unhandled and end the worker.
     if (wasNotSent(error)) return await afterUnsent(dependencies, modelTry, error, execution);
     return await afterFailure(dependencies, modelTry, error, execution);
   } finally {
@@ -218,13 +218,13 @@ async function ask(
   dependencies.reachCrashPoint('callModel:answered');
   const call = { provider, maximumOutput, check, teaches };
   return dependencies.outlastingWork.finish(execution, async (lasting) => {
-    // Before the answer is stored: a worker that dies behind that leaves no permit that nobody gives back.
+    // Before the answer is stored, so that a worker that dies after that leaves no permit behind.
     await permit.release(answer.usage?.input);
     return takeIn(dependencies, modelTry, answer, { ...call, execution: lasting });
   });
 }
 
-/** What came is paid: whatever is written before the answer is stored waits for Postgres as the answer does. */
+/** Takes in a paid answer. Like the answer itself, every write before it waits for Postgres. */
 async function takeIn(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -278,7 +278,7 @@ async function keep(
     return afterUnstored(dependencies, modelTry, { ...answerToStore, error, execution });
   }
   dependencies.reachCrashPoint('callModel:stored');
-  // A worker that dies before this has taught nothing: the next call teaches as much, and no count may be learned twice.
+  // If a worker dies before this, nothing is learned, and the next call teaches as much. No count may be learned twice.
   if (answer.usage !== undefined && lesson !== null) {
     const observation = observationOf({
       whole: addMeasurements(lesson.view, lesson.fixed),

@@ -11,15 +11,18 @@ import type { CallModelInput, CallModelResult } from '../../turn/activity-values
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 
-/** A call that a model could not answer: the next model of the agent takes over from the next call on; `failed` without one. */
+/**
+ * After a call that a model could not answer: from the next call on, the agent's next model takes over. Without one the result is
+ * `failed`.
+ */
 export async function fallBack(
   dependencies: ActivityDependencies,
   { turn, callNumber }: CallModelInput,
   of: {
     readonly snapshot: AgentSnapshot;
-    /** Models given up before. */
+    /** Number of models given up before. */
     readonly givenUp: number;
-    /** The try that failed; `null`: the wait for one is too long. */
+    /** The failed try; `null` if the wait for a try is too long. */
     readonly attempt: number | null;
     readonly by: ActivityAttempt;
   },
@@ -33,9 +36,8 @@ export async function fallBack(
 }
 
 /**
- * A fallback in force whose window cannot hold the view, however much of it is compacted, is given up for the next one; the call
- * that was checked for is told so instead of being made. Not the agent's own model: that its window is too small is no failure
- * that fallbacks are for, and ends the turn.
+ * Gives up a fallback whose window cannot hold the view, however much of it is compacted, and takes the next one. The checked call
+ * returns this instead of asking. Does not apply to the agent's own model: its small window ends the turn.
  * @returns whether another model took over
  */
 export async function giveUpSmallFallback(
@@ -51,12 +53,12 @@ export async function giveUpSmallFallback(
   return true;
 }
 
-/** What the workflow is told of the model that took over. */
+/** The model that took over, for the workflow. */
 export function describeFallback({ model, modelLimits }: AgentSnapshot): CallModelResult {
   return { kind: 'fallback', model, window: modelLimits.window };
 }
 
-/** Whether another model is at hand and this one has kept the turn waiting, or would, for too long. */
+/** Whether a fallback is at hand and the model in force has delayed the turn, or would, for too long. */
 export async function prefersFallback(
   { database }: ActivityDependencies,
   turn: TurnReference,

@@ -28,10 +28,10 @@ import { throughOutage } from '../runtime/outlasting-work.ts';
 import type { ModelTry } from './call-model.ts';
 import { prefersFallback } from './fall-back.ts';
 
-/** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
+/** Empty answers of one call that are asked for again. More tries do not help with a silent model. */
 const EMPTY_ANSWER_RETRIES = 2;
 
-/** What a failed call means for the turn: an overflow to repair, a delay to wait out, a retry, or the end. */
+/** What a failed call means for the turn: an overflow to repair, a delay, a retry, or the end. */
 export async function afterFailure(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -41,7 +41,7 @@ export async function afterFailure(
   const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<Attempts> =>
     recordTry(dependencies, modelTry, execution, failure, beside);
   if (isCancellationError(error)) {
-    // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
+    // The provider bills the input without reporting its size, so the estimate stands for it.
     const usage = estimatedUsage(modelTry.estimatedTokens);
     const cost = costOf(usage, modelTry.snapshot.prices);
     await recorded({ kind: 'aborted', evidence: 'aborted', usage, cost });
@@ -56,7 +56,7 @@ export async function afterFailure(
       await learnLimits(dependencies, modelTry, verdict);
       return { kind: 'overflow' };
     case 'permanent':
-      // Of what Holdfast cannot repair the log gets the shape, the user the vendor's words.
+      // The log gets the shape of an unknown error, the user the vendor's message.
       dependencies.logger.warn(
         {
           conversationId: modelTry.input.turn.conversationId,
@@ -78,7 +78,7 @@ export async function afterFailure(
   }
 }
 
-/** A rate limit passes by itself; only failures of the model use up its tries. */
+/** Asks again. A rate limit passes by itself, so only failures of the model use up tries. */
 async function askAgain(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -93,7 +93,7 @@ async function askAgain(
 ): Promise<CallModelResult> {
   const { cause, evidence } = verdict;
   const { model } = modelTry.snapshot;
-  // A provider that names a time passes by itself, also when it is out.
+  // A provider that names a time recovers by itself, even from an outage.
   const isWait = cause === 'rate_limit' || verdict.delayMilliseconds !== undefined;
   const kind = isWait ? uncountedFailure(verdict) : 'retryable';
   const pause = pauseAfterRefusal(dependencies, verdict, model);
@@ -106,7 +106,7 @@ async function askAgain(
   throw await waitForProvider(dependencies, turn, { ...wait, activity: 'callModel', provider });
 }
 
-/** A smaller window than is known, or a cap on messages, counts from now on. */
+/** From now on, a smaller window or a cap on messages counts. */
 async function learnLimits(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -119,7 +119,7 @@ async function learnLimits(
   await storeLearned(dependencies, modelTry, { tokens, messages });
 }
 
-/** What a server refused of images and files is left out of later calls before they are sent: each would be refused once more. */
+/** Later calls leave out images and files that a server refused, because it would refuse them again. */
 export async function learnMediaLimits(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -143,7 +143,7 @@ async function storeLearned(
   reachCrashPoint('callModel:window-learned');
 }
 
-/** The provider took an input over the window without an error and dropped part of it: the answer is worth nothing. */
+/** The provider dropped part of an input over the window without an error, so the answer is worth nothing. */
 export async function silentOverflow(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -155,8 +155,8 @@ export async function silentOverflow(
 }
 
 /**
- * Neither text nor a tool call: asked again, because no vendor accepts an empty assistant message back. Not after thinking up to
- * the maximum output: the next try would think as long.
+ * An answer without text or tool call is asked for again, because no vendor accepts an empty assistant message back. Not after thinking
+ * up to the maximum output, because the next try would think as long.
  */
 export async function emptyAnswer(
   dependencies: ActivityDependencies,
@@ -179,14 +179,17 @@ function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure
   return { usage: usage ?? null, cost: usage === undefined ? null : costOf(usage, snapshot.prices) };
 }
 
-/** How a try failed; without usage and cost it was unpaid. */
+/** How a try failed. Without usage and cost it was not billed. */
 type FailureToRecord = Pick<ModelFailure, 'kind' | 'evidence'> &
   Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>;
 
 /** Written in the transaction that records the failure. */
 type Beside = (open: Transaction, tries: Attempts) => Promise<void>;
 
-/** Waits for Postgres, also behind the end of the activity: a try that stays without its failure is taken for paid, as one whose worker died. */
+/**
+ * Waits for Postgres, even beyond the end of the activity. A try without a recorded failure would count as billed, like one whose worker
+ * died.
+ */
 async function recordTry(
   dependencies: ActivityDependencies,
   { input, attempt, startedAt }: ModelTry,
@@ -206,9 +209,9 @@ async function recordTry(
 }
 
 /**
- * After a failure that counts: the call has failed once its tries are used up.
- * @param code of the failure that Temporal is told, with `message` and the number of failures
- * @throws the failure after which Temporal calls the activity again, in 1, 2, 4, 8, 16 … s
+ * After a failure that counts: the call has failed if its tries are used up.
+ * @param code of the failure that Temporal gets, with `message` and the number of failures
+ * @throws the failure after which Temporal retries the activity, in 1, 2, 4, 8, 16 … s
  */
 function failedOrAgain(code: string, message: string, { failures }: Pick<Attempts, 'failures'>): CallModelResult {
   if (failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
@@ -216,7 +219,7 @@ function failedOrAgain(code: string, message: string, { failures }: Pick<Attempt
   throw retryableFailure(`ModelCall.${code}`, counted, retryDelayMilliseconds(failures));
 }
 
-/** The model was never asked: nothing is paid, and the call ends as after any failure that its retries do not mend. */
+/** The model was never asked, so nothing is billed. The call ends like any failure that retries do not repair. */
 export async function afterUnsent(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -230,8 +233,8 @@ export async function afterUnsent(
 }
 
 /**
- * A paid answer that cannot be stored for another reason than an outage: it is counted, and bought again as often as a failed one.
- * With a head that moved meanwhile the context is checked first.
+ * A paid answer could not be stored for another reason than an outage. It is counted, and bought again as often as a failed one. If the
+ * head moved meanwhile, the context is checked first.
  */
 export async function afterUnstored(
   dependencies: ActivityDependencies,
@@ -249,7 +252,7 @@ export async function afterUnstored(
   return failedOrAgain('not_stored', 'answer not stored', await recordTry(dependencies, modelTry, execution, failure));
 }
 
-/** Too many tries ended without a word, and each may have been paid: the model is not asked again. */
+/** Too many tries ended without a report. Each may have been billed, so the model is not asked again. */
 export async function endUnreportedCall(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
@@ -260,7 +263,7 @@ export async function endUnreportedCall(
   return { kind: 'failed' };
 }
 
-/** Name and code of an error; never its message. */
+/** Name and code of an error, never its message. */
 function evidenceOf(what: string, error: unknown): string {
   const { name, code } = describeError(error);
   return code === undefined ? `${what} ${name}` : `${what} ${name} ${code}`;

@@ -6,23 +6,22 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeError, failureForTemporal, isCancellationError, isWait } from './failures.ts';
 
-/** Every activity is told whose work it does. */
+/** Every activity knows whose work it does. */
 export type ActivityInput =
   | { readonly turn: TurnReference }
   | { readonly conversationId: string; readonly turn?: TurnReference | null };
 
 export interface ActivityBody<Input, Output> {
-  /** Named in logs and in the timeline. */
+  /** Name in logs and in the timeline. */
   readonly name: string;
   readonly run: (input: Input, execution: Execution) => Promise<Output>;
-  /** What follows in place of an interrupted turn when it failed too often. */
+  /** The result if the activity failed too often, instead of an interrupted turn. */
   readonly givenUp?: () => Output;
 }
 
 /**
- * Wraps the body of every activity: heartbeats from the first moment, in a timer and not per
- * chunk (a model may be silent for a minute), errors without message text, and an attempt that joins the one before where
- * that still works in this process.
+ * Wraps the body of every activity. Heartbeats come from a timer, from the first moment, because a model may be silent for a minute.
+ * Errors lose their message text. An attempt joins the work of an earlier attempt that still runs in this process.
  */
 export function activity<Input extends ActivityInput, Output>(
   {
@@ -61,7 +60,7 @@ export function activity<Input extends ActivityInput, Output>(
     try {
       return await work.result;
     } catch (error) {
-      // Of attempts that wait for the same work the newest one tells.
+      // If several attempts wait for the same work, only the newest one logs.
       if (!isCancellationError(error) && !isWait(error) && work.isOf(context)) {
         logger.warn({ ...logged, ...describeError(error) }, 'activity failed');
       }
@@ -86,12 +85,12 @@ export function ownerOf(input: ActivityInput): {
   return { conversationId: 'conversationId' in input ? input.conversationId : input.turn.conversationId, turn };
 }
 
-/** Heartbeats are the net: a worker's death is told by its session, and a cancellation by a row (`FenceWatch`). */
+/** Heartbeats are the safety net: the session shows a worker's death sooner, and a row shows a cancellation (`FenceWatch`). */
 const HEARTBEAT_INTERVAL_MILLISECONDS = 5_000;
 
 /**
- * How long work goes on whose attempt Temporal has given up, until the next attempt comes. Temporal offers it 200 ms later
- * (`RETRY` in `src/workflows/activity-options.ts`); a worker that has lost its connection asks again within some seconds.
+ * How long work goes on after Temporal gave its attempt up, until the next attempt joins it. Temporal offers that 200 ms later (`RETRY`
+ * in `src/workflows/activity-options.ts`); a worker that lost its connection polls again within some seconds.
  */
 const JOIN_MILLISECONDS = 5_000;
 
@@ -99,7 +98,7 @@ const JOIN_MILLISECONDS = 5_000;
 export interface Execution {
   /** 1 for the first try. */
   readonly attempt: number;
-  /** Aborted on stop, timeout, and when the worker's shutdown grace is over. */
+  /** Aborted by a stop, a timeout, or the end of the worker's shutdown grace period. */
   readonly signal: AbortSignal;
   readonly workflowId: string;
   /** Temporal's id of the workflow run that scheduled the activity. */
@@ -108,20 +107,19 @@ export interface Execution {
   readonly activityId: string;
   /** When Temporal first scheduled the activity, by Temporal's clock. */
   readonly scheduledAt: Date;
-  /** Milliseconds that Temporal gives the attempt. */
+  /** Milliseconds that Temporal allows for the attempt. */
   readonly timeLimit: number;
-  /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
+  /** Progress in numbers. Heartbeats carry it, so that Temporal shows whether work still advances. */
   report(progress: Readonly<Record<string, number>>): void;
 }
 
-/** @param runId of the run that is meant. Default: the newest one */
+/** @param runId Default: the newest run */
 export type IsWorkflowOpen = (workflowId: string, runId?: string) => Promise<boolean>;
 
 /**
- * The work of one activity, heartbeats included, and the attempts of it that this process was given. Temporal gives an attempt
- * up when its heartbeats do not arrive for twenty seconds: because the worker is dead, or because Temporal itself was away. Then
- * the work goes on for the next attempt, if this process is given that one: a command is not killed, and no answer is bought
- * again, because a server was restarted.
+ * The work of one activity, with its heartbeats and the attempts that this process got. After twenty seconds without heartbeats Temporal
+ * gives an attempt up, because the worker is dead or Temporal itself was away. The work then goes on for the next attempt, if this
+ * process gets it. So a restarted server kills no command and buys no answer again.
  */
 class OngoingWork<Output> {
   readonly result: Promise<Output>;
@@ -139,7 +137,7 @@ class OngoingWork<Output> {
     this.result = body(this.#execution()).finally(() => clearInterval(heartbeat));
   }
 
-  /** The attempt waits for this work, and decides from now on when it is aborted. `false`: the work is over its time, or aborted. */
+  /** Lets an attempt wait for this work and decide when it is aborted. `false` if the work is over its time, or aborted. */
   join(context: Context): boolean {
     if (this.#abort.signal.aborted || this.#isOverTime()) return false;
     this.#context = context;
@@ -185,7 +183,7 @@ class OngoingWork<Output> {
     else context.cancellationSignal.addEventListener('abort', cancelled, { once: true });
   }
 
-  /** Temporal knows the attempt no more: another one follows, or the turn was terminated. */
+  /** Temporal no longer knows the attempt. Another one follows, or the turn was terminated. */
   async #awaitNext({ info }: Context, abort: () => void): Promise<void> {
     const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
     const isOpen = await this.#isWorkflowOpen(workflowId, runId).catch(() => false);
@@ -193,7 +191,7 @@ class OngoingWork<Output> {
     else setTimeout(abort, JOIN_MILLISECONDS).unref();
   }
 
-  /** What hangs until Temporal's time limit is to be begun anew: to join it would be to wait for what does not come. */
+  /** Work that hangs until Temporal's time limit must begin anew; to join it would be to hang too. */
   #isOverTime(): boolean {
     return performance.now() - this.#startedAt >= this.#context.info.startToCloseTimeoutMs;
   }

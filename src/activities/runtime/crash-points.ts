@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Named places where a worker can be made to die, to show and to test that nothing is lost there. Each stands
- * directly behind a write of its activity; an activity without one writes nothing.
+ * Named points where tests can make a worker die, to show that nothing is lost there. Each is directly after a write of its activity. An
+ * activity without points writes nothing.
  */
 const AFTER_WRITES = {
   beginTurn: ['written'],
   continueTurn: ['written'],
-  // Reads only, so a worker that dies in it leaves what one that dies just before it leaves: the retry reads again.
+  // Reads only. A worker that dies in it leaves the same as one that dies before it.
   lookForStop: [],
   readTimeLeft: [],
   compactContext: ['messages-taken', 'limit-noted', 'planned', 'declined', 'fell-back', 'exhausted'],
@@ -41,7 +41,7 @@ const AFTER_WRITES = {
   changeBranch: ['queued', 'registered', 'failed', 'withdrawn', 'written', 'refused', 'waiting'],
 } as const;
 
-/** Places where something has happened outside the database that no row tells of yet. */
+/** Points where something happened outside the database that no row shows yet. */
 const BETWEEN_WRITES = {
   summarize: ['answered'],
   callModel: ['answered'],
@@ -59,33 +59,28 @@ function named(places: Readonly<Record<string, readonly string[]>>): readonly st
   return Object.entries(places).flatMap(([activity, names]) => names.map((name) => `${activity}:${name}`));
 }
 
-/** The activities whose writes are named. */
 export const ACTIVITIES_OF_CRASH_POINTS: readonly string[] = Object.keys(AFTER_WRITES);
 
-/** All points that stand behind a write. */
 const CRASH_POINTS_AFTER_WRITES = named(AFTER_WRITES);
 
-/** All points. */
 export const CRASH_POINTS = [...CRASH_POINTS_AFTER_WRITES, ...named(BETWEEN_WRITES)];
 
-/** Behind the activity's name: whichever of its points behind a write comes first. */
+/** After the activity's name: the first of its points after a write. */
 const AFTER_WRITE = ':after-write';
 
-/** Called at each named place; returns unless this is where the process was told to die. */
+/** Called at each named point. Returns unless the process was ordered to die there. */
 export type ReachCrashPoint = (point: CrashPoint) => void;
 
 interface CrashOrder {
   readonly points: ReadonlySet<string>;
-  /** Arrivals that are still to come, this one included. */
+  /** Arrivals until the kill, this one included. */
   remaining: number;
 }
 
 /**
- * Off unless told. `HOLDFAST_CRASH_POINTS` orders from the start: `runTool:claimed@8` kills the process with SIGKILL at
- * the eighth arrival, `summarize:answered` at the first, `commitCompaction:after-write` after whichever write of that
- * activity comes first; several are separated by commas. `HOLDFAST_CRASH_ORDERS` names a file that may be written while
- * the process runs: from then on the points in it kill at their next arrival.
- *
+ * Off unless ordered. `HOLDFAST_CRASH_POINTS` orders from the start: `runTool:claimed@8` kills the process with SIGKILL at the eighth
+ * arrival, `summarize:answered` at the first, `commitCompaction:after-write` after the first write of that activity. Commas separate
+ * several. `HOLDFAST_CRASH_ORDERS` names a file that may be written while the process runs: its points kill at their next arrival.
  * @param setting value of `HOLDFAST_CRASH_POINTS`; empty or absent: none.
  * @param orderFile value of `HOLDFAST_CRASH_ORDERS`; empty or absent: none.
  * @throws RangeError naming an unknown point or a count that is no positive integer.
@@ -99,7 +94,7 @@ export function parseCrashPoints(setting: string | undefined, orderFile?: string
     const isOrdered =
       due.some((order) => order.remaining === 0) ||
       (readsFile && parseOrders(readOrders(orderFile)).some((order) => order.points.has(point)));
-    // SIGKILL to oneself: nothing of the process, not even an exit handler, can run after it.
+    // SIGKILL, because then nothing of the process can run, not even an exit handler.
     if (isOrdered) process.kill(process.pid, 'SIGKILL');
   };
 }
@@ -108,7 +103,7 @@ function readOrders(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // Nobody has ordered anything yet.
+    // No order was given yet.
     return '';
   }
 }
@@ -125,7 +120,7 @@ function parseOrders(setting: string): CrashOrder[] {
   });
 }
 
-/** The points that a name stands for; none for a name that is unknown. */
+/** The points of a name; none if the name is unknown. */
 export function pointsNamed(name: string): readonly string[] {
   if (!name.endsWith(AFTER_WRITE)) return CRASH_POINTS.filter((known) => known === name);
   const activity = name.slice(0, -AFTER_WRITE.length);

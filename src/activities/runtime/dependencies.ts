@@ -12,64 +12,64 @@ import type { FenceWatch } from './fence-watch.ts';
 import type { IsWorkflowOpen } from './activity.ts';
 import type { OutlastingWork } from './outlasting-work.ts';
 
-/** What a conversation may set instead of its agent's own. */
+/** Settings of a conversation that replace those of its agent. */
 export interface ConversationSettings {
   readonly model: string | null;
   readonly preset: string | null;
   /** Absolute path. */
   readonly workspace: string | null;
-  /** Whose memories of scope `user` it is shown and writes. */
+  /** User whose memories it is shown and writes. */
   readonly user: string | null;
 }
 
-/** Everything that activities need of the world. No activity reads the environment or keeps globals. */
+/** All that activities need from outside. No activity reads the environment or keeps globals. */
 export interface ActivityDependencies {
   readonly database: Database;
-  /** For live text only; notifications must not share a connection with writing transactions. */
+  /** For live text only, because notifications must not share a connection with writing transactions. */
   readonly liveDatabase: Database;
   readonly tools: ToolRegistry;
   /** Names of the configured providers. */
   readonly providers: readonly string[];
   readonly modelClient: (provider: string) => ModelClient;
-  /** Asked before every call of a model. */
+  /** Permits, acquired before every model call. */
   readonly modelPermits: ModelPermits;
   readonly learnedWindows: {
     /** Base address of a provider's server, without credentials. */
     readonly serverOf: (provider: string) => string;
-    /** Days for which a window that an error named is believed. */
+    /** Days for which Holdfast believes a window that an error named. */
     readonly forgetAfterDays: number;
   };
   /** Search by meaning beside search by words; `null`: words alone. */
   readonly embedder: TextEmbedder | null;
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
-  /** All reducers that policies may name. */
+  /** All reducers, built-in ones included. */
   readonly reducers: Reducers;
-  /** Asked in order before a compaction that writes a summary. */
+  /** Hooks in the order in which they run. */
   readonly beforeCompaction: readonly BeforeCompaction[];
-  /** Provider keys, masked in everything that tools return. */
+  /** Provider keys, masked in all results of tools. */
   readonly secrets: readonly string[];
-  /** Absolute paths that file tools keep away from. */
+  /** Absolute paths that file tools refuse. */
   readonly protectedPaths: readonly string[];
-  /** Reads keys that are due to be read again, so that a tool's output is masked with those of today. Never fails. */
+  /** Reads keys again that are due, so that a tool's output is masked with current keys. Never fails. */
   readonly readKeys: () => Promise<void>;
   readonly logger: Logger;
   readonly reachCrashPoint: ReachCrashPoint;
-  /** Aborts work of this worker that a newer turn or attempt took over. */
+  /** Aborts work that a newer turn or attempt took over. */
   readonly fenceWatch: FenceWatch;
-  /** Stores what this worker has at hand also after Temporal gave its activity up. */
+  /** Stores finished work even after Temporal gave its activity up. */
   readonly outlastingWork: OutlastingWork;
   /** Shown in claims and in Temporal. */
   readonly workerIdentity: string;
-  /** Says that this worker works on a conversation, so that another one goes on when it dies. */
+  /** Marks that this worker works on a conversation, so that another one goes on if it dies. */
   readonly worksOn: (conversationId: string) => {
-    /** Resolves when the others can know it; `null`: they do. */
+    /** Resolves when other workers can know it; `null` if they know it already. */
     readonly told: Promise<void> | null;
-    /** To be called when the work is over. */
+    /** Call it when the work is over. */
     readonly done: () => void;
   };
-  /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
+  /** Temporal's id of the newest run of a workflow, open or closed; `null` if Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
-  /** Whether Temporal has an open workflow with this id, or has this run of it open. */
+  /** Whether Temporal has this workflow open, or this run of it. */
   readonly isWorkflowOpen: IsWorkflowOpen;
 }

@@ -11,20 +11,20 @@ import type { WorkerNeed } from '../../turn/limits.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
-/** Until an activity is tried again that Postgres was not there for. */
+/** Delay before an activity is retried after an outage of Postgres. */
 const OUTAGE_RETRY_MILLISECONDS = 1_000;
 
 /**
- * A failure after which Temporal tries the activity again.
- * @param message codes and counts only: it is stored in the history.
+ * A failure after which Temporal retries the activity.
+ * @param message codes and counts only, because the history stores it
  */
 export function retryableFailure(type: string, message: string, delayMilliseconds: number): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nextRetryDelay: retryDelay(delayMilliseconds) });
 }
 
 /**
- * The activity waits, and Temporal calls it again: no failure, so Temporal counts and logs none.
- * @param message codes and names only: Temporal shows it beside the time of the next attempt.
+ * Makes the activity wait until Temporal calls it again. It is no failure, so Temporal neither counts nor logs it.
+ * @param message codes and names only; Temporal shows it beside the time of the next attempt
  */
 export function waitFailure(message: string, delayMilliseconds: number): ApplicationFailure {
   return ApplicationFailure.create({
@@ -44,29 +44,29 @@ export function isWait(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
 }
 
-/** Whether the error says that the activity was cancelled; those pass through unchanged, or a cancel would become a retry. */
+/** Whether the error is a cancel. It passes through unchanged, or a cancel would become a retry. */
 export function isCancellationError(error: unknown): boolean {
   return error instanceof CancelledFailure || (error instanceof Error && error.name === 'AbortError');
 }
 
 /**
- * Whether what a model client threw came before its request was sent: the worker lacks the provider, or fails to make the
- * request. What the provider, the network or the reading of an answer fails with is always a `ModelCallError`.
+ * Whether a model client's error came before its request was sent: the worker lacks the provider, or cannot make the request. Errors of
+ * the provider, the network or the reading of an answer are always a `ModelCallError`.
  */
 export function wasNotSent(error: unknown): boolean {
   return !(error instanceof ModelCallError) && !isCancellationError(error);
 }
 
-/** Whether a worker fails with it at every try, whatever becomes of Postgres and of the turn. */
+/** Whether the worker would fail at every try, whatever happens to Postgres and the turn. */
 export function isOwnFault(error: unknown): boolean {
   return !(error instanceof StoreError) && !isOutage(error) && !isCancellationError(error);
 }
 
 /**
- * What Temporal is told of an error: whether and when to try again. Only an outage is tried again without end; any other error
- * that does not say itself what follows is counted. Messages of drivers and of Node quote values (a row, a path, a piece of
- * JSON), so of an error that is not ours only name and code are passed on.
- * @param count counts a failure with this code; returns how many there were
+ * What Temporal gets of an error: whether and when to retry. Only an outage is retried without end. Any other error that does not name
+ * its own retry is counted. Messages of drivers and of Node quote values (a row, a path, a piece of JSON), so of foreign errors only name
+ * and code are passed on.
+ * @param count counts a failure with this code and returns how many there were
  */
 export async function failureForTemporal(error: unknown, count: (code: string) => Promise<number>): Promise<unknown> {
   if (error instanceof ApplicationFailure || error instanceof CompleteAsyncError || isCancellationError(error)) {
@@ -93,7 +93,7 @@ function toldOf(error: unknown): { readonly type: string; readonly message: stri
   if (error instanceof StoreError) {
     return { type: `Store.${error.code}`, message: error.message, isFinal: error.permanent };
   }
-  // The same projection would lack the same.
+  // The same projection would lack the same text.
   if (error instanceof PinnedTextMissing) return { type: error.code, message: error.message, isFinal: true };
   const { name, code } = describeError(error);
   const message = code === undefined ? `unexpected ${name}` : `unexpected ${name} (${code})`;
@@ -108,7 +108,10 @@ export function describeError(error: unknown): { name: string; code: string | un
   return { name: error.name, code, frames: frames.slice(0, 12).join('\n') };
 }
 
-/** Temporal serves the polls of a queue in turn: another worker may need some attempts to get one. Only behind these the wait grows. */
+/**
+ * Temporal serves the polls of a queue in turn, so another worker may need some attempts to get the activity. The wait grows only after
+ * these.
+ */
 const PROMPT_ATTEMPTS = 20;
 const PROMPT_DELAY_MILLISECONDS = 100;
 const GROWTH_MILLISECONDS = 200;
@@ -116,7 +119,7 @@ const LONGEST_DELAY_MILLISECONDS = 10_000;
 /** Shorter waits are not worth a write. */
 const UNTOLD_ATTEMPTS = 2;
 
-/** This worker lacks what the activity needs; another worker of its queue may have it. Thrown before anything is written. */
+/** This worker lacks what the activity needs, but another worker of its queue may have it. Thrown before anything is written. */
 export class LackedHere extends Error {
   override readonly name = 'LackedHere';
   readonly need: WorkerNeed;
@@ -128,7 +131,8 @@ export class LackedHere extends Error {
 }
 
 /**
- * Leaves an activity to other workers until one has what it needs: no failure, however long it takes. What nobody seems to have is told.
+ * Leaves an activity to other workers until one has what it needs. This is no failure, however long it takes. If no worker seems to have
+ * it, the timeline says so.
  * @param attempt that lacked it, from 1
  * @returns the failure after which Temporal gives the activity to a worker again
  */
@@ -143,7 +147,7 @@ export async function handOver(
   return waitFailure(message, Math.min(PROMPT_DELAY_MILLISECONDS + growth, LONGEST_DELAY_MILLISECONDS));
 }
 
-/** Tells that the wait for a worker is over, if it was told. */
+/** Notes in the timeline that the wait for a worker is over, if it was noted. */
 export async function takeOn({ database }: ActivityDependencies, turn: TurnReference, attempt: number): Promise<void> {
   if (attempt > UNTOLD_ATTEMPTS) await recordWaitOver(database, turn);
 }
@@ -157,7 +161,7 @@ export function lacksTool(
   return tools.get(name) === undefined && snapshot.tools.some((tool) => tool.name === name);
 }
 
-/** @throws LackedHere when the model that a turn is to ask belongs to a provider that this worker lacks */
+/** @throws LackedHere if this worker lacks the provider of the turn's model */
 export function requireProvider({ providers }: Pick<ActivityDependencies, 'providers'>, name: string): void {
   if (!providers.includes(name)) throw new LackedHere({ needs: 'provider', name });
 }

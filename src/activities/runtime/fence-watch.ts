@@ -10,35 +10,35 @@ import type { StoreError } from '../../store/database/errors.ts';
 import { describeError } from './failures.ts';
 
 /**
- * Milliseconds between two looks. A writer that was replaced stops within 2 s: this, the query, and the 800 ms after which a tool
- * that does not react is given up.
+ * Milliseconds between two looks. A replaced writer stops within 2 s: this, the query, and the 800 ms after which a tool that does not
+ * react is given up.
  */
 const INTERVAL_MILLISECONDS = 750;
 
-/** Work of this worker that is under watch. */
+/** Watched work of this worker. */
 export interface WatchedWork {
-  /** Aborted, with the `StoreError` that a write would meet, once a newer turn or attempt took the work over. */
+  /** Aborted with the `StoreError` that a write would meet, once a newer turn or attempt took the work over. */
   readonly signal: AbortSignal;
-  /** Looks now whether the work was taken over. Rejects with what keeps Postgres from saying. */
+  /** Looks now whether the work was taken over. Rejects if Postgres cannot answer. */
   isReplaced(): Promise<boolean>;
-  /** Looks now. Rejects with the `StoreError` that a write would meet if the work was taken over, or with what keeps Postgres from saying. */
+  /** Looks now. Rejects with the `StoreError` that a write would meet if the work was taken over, or if Postgres cannot answer. */
   requireHeld(): Promise<void>;
-  /** Must be called when the work is over. */
+  /** Call it when the work is over. */
   end(): void;
 }
 
 /**
- * Tells running model calls, summaries and tools that they were replaced or cancelled. Temporal tells them too, by the response to a
- * heartbeat; but that comes each five seconds, and a worker that Postgres still reaches and Temporal does not (or that Temporal forgot)
- * would go on paying for an answer, or acting, until its first write is refused.
+ * Tells running model calls, summaries and tools that they were replaced or cancelled. Temporal tells them only in the answer to a
+ * heartbeat, each five seconds. A worker that reaches Postgres but not Temporal would go on paying or acting until its first write is
+ * refused.
  */
 export interface FenceWatch {
   watch(work: FencedWork): WatchedWork;
-  /** `signal` is aborted, as by Temporal, once the work is cancelled. */
+  /** `signal` is aborted, as by Temporal, when the work is cancelled. */
   watchCancellation(work: CancellableWork): Pick<WatchedWork, 'signal' | 'end'>;
 }
 
-/** @param listeners hear of cancellations at once. Without them, or where no notification arrives, a look finds them. */
+/** @param listeners receive cancellations at once. Without them, or if a notification is lost, a look finds them. */
 export function createFenceWatch(database: Database, logger: Logger, listeners?: Listeners): FenceWatch {
   return new Watch(database, logger, listeners);
 }
@@ -107,7 +107,7 @@ class Watch implements FenceWatch {
     return this.#looking;
   }
 
-  /** A look that began before the notification may miss what it tells of. */
+  /** A look that began before the notification may miss its cause. */
   async #lookAnew(): Promise<void> {
     await this.#looking;
     await this.#look();
@@ -129,7 +129,7 @@ class Watch implements FenceWatch {
         if (cancellations[place] === true) controller.abort(new CancelledFailure('CANCELLED'));
       });
     } catch (error) {
-      // Nothing is lost by it: as long as Postgres does not answer, it takes no write either.
+      // Nothing is lost: while Postgres does not answer, it takes no write either.
       this.#logger.debug(describeError(error), 'could not look whether running work was replaced');
     }
   }

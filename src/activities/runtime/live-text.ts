@@ -4,23 +4,20 @@ import { liveTextChannel } from '../../store/log/live-text-channel.ts';
 import type { LiveText } from '../../store/log/live-text-channel.ts';
 import type { Execution } from './activity.ts';
 
-/** Milliseconds that deltas are gathered before they are sent: fast enough to read along, few enough notifications. */
+/** Milliseconds for which deltas are gathered: fast enough to read along, few enough notifications. */
 const BATCH_MILLISECONDS = 60;
-/**
- * Characters of one notification. Postgres takes payloads under 8,000 bytes, and JSON may need six
- * bytes for one character (`\u0000`).
- */
+/** Longest notification. Postgres takes payloads under 8,000 bytes, and JSON may need six bytes for one character (`\u0000`). */
 const NOTIFICATION_CHARACTERS = 1_200;
-/** Characters of a tool's name that are sent along. */
+/** Longest tool name that is sent. Characters. */
 const LONGEST_NAME = 64;
-/** Pieces that may wait for a slow database, about a megabyte of text; later ones are left out, and readers see a gap. */
+/** Pieces that may wait for a slow database, about a megabyte of text. Later ones are left out, and readers see a gap. */
 const MOST_WAITING_PIECES = 1_000;
-/** What is still on its way when the answer is complete gets this long: the answer itself must not wait for it. Milliseconds. */
+/** Milliseconds for the rest of the text after the answer is complete, because the answer must not wait for it. */
 const CLOSE_MILLISECONDS = 500;
 
 export interface LiveTextWriter {
   write(delta: StreamDelta): void;
-  /** Sends what is left. */
+  /** Sends the rest. */
   close(): Promise<void>;
 }
 
@@ -33,16 +30,15 @@ export interface Notifier {
 interface Stream {
   readonly about: Pick<LiveText, 'kind' | 'callIndex' | 'toolName'>;
   pending: string;
-  /** Characters that were handed over, whether they were sent or left out. */
+  /** Characters so far, whether they were sent or left out. */
   offset: number;
 }
 
 /**
- * Sends deltas through NOTIFY in batches. Neither a slow database nor a reader that stopped reading
- * holds up the model call: `write` never waits, what waits is bounded, `close` gives up after a moment.
- *
- * @param notifier a connection of its own, never one whose transactions write rows: a notification
- * inside a transaction waits for its commit and takes a lock that all notifying transactions share.
+ * Sends deltas through NOTIFY in batches. Neither a slow database nor a slow reader holds up the model call: `write` never waits, the
+ * queue is bounded, `close` gives up after a moment.
+ * @param notifier a connection that never writes rows: a notification inside a transaction waits for its commit and takes a lock that all
+ * notifying transactions share
  */
 export function openLiveText(
   notifier: Notifier,
@@ -59,7 +55,7 @@ export function openLiveText(
     if (waiting >= MOST_WAITING_PIECES) return;
     waiting += 1;
     const live: LiveText = { ...address, ...about, offset, text };
-    // A lost notification is a gap that readers notice; it must never fail the model call.
+    // A lost notification is a gap that readers notice. It must never fail the model call.
     sending = sending
       .then(() => notifier.notify(channel, JSON.stringify(live)))
       .then(nothing, nothing)
@@ -110,7 +106,7 @@ function streamOf(streams: Map<string, Stream>, delta: StreamDelta): Stream {
 
 const nothing = (): void => undefined;
 
-/** Shows the answer while it comes, and counts its characters for Temporal: a stream that stands still stops counting. */
+/** Shows the answer while it arrives, and counts its characters for Temporal, where a stalled stream stops counting. */
 export function showDeltas(live: LiveTextWriter, execution: Pick<Execution, 'report'>): (delta: StreamDelta) => void {
   const characters = { thinking: 0, text: 0, tool_call: 0 };
   return (delta) => {

@@ -25,43 +25,49 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { waitFailure, requireProvider } from './failures.ts';
 
-/** Calls of the queue that ask for a permit often, because one may be theirs soon. */
+/** Waiting calls at the front of the queue that ask often, because their turn may come soon. */
 const NEAR_PLACES = 8;
 const NEAR_RETRY_MILLISECONDS = 500;
 const FAR_RETRY_MILLISECONDS = 1_500;
-/** How long a call that stands in the queue is told to wait: nobody knows, and the turn says so again after it. */
+/** The wait that is shown for a queued call. The true one is unknown, so the turn shows it again afterwards. */
 const TOLD_MILLISECONDS = 30_000;
 
 interface PermitCall {
   readonly provider: string;
   readonly conversationId: string;
-  /** Names the call; the same for every attempt. */
+  /** Names the call, the same for every attempt. */
   readonly callKey: string;
   readonly by: ActivityAttempt;
-  /** Estimated input. */
+  /** Estimated input tokens. */
   readonly tokens: number;
 }
 
 export interface ModelPermit {
   readonly kind: 'granted';
-  /** The call is over; said again, it changes nothing. @param reported input tokens that the provider counted; none: the estimate stands */
+  /**
+   * Ends the permit. A second call changes nothing.
+   * @param reported input tokens that the provider counted; without it the estimate stands
+   */
   readonly release: (reported?: number | null) => Promise<void>;
 }
 
-/** Keeps all workers to the pauses and the limits of a provider. */
+/** Keeps all workers within the pauses and limits of a provider. */
 export interface ModelPermits {
-  /** @throws StoreError `superseded_attempt` (a later attempt has asked for the call) */
+  /** @throws StoreError `superseded_attempt` if a later attempt has asked for the call */
   acquire(call: PermitCall): Promise<ModelPermit | ({ readonly kind: 'wait' } & ProviderWait)>;
-  /** The call will not come back: nothing is kept for it that this attempt asked for, or one before it. */
+  /** The call will not come back. Frees what this attempt, or one before it, holds for it. */
   giveUp(call: Pick<PermitCall, 'callKey' | 'by'>): Promise<void>;
-  /** The provider refused a call for its rate: nobody calls it with this key for so long. @param within the transaction that this is part of */
+  /**
+   * After a rate limit no worker calls the provider with this key for so long.
+   * @param within transaction of this write
+   */
   pause(provider: string, milliseconds: number, within: Transaction): Promise<void>;
 }
 
 export function createModelPermits(setup: {
   readonly database: Database;
   readonly providers: readonly ProviderDefinition[];
-  /** Seconds after which the permit of a worker that renews nothing is free. Default: 30. */
+  /** Seconds after which the permit of a silent worker is free. Default: 30. */
   readonly leaseSeconds?: number;
 }): ModelPermits {
   const { database, leaseSeconds = LEASE_SECONDS } = setup;
@@ -100,7 +106,7 @@ export function createModelPermits(setup: {
 
 const FREE: ModelPermit = { kind: 'granted', release: () => Promise.resolve() };
 
-/** Calls that wait for the same pause must not all end it at once. */
+/** Spreads calls that wait for the same pause. */
 function waitForPause(milliseconds: number) {
   const delayMilliseconds = spreadDelay(milliseconds, Math.random());
   const retryMilliseconds = Math.min(delayMilliseconds, LONGEST_PAUSED_RETRY_MILLISECONDS);
@@ -113,13 +119,13 @@ function waitInQueue(place: number, capacity: ProviderCapacity) {
   return { kind: 'wait', reason: limitOf(capacity), delayMilliseconds: TOLD_MILLISECONDS, retryMilliseconds } as const;
 }
 
-/** Which of the limits holds the queue changes from one moment to the next: all that are set are named. */
+/** Which limit holds the queue changes from moment to moment, so all configured limits are named. */
 function limitOf({ concurrentCalls, tokensPerMinute }: ProviderCapacity): ProviderWaitReason {
   if (tokensPerMinute === null) return 'call_limit';
   return concurrentCalls === null ? 'token_limit' : 'call_or_token_limit';
 }
 
-/** Renews the permit while the call runs; one that cannot be given back is free after its lease. */
+/** Renews the permit while the call runs. A permit that cannot be released is free after its lease. */
 function holdPermit(database: Database, held: Required<HeldPermit>): ModelPermit {
   let isOver = false;
   const renewing = setInterval(
@@ -139,20 +145,20 @@ function holdPermit(database: Database, held: Required<HeldPermit>): ModelPermit
   };
 }
 
-/** The activities that call a model, and so wait for its provider. */
+/** Activities that call a model, and so wait for its provider. */
 type CallingActivity = 'callModel' | 'summarize' | 'changeBranch';
 
-/** How the ledger names a refusal that uses up no retry. */
+/** Name in the ledger of a refusal that uses up no retry. */
 export function uncountedFailure({ cause }: ErrorVerdict): 'rate_limited' | 'unreachable' {
   return cause === 'rate_limit' ? 'rate_limited' : 'unreachable';
 }
 
 /**
- * Told of a rate limit, all workers leave the provider alone for as long as it asked.
+ * Makes all workers leave the provider alone for as long as a rate limit asked.
  * @param model as `provider/model`
- * @returns what writes the pause in the transaction that records the refusal: a worker that dies or is cut off between the two would
- *   leave a refusal without a pause, and all would ask at once. Done again, as after an outage, what has passed since then counts as
- *   paused. `times`: such refusals of this call so far, from 1
+ * @returns a function that writes the pause in the transaction that records the refusal. Otherwise a worker that died between the two
+ * would leave a refusal without a pause, and all would ask at once. A repeated write counts the time since the refusal as paused.
+ * `times`: such refusals of this call so far, from 1
  */
 export function pauseAfterRefusal(
   { modelPermits }: Pick<ActivityDependencies, 'modelPermits'>,
@@ -162,7 +168,7 @@ export function pauseAfterRefusal(
   const refusedAt = performance.now();
   return async (within, times) => {
     if (verdict.cause !== 'rate_limit') return;
-    // Others do not wait for how often this call was refused.
+    // The number of refusals of this call does not lengthen the wait of others.
     const asked = verdict.delayMilliseconds ?? delayAfterRefusal(verdict, times);
     const left = asked - (performance.now() - refusedAt);
     if (left > 0) await modelPermits.pause(parseModelName(model).provider, left, within);
@@ -170,7 +176,7 @@ export function pauseAfterRefusal(
 }
 
 /**
- * How long a refused call waits; calls that were told the same wait are spread over the time after it.
+ * How long a refused call waits. Calls with the same wait are spread over the time after it.
  * @param times such refusals of this call so far, from 1
  */
 export function waitAfterRefusal(verdict: ErrorVerdict, times: number): ProviderWait {
@@ -178,18 +184,18 @@ export function waitAfterRefusal(verdict: ErrorVerdict, times: number): Provider
   const isRateLimit = verdict.cause === 'rate_limit';
   const isShared = isRateLimit || verdict.delayMilliseconds !== undefined;
   const delayMilliseconds = isShared ? spreadDelay(delay, Math.random()) : delay;
-  // A person may end the pause of a rate limit; a server that is out may be back before it said, or have said a week.
+  // A person may end the pause of a rate limit. A server that is out may be back sooner than it said.
   const longest = isRateLimit ? LONGEST_PAUSED_RETRY_MILLISECONDS : LONGEST_OUTAGE_RETRY_MILLISECONDS;
   const retryMilliseconds = Math.min(delayMilliseconds, longest);
   return { reason: isRateLimit ? 'rate_limit' : 'outage', delayMilliseconds, retryMilliseconds };
 }
 
-/** Waits that are shorter are not worth a write. */
+/** Shorter waits are not worth a write. */
 const TOLD_WAIT_MILLISECONDS = 2_000;
 
 /**
- * The turn waits for its provider: the timeline says why and until when.
- * @returns the failure after which Temporal calls the activity again, and until then nothing is held
+ * Lets the turn wait for its provider, and shows why and until when in the timeline.
+ * @returns the failure after which Temporal retries the activity; nothing is held until then
  */
 export async function waitForProvider(
   { database, reachCrashPoint }: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
@@ -204,7 +210,10 @@ export async function waitForProvider(
   return waitFailure(`waits for ${provider}: ${reason}`, retryMilliseconds);
 }
 
-/** Permission to ask for a summary. @throws LackedHere, and what `waitForProvider` returns while there is none */
+/**
+ * Acquires a permit for a summary.
+ * @throws LackedHere, and what `waitForProvider` returns while there is none
+ */
 export async function acquirePermit(
   dependencies: ActivityDependencies,
   turn: TurnReference,

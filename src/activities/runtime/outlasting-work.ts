@@ -6,20 +6,19 @@ import type { Execution } from './activity.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeError } from './failures.ts';
 
-/** Milliseconds that an aborted activity still waits for its work: what Postgres takes now is reported, and a stop is not held up. */
+/** Milliseconds that an aborted activity waits for its work: a write that Postgres takes now is reported, and a stop is not delayed. */
 const LINGER_MILLISECONDS = 1_000;
 
-/** Milliseconds that work goes on without its activity at most: a write that is refused for a day will not be taken. */
+/** Longest time that work goes on without its activity. A write that is refused for a day will not be taken. */
 const LONGEST_MILLISECONDS = 24 * 60 * 60 * 1_000;
 
 /** Milliseconds for a last try when the process ends. */
 const LAST_TRY_MILLISECONDS = 1_000;
 
 /**
- * Work that must not end with its activity: the storing of an answer that was paid or of the result of a tool that acted. Temporal
- * gives an activity up at its time limit, however long Postgres is away; what it has at hand is stored all the same, by the process
- * that has it. That lasts until Postgres takes it, the grace period of a shutdown is over, or a day has passed. Few things wait at
- * once: while Postgres is away no new call begins, so there are no more than the calls that a worker runs at a time.
+ * Work that must not end with its activity: storing a paid answer, or the result of a tool that acted. Temporal gives an activity up at
+ * its time limit, however long Postgres is away. The process still stores the result, until Postgres takes it, the grace period of a
+ * shutdown ends, or a day has passed. Few results wait at once, because no new call begins while Postgres is away.
  */
 export interface OutlastingWork {
   /**
@@ -28,11 +27,11 @@ export interface OutlastingWork {
    */
   finish<Result>(execution: Execution, work: (lasting: Execution) => Promise<Result>): Promise<Result>;
   /**
-   * Waits for what an earlier attempt of the same activity has not finished in this process. `false`: there was nothing.
-   * @throws the signal's reason when this attempt is aborted first
+   * Waits for unfinished work of an earlier attempt in this process. `false` if there was none.
+   * @throws the signal's reason if this attempt is aborted first
    */
   settled(execution: Execution): Promise<boolean>;
-  /** Gives what goes on this many milliseconds, then one last try. */
+  /** Waits this many milliseconds for unfinished work, then lets it try once more. */
   end(milliseconds: number): Promise<void>;
 }
 
@@ -116,11 +115,10 @@ const FIRST_DELAY_MILLISECONDS = 100;
 const LONGEST_DELAY_MILLISECONDS = 2_000;
 
 /**
- * Does what must not fail because Postgres is away: stores an answer that was paid or the result of a tool that acted, and reads
- * what a tool is asked for. A retry of the activity would buy the answer a second time and would have to call the outcome of the
- * tool unknown, and a search that fails reads to the model as if nothing were there. Ends with the signal after one more try: that of
- * an activity (stop, time limit, shutdown), or the later one of `OutlastingWork`.
- * @param work must come to the same when it is done again, since a commit may lose its reply.
+ * Repeats work while Postgres is away: storing a paid answer or a tool's result, or reading for a tool. A retry of the activity would buy
+ * the answer again or make the tool's outcome unknown, and a failed search would read like an empty one. Ends with the signal after one
+ * more try. The signal is the activity's (stop, time limit, shutdown), or the later one of `OutlastingWork`.
+ * @param work must give the same if repeated, because a commit may lose its reply
  */
 export async function throughOutage<Result>(
   { logger }: Pick<ActivityDependencies, 'logger'>,
@@ -133,7 +131,7 @@ export async function throughOutage<Result>(
     } catch (error) {
       if (!isOutage(error) || signal.aborted) throw error;
       logger.warn(describeError(error), 'Postgres is away: what is under way waits for it');
-      // An abort ends the wait early; what then still cannot be done is given up above.
+      // An abort ends the wait early. If the work still fails then, it is given up above.
       await delay(wait, undefined, { signal }).catch(() => undefined);
     }
   }

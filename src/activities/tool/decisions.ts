@@ -23,8 +23,8 @@ import { LackedHere, lacksTool, takeOn } from '../runtime/failures.ts';
 import { newText } from '../runtime/new-content.ts';
 
 /**
- * Finds the calls of an answer that a person must decide on and writes that they wait. Asked again after a decision or
- * when time is over, it says what still waits.
+ * Finds the calls of an answer that need a decision and stores that they wait. Asked again after a decision or an expiry, it returns what
+ * still waits.
  */
 export async function requestDecisions(
   dependencies: ActivityDependencies,
@@ -53,7 +53,7 @@ export async function requestDecisions(
     wanted,
   });
   dependencies.reachCrashPoint('requestDecisions:written');
-  // Whether a call asks is its tool's own word. While others wait anyhow, nobody waits for that.
+  // Only the tool itself knows whether its call asks. While other calls wait, this one need not be known.
   if (lacking !== null && open.waiting === 0) throw new LackedHere({ needs: 'tool', name: lacking });
   await takeOn(dependencies, turn, execution.attempt);
   return open;
@@ -61,7 +61,7 @@ export async function requestDecisions(
 
 type Tools = Pick<ActivityDependencies, 'tools'>;
 
-/** Whether some call of this tool may have to wait for a person. Of a tool that this worker lacks another one knows. */
+/** Whether a call of this tool may need a decision. A tool that this worker lacks might. */
 export function mayAsk({ tools }: Tools, snapshot: AgentSnapshot, name: string): boolean {
   if (!snapshot.tools.some((tool) => tool.name === name)) return false;
   const tool = tools.get(name);
@@ -70,7 +70,7 @@ export function mayAsk({ tools }: Tools, snapshot: AgentSnapshot, name: string):
   return name === ASK_USER || approval !== false || mayFallUnder(snapshot.approvals?.rules ?? [], name);
 }
 
-/** What a call has to wait for and why; `null`: nothing. A call that cannot run, such as one with wrong arguments, asks nobody. */
+/** The decision that a call needs and why; `null` if none. A call that cannot run, such as one with wrong arguments, needs none. */
 export async function wantedDecision(
   { tools }: Tools,
   snapshot: AgentSnapshot,
@@ -87,7 +87,7 @@ export async function wantedDecision(
   return rules.size === 0 ? null : { kind: 'approval', rules: [...rules] };
 }
 
-/** A check that fails asks: in doubt a person decides. */
+/** A check that fails asks, because in doubt a person decides. */
 function asksByItself({ approval }: ToolDefinition, input: unknown): boolean {
   if (typeof approval !== 'function') return approval === true;
   try {
@@ -97,15 +97,15 @@ function asksByItself({ approval }: ToolDefinition, input: unknown): boolean {
   }
 }
 
-/** What a call results in that does not run. */
+/** The result of a call that does not run. */
 export interface DecidedResult {
   readonly text: string;
   readonly answered: boolean;
-  /** What it is compared by, when that is not `text`. */
+  /** Compared instead of `text`. */
   readonly comparedBy?: string;
 }
 
-/** The result that a decision gives a call instead of running it; `null`: it may run. */
+/** The result that a decision gives a call instead of running it; `null` if it may run. */
 export function resultOfDecision(decision: Decision | null): DecidedResult | null {
   if (decision === null) {
     return refused('This call needs the approval of the user, who was not asked. Make it again if it is still needed.');
@@ -131,7 +131,7 @@ export function resultOfDecision(decision: Decision | null): DecidedResult | nul
             ? `Nobody answered until ${decision.expiresAt}. Go on without the answer as far as you can, and say what you assumed.`
             : `Nobody allowed this call until ${decision.expiresAt}, which counts as a denial: it did not run. Go on without it, or say what is missing.`,
         ),
-        // The time is another one with each call, and nothing new.
+        // The time is different in each result, and nothing new.
         comparedBy: 'expired',
       };
   }
@@ -150,8 +150,8 @@ const DURING: Readonly<Record<OpenToolCall['cause'], string>> = {
 };
 
 /**
- * Words what the model reads as the result of a call that nobody will finish. It decides by it whether to repeat the call.
- * What a person decided is told as if the call had come to its result, keys masked.
+ * Writes the result of a call that nobody will finish, by which the model decides whether to repeat it. A person's decision is stated as
+ * if the call had reached its result, with keys masked.
  */
 export function closeToolCall({ secrets }: Pick<ActivityDependencies, 'secrets'>): CloseToolCall {
   return (call) => {
@@ -175,7 +175,7 @@ function advice(call: OpenToolCall): string {
   return call.state === 'requested' ? 'Call it again if it is still needed.' : `Outcome unknown: ${ADVICE}`;
 }
 
-/** What is known of a claimed call that is not run again. */
+/** A claimed call that is not run again. */
 interface UnknownOutcome {
   readonly claimedAt: string;
   /** Workers that took the call and died. */
@@ -183,7 +183,7 @@ interface UnknownOutcome {
   readonly partialOutput: PartialToolOutput | null;
 }
 
-/** What the model reads when Temporal heard no more of a call's worker, and the call is not run again. */
+/** What the model reads if Temporal lost a call's worker and the call is not run again. */
 export function unknownOutcome({ claimedAt, lost, partialOutput }: UnknownOutcome): NewContent {
   const died =
     lost === 1

@@ -33,25 +33,25 @@ import { throughOutage } from '../runtime/outlasting-work.ts';
 
 type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
 
-/** A call that is under way. */
+/** A call under way. */
 interface OpenCall {
   readonly input: RunToolInput;
   readonly claim: OpenClaim;
   readonly snapshot: AgentSnapshot;
   readonly execution: Execution;
-  /** To be called before the tool is, and when there is a result without it: from here on the call is not given back. */
+  /** Call it before the tool runs, and if there is a result without it. After that the call is not given back. */
   readonly begins: () => void;
 }
 
 /**
- * Workers that may die during one call before it is given up: a tool that brings its process down would otherwise bring
- * down one worker after the other. Above what a rolling deploy or a machine that restarts can hit.
+ * Workers that may die during one call before it is given up. Otherwise a tool that kills its process would kill one worker after the
+ * other. Higher than a rolling deploy or a restarting machine can reach.
  */
 const MOST_ATTEMPTS = 5;
 
 /**
- * Runs one tool call: claims it before it acts, so that a retry knows whether it may act again, and
- * stores its result with the entry in one transaction.
+ * Runs one tool call. Claims it before it acts, so that a retry knows whether it may act again, and stores its result with the entry in
+ * one transaction.
  */
 export async function runTool(
   dependencies: ActivityDependencies,
@@ -75,7 +75,7 @@ export async function runTool(
       reclaimCall(dependencies, { ...call, previousAttempt }, execution),
     );
   } catch (error) {
-    // Of another failure nobody knows whether it would ever pass: a call that fails before each beginning must come to an end.
+    // Any other failure may be permanent, so a call that fails before each beginning must end.
     if (mayHaveBegun || !(isOutage(error) || execution.signal.aborted)) throw error;
     return giveBackCall(dependencies, call, execution, error);
   }
@@ -96,21 +96,24 @@ async function carryOut(
   return run(dependencies, { ...call, claim: { ...claim, attempt } });
 }
 
-/** What a worker stored and did not live to report. The loop guard must not take it for progress: it is told what that worker would have told. */
+/**
+ * A result that a worker stored but could not report. The loop guard gets what that worker would have reported, and does not take it for
+ * progress.
+ */
 function finishedBefore({ turn }: RunToolInput, claim: Extract<ToolClaim, { state: 'finished' }>): RunToolResult {
   const fingerprint = claim.fingerprint ?? fingerprintOfUnknown({ turnId: turn.turnId, claim });
   return { state: stateOf(claim.outcome), fingerprint, ...(isRecall(claim.name) && { recall: true }) };
 }
 
-/** Whoever took the call over may itself be too late for Temporal: the next try finds what came of it. */
+/** The attempt that took the call over may itself be too late for Temporal. The next try finds its result. */
 function supersededAttempt(): ApplicationFailure {
   return retryableFailure('SupersededAttempt', 'another attempt took this tool call over', 1_000);
 }
 
 /**
- * What a person decided instead of running the tool; `null`: it may run. What was decided on the call holds, whatever its tool
- * says now. A call that began before its tool asked (a newer version does, or the hour) may have acted: it is not told as one that
- * did not run, and `isUnasked` keeps it from running again.
+ * The result of a person's decision instead of the tool's; `null` if the tool may run. A decision on the call holds, whatever its tool
+ * says now. A call that began before its tool asked (a newer version, another hour) may have acted, so it is not reported as not run, and
+ * `isUnasked` keeps it from running again.
  */
 async function decidedResult(
   dependencies: ActivityDependencies,
@@ -150,7 +153,10 @@ async function storeDecidedResult(
   return { state: stateOf(stored.outcome), fingerprint };
 }
 
-/** The turn may have begun on a worker with a tool that this one lacks. @throws LackedHere */
+/**
+ * The turn may have begun on a worker with a tool that this one lacks.
+ * @throws LackedHere
+ */
 async function requireTool(
   dependencies: ActivityDependencies,
   { turn, callNumber, callIndex }: RunToolInput,
@@ -163,7 +169,7 @@ async function requireTool(
   await takeOn(dependencies, turn, execution.attempt);
 }
 
-/** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */
+/** After a crash a tool without effect, or an idempotent one, runs again; a `once` tool never does. */
 function mayRunAgain({ tools }: ActivityDependencies, claim: Extract<ToolClaim, { state: 'claimed_before' }>): boolean {
   return claim.lost < MOST_ATTEMPTS && tools.get(claim.name)?.effect !== 'once';
 }
@@ -185,7 +191,7 @@ async function run(
       argumentsText: claim.arguments,
       entryId,
       begins,
-      // The worker whose answer called the tool may be of another version, where the tool has less time.
+      // The answer's worker may have another version of the tool, with less time.
       timeLimit: execution.timeLimit - TOOL_TIMEOUT_MARGIN_MILLISECONDS,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
       context: withPatientMemory(dependencies, {
@@ -200,8 +206,8 @@ async function run(
     const fingerprint = fingerprintOf({ ...end, turnId, claim });
     const stored = await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
-        // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
-        // is closed already, and what it came to is kept beside the log, in one place: that of what comes later, if that does.
+        // The turn was stopped or the worker shuts down, and the call is closed by that. If the call was taken over, it is closed
+        // already, and its late result is kept beside the log, in one place.
         if (end.ending === 'aborted') {
           const isReplaced = await throughOutage(dependencies, lasting, () => fence.isReplaced());
           if (!isReplaced) throw new CancelledFailure('tool call aborted');
@@ -222,7 +228,7 @@ async function run(
   }
 }
 
-/** A call does not fail because what it wrote so far could not be noted: the fence and the result tell of every reason. */
+/** A call must not fail because its partial output could not be stored. The fence and the result report every cause. */
 async function keepOutput(
   { database, logger, reachCrashPoint }: ActivityDependencies,
   partial: Parameters<typeof keepPartialOutput>[1],
@@ -241,7 +247,7 @@ async function storeUnknownOutcome(
   input: RunToolInput,
   claim: Extract<ToolClaim, { state: 'claimed_before' }>,
 ): Promise<RunToolResult> {
-  // What a command of the dead worker left running on this machine would go on acting unseen.
+  // A command that the dead worker left on this machine would go on acting unseen.
   await killMarkedProcesses(idempotencyKeyOf(input));
   const fingerprint = fingerprintOfUnknown({ turnId: input.turn.turnId, claim });
   const stored = await storeToolResult(database, {

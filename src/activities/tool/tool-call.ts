@@ -22,18 +22,18 @@ import { describeError } from '../runtime/failures.ts';
 import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
 
-/** A call, and the try of an activity that wants it. */
+/** A call, and the attempt that wants it. */
 type CallToClaim = ToolCallReference & Claimer;
 
 /**
- * Milliseconds that a claim waits for Postgres. A failure would leave a claim whose reply was lost to whichever worker gets the next
- * attempt; but in a longer outage that may be a worker which Postgres answers.
+ * Milliseconds that a claim waits for Postgres. A failure would leave a claim whose reply was lost to the worker of the next attempt. In
+ * a longer outage that may be a worker that reaches Postgres.
  */
 const CLAIM_PATIENCE_MILLISECONDS = 10_000;
 
 /**
- * Claims the call for a tool that is to begin at once. A tool may end just when Temporal gives its attempt up: what that attempt still
- * stores in this process is waited for.
+ * Claims the call for a tool that begins at once. A tool may end just when Temporal gives its attempt up, so this waits for what that
+ * attempt still stores in this process.
  */
 export async function claimCall(
   dependencies: ActivityDependencies,
@@ -60,14 +60,14 @@ async function claimPatiently(
       }),
     );
   } catch (error) {
-    // A stop must not read as a failure.
+    // A stop must not look like a failure.
     const cause: unknown = execution.signal.aborted ? execution.signal.reason : error;
     if (!mayBeHeld || !isOutage(error)) throw cause;
     return giveBackCall(dependencies, call, execution, cause);
   }
 }
 
-/** Takes a call over from a worker of which nothing more was heard, to run it again. */
+/** Takes a call over from a silent worker, to run it again. */
 export async function reclaimCall(
   dependencies: ActivityDependencies,
   call: CallToClaim & { readonly previousAttempt: number },
@@ -77,8 +77,8 @@ export async function reclaimCall(
 }
 
 /**
- * Ends an attempt whose tool has not begun, so that the next one may run it, on any worker, or the end of the turn says that it did not
- * run. While Postgres is away that goes on without the attempt, and the next one in this process waits for it.
+ * Ends an attempt whose tool has not begun. The next attempt may run it on any worker, or the end of the turn says that it did not run.
+ * Without Postgres this goes on without the attempt, and the next attempt in this process waits for it.
  * @throws `cause`
  */
 export async function giveBackCall(
@@ -98,7 +98,7 @@ function patienceOf({ signal }: Execution): { readonly signal: AbortSignal } {
   return { signal: AbortSignal.any([signal, AbortSignal.timeout(CLAIM_PATIENCE_MILLISECONDS)]) };
 }
 
-/** Stores what a run of a tool came to, its original first. */
+/** Stores the result of a tool, its original first. */
 export async function storeToolEnd(
   { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
   input: RunToolInput,
@@ -135,8 +135,8 @@ function outcomeOf({ ending, isError }: Omit<ToolCallEnd, 'later'>): ToolResultT
 }
 
 /**
- * A tool that ignores its end is not waited for. What it comes to after all is stored: of a call that was told as one of unknown
- * outcome nothing else ever tells, and a late result is kept beside the log.
+ * Does not wait for a tool that ignores its abort, but stores its later result beside the log. Nothing else would ever report the outcome
+ * of a call that was called unknown.
  */
 export async function keepLater(
   dependencies: ActivityDependencies,
@@ -173,21 +173,21 @@ interface FingerprintedCall {
   readonly claim: Pick<RequestedToolCall, 'name' | 'arguments'>;
 }
 
-/** Whether the tool only brings back what the conversation holds. */
+/** Whether the tool only returns what the conversation holds. */
 export function isRecall(tool: string): boolean {
   return tool === RECALL_SEARCH || tool === RECALL_OPEN;
 }
 
-/** What is known of a call's result. */
+/** The known part of a call's result. */
 interface FingerprintedResult {
   readonly content: readonly ContentPart[];
-  /** What it is compared by, when that is not `content`. */
+  /** Compared instead of `content`. */
   readonly comparedBy?: string | undefined;
 }
 
 /**
- * Tells a call with its result from others of the turn. What recall finds changes with everything that is stored, so for it
- * the question alone counts.
+ * Distinguishes a call with its result from others of the turn. Recall finds more with everything that is stored, so only its question
+ * counts.
  */
 export function fingerprintOf(call: FingerprintedCall & FingerprintedResult): string {
   const { claim, content, comparedBy } = call;
@@ -195,12 +195,12 @@ export function fingerprintOf(call: FingerprintedCall & FingerprintedResult): st
   return digest(call, comparedBy ?? JSON.stringify(content));
 }
 
-/** The same for each such call: the times that its result names, and how far it got, are another each time and no progress. */
+/** The same for every call with an unknown outcome: times and partial progress in its result differ each time and are no progress. */
 export function fingerprintOfUnknown(call: FingerprintedCall): string {
   return digest(call, 'outcome_unknown');
 }
 
-/** Eight hexadecimal digits: enough to tell the calls of a turn apart, too few to tell what they hold; salted with the turn's id. */
+/** Eight hexadecimal digits: enough to distinguish the calls of a turn, too few to reveal their content; salted with the turn's id. */
 function digest({ turnId, claim }: FingerprintedCall, result: string): string {
   const parts = JSON.stringify([turnId, claim.name, claim.arguments, result]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 8);

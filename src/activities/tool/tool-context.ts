@@ -26,7 +26,7 @@ export function offerOf({ tools, secrets }: ActivityDependencies, snapshot: Agen
   return { secrets, offered: tools.offeredTo({ tools: names, allowCommands: snapshot.allowCommands }) };
 }
 
-/** What a tool gets, besides its signal and its output. */
+/** The context of a tool, beside its signal and output. */
 export function contextOf(
   dependencies: ActivityDependencies,
   call: RunToolInput & { readonly attempt: number },
@@ -48,10 +48,10 @@ export function contextOf(
 }
 
 /**
- * What recall tools see: the conversation they run in, and entries of others that memories come from. What stands around such an
- * entry they see in conversations of the same user only: a memory shares what it says, not the conversation that it was learned in.
- * The entry itself is for all to whom the memory is shown, without its secrets where they are others.
- * @param memoryScopes whose memories the agent is shown
+ * What recall tools see: the conversation they run in, and the source entries of memories in others. They see the neighbours of such an
+ * entry only in conversations of the same user, because a memory shares its content, not its conversation. Everyone who is shown the
+ * memory may read the entry itself, to other users without secrets.
+ * @param memoryScopes scopes whose memories the agent is shown
  */
 export function recallOf(
   dependencies: Pick<ActivityDependencies, 'database' | 'embedder' | 'logger'>,
@@ -65,7 +65,7 @@ export function recallOf(
   const meaning = embedder === null ? null : { embedder, onFailure };
   return {
     async search(query, limit, filter = {}) {
-      // What the turn answers is in view, and has the words of what the model asks for.
+      // The message that the turn answers is in view, and shares words with what the model asks for.
       const exceptEntryId = await readNewestRequestId(database, conversationId);
       const wanted = { ...filter, ...definedOf({ exceptEntryId: exceptEntryId ?? undefined }) };
       return searchMemory(database, { ...wanted, conversationId, query, limit }, meaning);
@@ -93,7 +93,7 @@ export function recallOf(
   };
 }
 
-/** Who opens what memories come from. */
+/** Who opens an entry behind a memory. */
 interface Reader {
   readonly conversationId: string;
   readonly memoryScopes: readonly MemoryScope[];
@@ -119,8 +119,8 @@ async function openSource(
 const AROUND_SECRETS = 20_000;
 
 /**
- * To other users no entry shows what redaction kept out of the memory that it is the source of. Masked, character by character:
- * offsets mean the same as in the original. What stands around the page is read too, for the half of a secret has no form.
+ * Shows an entry to other users without secrets that were kept out of its memory. Masks character by character, so offsets are those of
+ * the original. Reads around the page too, because half a secret has no form.
  */
 async function openWithoutSecrets(database: Database, request: OpenRequest): Promise<OpenedText | null> {
   const { offset, limit } = request;
@@ -131,11 +131,11 @@ async function openWithoutSecrets(database: Database, request: OpenRequest): Pro
   const masked = removed
     .toSorted((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, '*'.repeat(secret.length)), opened.text);
-  // No redaction looks into an image.
+  // Redaction cannot look into images.
   return { ...opened, text: masked.slice(offset - from, offset - from + limit), media: [] };
 }
 
-/** Not of another user's, also not in part. */
+/** Nothing of another user's, not even a part. */
 async function isOfOwnUser(database: Database, reader: Reader, conversationId: string): Promise<boolean> {
   const user = userOf(reader);
   return user !== undefined && (await isConversationOfUser(database, conversationId, user));
@@ -159,7 +159,7 @@ interface MemoryContext {
   readonly signal: AbortSignal;
 }
 
-/** What a tool reads and remembers, waiting while Postgres is away for as long as the call lasts. */
+/** Reads and memories of a tool that wait for Postgres for as long as the call lasts. */
 export function withPatientMemory<Context extends MemoryContext>(
   dependencies: Pick<ActivityDependencies, 'logger'>,
   context: Context,

@@ -29,18 +29,18 @@ import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newText } from '../runtime/new-content.ts';
 
-/** Memories of all scopes together that are ranked for a note. Those that share words with the goal, however old … */
+/** Memories of all scopes that are ranked for a note: those that share words with the goal, however old … */
 const CONSIDERED = { isSummary: false, matching: 300, newest: 200, preferences: 100 };
-/** … and flushed summaries. They are long, a preset flushes one a pass, and what was remembered on purpose must not be crowded out. */
+/** … and flushed summaries. They are long and many, and must not crowd out what was remembered on purpose. */
 const CONSIDERED_SUMMARIES = { isSummary: true, matching: 30, newest: 20, preferences: 0 };
-/** A note never takes more of the window than this, whatever was configured. */
+/** Largest part of the window for a note, whatever was configured. */
 const LARGEST_SHARE = 0.05;
-/** The user's newest messages are the goal after a compaction, and so much of the summary. Characters. */
+/** After a compaction the goal is the user's newest messages and so much of the summary. Characters. */
 const REQUESTS = 3;
 const GOAL_CHARACTERS = 4_000;
 const MILLISECONDS_PER_DAY = 86_400_000;
 
-/** Whose memories a turn of the agent is shown and may change. */
+/** Scopes whose memories a turn of the agent is shown and may change. */
 export function scopesOf({ tenant, agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
   const own = tenant === undefined ? {} : { tenant };
   return [
@@ -51,8 +51,8 @@ export function scopesOf({ tenant, agent, workspace, memory }: AgentSnapshot): r
 }
 
 /**
- * What a new note must tell of the memories that have to do with the goal; `null`: nothing. It adds to the notes that the view
- * shows, and takes back what of them was forgotten, superseded or has expired: that must not count on.
+ * The new note about memories that fit the goal; `null` if there is nothing new. It adds to the notes in view, and withdraws memories
+ * that were forgotten, superseded or expired.
  */
 export async function relevantMemories(
   sql: Queries,
@@ -84,13 +84,13 @@ export async function relevantMemories(
   return text === null ? null : newText(text);
 }
 
-/** Named blocks show one note only, the newest, in the system prompt: it tells everything. */
+/** Named blocks show only the newest note, in the system prompt, so it holds everything. */
 function anew(text: string | null, shown: string): NewContent | null {
   const wanted = text ?? (shown === '' ? '' : NO_MEMORIES_NOTE);
   return wanted === shown ? null : newText(wanted);
 }
 
-/** Without what this conversation taught and still shows: where the source has left the window, the memory is all that says it. */
+/** Without memories whose source this conversation still shows. If the source has left the window, the memory is all that says it. */
 async function withoutShown(
   sql: Queries,
   conversationId: string,
@@ -103,15 +103,15 @@ async function withoutShown(
   return memories.filter((memory) => memory.conversationId !== conversationId || !shown.has(memory.sourceId ?? ''));
 }
 
-/** A conversation's own summaries stand in its view, the newest carrying what the others said. */
+/** A conversation's own summaries are in its view; the newest carries on the others. */
 function ofOthers(conversationId: string, summaries: readonly StoredMemory[]): readonly StoredMemory[] {
   return summaries.filter((memory) => memory.conversationId !== conversationId);
 }
 
 /**
- * R13: after a compaction the memories are looked up again, with what the work is about now: the user's newest messages and
- * the summary. A new note follows the marker when they have changed; the next call projects it.
- * @param boundary the call behind which none is noted any more; `null`: none follows
+ * R13: after a compaction the memories are looked up again, by the user's newest messages and the summary. If they have changed, a new
+ * note follows the marker, and the next call projects it.
+ * @param boundary the call after which no note is added; `null` if no call follows
  */
 export async function withMemories(
   { database, reachCrashPoint }: ActivityDependencies,
@@ -142,21 +142,21 @@ export async function withMemories(
   const noted = await (boundary === null
     ? appendNote(database, request)
     : appendNoteBefore(database, boundary, request));
-  // Too late for the call: a worker that woke up, and the one that took over found nothing to note.
+  // Too late for the call: this worker woke up late, and the one that took over had nothing to note.
   if (noted === null) return result;
   reachCrashPoint('commitCompaction:noted');
   return { ...result, view: { headEntryId: noted.entryId, tokens } };
 }
 
-/** The claim that runs a call of a memory tool. */
+/** The claimed call of a memory tool. */
 interface MemoryCall {
   readonly call: ToolCallReference & { readonly attempt: number };
   readonly snapshot: AgentSnapshot;
 }
 
 /**
- * What the memory tools of a turn reach; `null` when memory is not enabled for the agent. All conversations of the agent read
- * what is written here, so it is written as the claim of the call: a worker that was replaced changes nothing.
+ * What the memory tools of a turn reach; `null` if the agent has no memory. All conversations of the agent read what is written here, so
+ * the write needs the claim of the call: a replaced worker changes nothing.
  */
 export function toolMemories(dependencies: ActivityDependencies, memoryCall: MemoryCall): ToolMemories | null {
   const { call, snapshot } = memoryCall;
@@ -205,7 +205,7 @@ async function remember(
     ...(expiry !== null && { expiresAt: expiry.toISOString() }),
   };
   const stated = await writeAsToolCall(database, call, async (open, { entryId: answerId }) => {
-    // Never the result of this call: it says nothing of the memory, and is not stored if the call is closed by another.
+    // Never the result of this call, which says nothing about the memory and is not stored if another attempt closes the call.
     const { id, isNew } = await stateMemory(open, { ...memory, sourceId: entryId ?? answerId });
     return { id, isNew, supersededInstead: await findSupersededInstead(open, { ...own, id, supersedes }) };
   });
@@ -222,14 +222,14 @@ function idOf(idempotencyKey: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Whose words a memory rests on. */
+/** Whose words a memory is based on. */
 interface MemorySource {
   readonly origin: MemoryToInsert['origin'];
-  /** The newest message of the user that says some of it; `null` where he does not say all of it. */
+  /** The user's newest message that says some of it; `null` if the user did not say all of it. */
   readonly entryId: string | null;
 }
 
-/** Whether the user said all of a memory in his conversation, however long ago. */
+/** Whether the user said all of a memory in this conversation, however long ago. */
 async function findOrigin(
   sql: Queries,
   { text, conversationId }: { readonly text: string; readonly conversationId: string },

@@ -68,7 +68,7 @@ export async function beginTurn(
 }
 
 /**
- * Another worker of the queue may have the agent or the preset that this one does not know; a stop ends the wait for it.
+ * Another worker of the queue may have the agent or preset that this one lacks. A stop ends the wait for it.
  * @throws LackedHere
  */
 async function requireAgent(
@@ -120,15 +120,15 @@ function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {
   return { repeatedCalls, compactionsWithoutProgress, continuations };
 }
 
-/** The limits that servers named in errors count more than those that are known of their models. */
+/** Limits that servers named in errors win over the known limits of their models. */
 async function withLearnedWindows(
   { database, learnedWindows }: ActivityDependencies,
   conversationId: string,
   snapshot: AgentSnapshot,
 ): Promise<AgentSnapshot> {
-  // The name of a model that cannot be run may not even have a provider.
+  // The name of a model that cannot be run may lack even a provider.
   if (snapshot.refusal !== undefined) return snapshot;
-  /** Their server has said their window. */
+  /** Models whose window their server has named. */
   const named = new Set<string>();
   const limitsOf = async (model: string, limits: ModelLimits): Promise<ModelLimits> => {
     const server = learnedWindows.serverOf(parseModelName(model).provider);
@@ -153,7 +153,7 @@ async function withLearnedWindows(
   };
 }
 
-/** A turn that went on as a new run: the turn's row names the run that works on it now. What rang for the run before is read here. */
+/** Continues a turn in a new run: the turn's row names the run that works on it. Reads what rang for the last run. */
 export async function continueTurn(
   dependencies: ActivityDependencies,
   { turn }: OfTurn,

@@ -41,8 +41,8 @@ import { throughOutage } from '../runtime/outlasting-work.ts';
 import { isConversationSpent } from './check-limits.ts';
 
 /**
- * Carries out the fork or switch that waits: summarizes what is left behind, then goes to the other branch in one
- * transaction. The change never fails for want of a summary: after five retries one is made without a model.
+ * Makes the waiting fork or switch: summarizes the branch that is left, then changes to the other one in one transaction. It never fails
+ * for lack of a summary: after five retries one is made without a model.
  */
 export async function changeBranch(
   dependencies: ActivityDependencies,
@@ -52,7 +52,7 @@ export async function changeBranch(
   const { database, reachCrashPoint } = dependencies;
   const { turn } = input;
   const read = await store.readBranchCommand(database, turn);
-  // Carried out, or refused, by an attempt whose result was lost.
+  // An attempt whose result was lost made or refused it.
   if (read.kind === 'none') {
     const reason = await store.readRefusal(database, turn);
     return reason === null ? { kind: 'changed' } : { kind: 'refused', reason };
@@ -71,7 +71,7 @@ export async function changeBranch(
   return { kind: 'changed' };
 }
 
-/** A new one only where what was said on the branch has none yet: going back and forth costs nothing. */
+/** Makes a new summary only for entries that have none yet, so going back and forth costs nothing. */
 async function summaryFor(
   dependencies: ActivityDependencies,
   command: BranchCommand,
@@ -88,7 +88,7 @@ async function summaryFor(
 
 interface BranchTask extends OfTurn {
   readonly left: LeftBranch;
-  /** The fork or switch. */
+  /** Message of the fork or switch. */
   readonly messageId: string;
   readonly execution: Execution;
 }
@@ -134,7 +134,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   return branchSummaryOf(files, checked.text, written);
 }
 
-/** Registered before the model is asked, so that a call whose answer is lost with its worker is counted. */
+/** Registered before the model is asked, so that a call whose answer is lost with its worker counts. */
 async function askForSummary(
   dependencies: ActivityDependencies,
   { turn, messageId, execution }: BranchTask,
@@ -188,7 +188,7 @@ function maximumOutputOf({ limits }: AgentSnapshot['summarizer']): number {
 }
 
 interface Extraction {
-  /** Secrets that were left out of the items. */
+  /** Number of secrets removed from the items. */
   readonly leftOut: number;
   readonly files: FileLists;
   readonly items: readonly BranchItem[];
@@ -210,7 +210,7 @@ function extractedBranchSummary({ files, items, leftOut, snapshot, calibration, 
   return branchSummaryOf(files, text, { items, model: null, promptVersion: 'extractive', call, redacted });
 }
 
-/** With what stands before it and the files below it. */
+/** With its opening and the list of files. */
 function branchSummaryOf(
   files: FileLists,
   text: string,
@@ -221,7 +221,7 @@ function branchSummaryOf(
 ): NewBranchSummary {
   const { items, ...written } = rest;
   const listed = renderFileLists(files);
-  // The text was checked, and what it holds of lists is the program's.
+  // The text was checked, and its lists come from the program.
   const inside = framed([text, ...(listed === '' ? [] : [listed])].join('\n\n'));
   const shown = `${BRANCH_PREAMBLE}\n\n${frame('branchSummary', [inside])}`;
   return {
@@ -232,7 +232,7 @@ function branchSummaryOf(
   };
 }
 
-/** What a tool printed of a key must not come back as memory. */
+/** A key that a tool printed must not come back as memory. */
 async function redactedSummary(summary: NewBranchSummary | null): Promise<NewBranchSummary | null> {
   if (summary === null) return null;
   const { text, count } = await redactSecrets(textOf(summary.content));
@@ -241,7 +241,7 @@ async function redactedSummary(summary: NewBranchSummary | null): Promise<NewBra
   return { ...summary, ...newText(text), redacted: { input, output: output + count } };
 }
 
-/** What is quoted of a branch, without secrets before it is cut. */
+/** Items of a branch, without secrets before they are cut. */
 async function redactedItems(
   items: readonly BranchItem[],
 ): Promise<{ readonly items: readonly BranchItem[]; readonly leftOut: number }> {

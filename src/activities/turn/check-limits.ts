@@ -29,14 +29,14 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newText } from '../runtime/new-content.ts';
 
-/** The limit that keeps the turn from asking a model, or `null`; also inside a compaction, whose summaries are paid as answers are. */
+/** The limit that keeps the turn from asking a model, or `null`. Also checked inside a compaction, whose summaries cost like answers. */
 export async function reachedLimit({ database }: ActivityDependencies, turn: TurnReference): Promise<string | null> {
   const limits = await readLimits(database, turn);
   const spent = spentLimit(limits, await readSpending(database, turn, limits));
   return spent === null ? null : limitCode(spent);
 }
 
-/** Whether the conversation has none left of what a summary of a branch would use. How long it rested does not matter to that. */
+/** Whether the conversation has nothing left for a summary of a branch. Its idle time does not matter here. */
 export async function isConversationSpent({ database }: ActivityDependencies, turn: TurnReference): Promise<boolean> {
   const limits = await readLimits(database, turn);
   const { idleTime: _, ...conversation } = limits.conversation;
@@ -48,26 +48,25 @@ export async function isConversationSpent({ database }: ActivityDependencies, tu
 interface LimitCheck {
   /** The limit that keeps the turn from its next step, or `null`. */
   readonly spent: string | null;
-  /** Those of which the model must be told. */
+  /** Limits that the model must be told about. */
   readonly near: readonly LimitUse[];
 }
 
-/** Asked before each step. */
 export async function checkLimits(
   { database }: ActivityDependencies,
   turn: TurnReference,
   { limits, steps }: Pick<FitCheck, 'limits' | 'steps'>,
 ): Promise<LimitCheck> {
-  // Most turns are limited in their steps alone, whose number came with the check.
+  // Most turns limit only their steps, whose number came with the check.
   const used = isOfSteps(limits) ? stepsUsed(steps) : await readSpending(database, turn, limits);
   const spent = spentLimit(limits, used);
   return { spent: spent === null ? null : limitCode(spent), near: nearLimits(limits, used) };
 }
 
 /**
- * The model is told of a limit that is near by a note that this step's request shows: once a turn, and again behind a compaction,
- * which may take the note from the view.
- * @returns whether one was appended now: the head has moved
+ * Tells the model of a near limit by a note in this step's request: once a turn, and again after a compaction, which may remove the note
+ * from the view.
+ * @returns whether a note was appended, so that the head has moved
  */
 export async function noteLimits(
   { database, reachCrashPoint }: ActivityDependencies,
@@ -89,8 +88,8 @@ function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
 }
 
 /**
- * The same behind a compaction, which has no check of its own before the model is asked: what its summaries cost may have reached a
- * limit, and the note of one that is near went with what it covers.
+ * The same after a compaction, which has no check before the next model call. Its summaries may have reached a limit, and it may have
+ * removed a note.
  */
 export async function checkLimitsAfter(
   { database, reachCrashPoint }: ActivityDependencies,
@@ -119,7 +118,7 @@ export async function checkLimitsAfter(
   return { ...result, view };
 }
 
-/** Of a turn whose time is limited. */
+/** For a turn with a limit of time. */
 export async function readTimeLeft({ database }: ActivityDependencies, { turn }: OfTurn): Promise<TimeLeft> {
   const [limits, used] = await Promise.all([readLimits(database, turn), readTimeUse(database, turn)]);
   const { reason, left } = nextTimeLimit(limits, used);

@@ -16,8 +16,8 @@ import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { closeToolCall } from '../tool/decisions.ts';
 
 /**
- * Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when
- * that was the reason. A turn that completed goes on instead when steering messages wait.
+ * Stores the outcome and what the window holds. Closes open tool calls with a result that says so, and shows what fills the window if
+ * that was the reason. A completed turn goes on instead if steering messages wait.
  */
 export async function endTurn(dependencies: ActivityDependencies, input: EndTurnInput): Promise<EndTurnResult> {
   const check = await readFitOfOpenTurn(dependencies, input);
@@ -34,7 +34,7 @@ export async function endTurn(dependencies: ActivityDependencies, input: EndTurn
   return { kind: 'ended', ...ended, explanation: explainOutcome(ended.outcome, ended.reason) };
 }
 
-/** `null` when an earlier attempt ended the turn already, or when nothing was said. */
+/** `null` if an earlier attempt ended the turn, or if nothing was said. */
 async function readFitOfOpenTurn({ database }: ActivityDependencies, { turn }: EndTurnInput): Promise<FitCheck | null> {
   try {
     return await readFit(database, turn);
@@ -70,7 +70,7 @@ async function breakdownFor(
   });
 }
 
-/** Reads only, so a look that is repeated after a crash says the same. */
+/** Only reads, so a look that is repeated after a crash returns the same. */
 export async function lookForStop({ database }: ActivityDependencies, { turn }: OfTurn): Promise<StopLook> {
   return { stopRequested: await isStopWaiting(database, turn) };
 }
