@@ -13,9 +13,8 @@ import type { ToolRegistry } from '../tools/runtime/registry.ts';
 import type { AgentSnapshot, AssumedWindow, TurnRefusal, FallbackModel } from '../turn/agent-snapshot.ts';
 
 /**
- * Freezes an agent's configuration for a turn. What the conversation set, its model, preset,
- * workspace or user, wins over the agent. An agent, preset, model or provider that this worker cannot run
- * gives a snapshot that says so: a turn that waited for another configuration would look like a hang.
+ * Freezes an agent's configuration for a turn. The conversation's own model, preset, workspace and user win over the agent's. If this
+ * worker cannot run the agent, preset, model or provider, the snapshot says so, because a waiting turn would look like a hang.
  */
 export function createSnapshotSource(
   configuration: Configuration,
@@ -40,7 +39,7 @@ export function createSnapshotSource(
   };
 }
 
-/** What a model's server lists of it, when it was ever asked. */
+/** What a model's server listed about it, if it was ever asked. */
 type ListedLimitsOf = (model: string) => Promise<ListedLimits | null>;
 
 interface UsableAgent {
@@ -48,7 +47,7 @@ interface UsableAgent {
   readonly refusal: TurnRefusal | null;
 }
 
-/** The agent as asked for; with a refusal, what comes closest to it, for the record of the turn. */
+/** The requested agent. With a refusal, the closest usable agent, for the record of the turn. */
 function usableAgent(configuration: Configuration, name: string, choice: AgentChoice): UsableAgent {
   let agent: AgentDefinition | null = null;
   try {
@@ -103,7 +102,7 @@ async function snapshotOf(
   };
 }
 
-/** What of a snapshot depends on the model, the agent's own or a fallback. */
+/** The part of a snapshot that depends on the model, the agent's own or a fallback. */
 async function modelOf(
   { maximumOutput = Infinity }: AgentDefinition,
   { model, policy: written }: Pick<AgentDefinition, 'model' | 'policy'>,
@@ -121,7 +120,7 @@ async function modelOf(
   };
 }
 
-/** What the agent asks of its own vendor, without what the fallback's does not know. */
+/** The agent's request options, without those that a fallback's vendor does not know. */
 function requestOf(
   configuration: Configuration,
   { request }: AgentDefinition,
@@ -134,7 +133,7 @@ function requestOf(
   return Object.keys(known).length === 0 ? {} : { request: known };
 }
 
-/** System, locale and time zone of the machine that runs the tools, as an agent is told of it. */
+/** System, locale and time zone of the machine that runs the tools, for the agent. */
 function describeDevice(): string {
   const { locale, timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return [`System: ${platform()} ${release()} (${arch()})`, `Locale: ${locale}`, `Time zone: ${timeZone}`].join('\n');

@@ -25,25 +25,22 @@ import { conversationIdOf } from '../turn/workflow-id.ts';
 interface TurnWorkerOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
-  /** Of Temporal's payloads, applied from the last to the first. Default: none. */
+  /** For Temporal's payloads, applied from the last to the first. Default: none. */
   readonly codecs?: readonly PayloadCodec[];
-  /** Told what a codec could not do and why. Default: nothing. */
+  /** Gets what a codec could not do and why. Default: nothing. */
   readonly onCodecFailure?: (reason: string) => void;
   readonly workflowBundle: WorkflowBundleOption;
   readonly activities: Activities;
-  /** Queue of workflows and database activities; default `agent-turn`. The queue of model calls and tools follows from it. */
+  /** Queue of workflows and database activities; default `agent-turn`. The queue of model calls and tools gets its name from it. */
   readonly taskQueue: string;
   readonly identity: string;
   /** Model calls, summaries and tools at once. Default 100. */
   readonly concurrentWork: number;
-  /**
-   * Milliseconds that running calls get to finish after a shutdown was asked for, before they are
-   * handed over to another worker. Default 30,000.
-   */
+  /** Milliseconds that running calls get to finish after a shutdown, before another worker takes them. Default 30,000. */
   readonly shutdownGraceMilliseconds: number;
-  /** Absent: workers are not versioned. */
+  /** Absent: unversioned. */
   readonly deployment?: WorkerDeployment | undefined;
-  /** Tells running work that its activity is cancelled. Default: it learns that from its heartbeats. */
+  /** Tells running work that its activity is cancelled. Default: heartbeats tell it. */
   readonly cancelled?: (work: {
     readonly workflowId: string;
     readonly runId: string;
@@ -51,11 +48,11 @@ interface TurnWorkerOptions {
   }) => Promise<void>;
 }
 
-/** Whether a turn under way stays on its build (`pinned`) or goes on with the current one (`auto-upgrade`). */
+/** Whether an open turn stays on its build (`pinned`) or moves to the current one (`auto-upgrade`). */
 export const VERSIONINGS = ['pinned', 'auto-upgrade'] as const;
 export type Versioning = (typeof VERSIONINGS)[number];
 
-/** Which build of a worker deployment a worker is. */
+/** The worker deployment and build of a worker. */
 export interface WorkerDeployment {
   readonly name: string;
   readonly buildId: string;
@@ -63,7 +60,7 @@ export interface WorkerDeployment {
   readonly versioning?: Versioning | undefined;
 }
 
-/** A turn that began on a build stays on it, unless told otherwise (`docs/versions.md`). Without a deployment, any worker takes any turn. */
+/** With a deployment, a turn stays on its build unless told otherwise (`docs/versions.md`). Without one, any worker takes any turn. */
 function versioning(deployment: WorkerDeployment | undefined): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (deployment === undefined) return {};
   const { name: deploymentName, buildId } = deployment;
@@ -76,32 +73,32 @@ function versioning(deployment: WorkerDeployment | undefined): Pick<WorkerOption
   };
 }
 
-/** Milliseconds after the grace period that activities get to notice that they were cancelled. */
+/** Milliseconds after the grace period in which cancelled activities may end. */
 const FORCED_SHUTDOWN_MARGIN_MILLISECONDS = 3_000;
 
-/** Workers of one process: one for each queue, so that waiting model calls never keep a stop from its turn. */
+/** Workers of one process, one per queue, so that waiting model calls never delay a stop. */
 export interface TurnWorkers {
-  /** Ends after `shutdown`, or rejects when a worker fails. */
+  /** Ends after `shutdown`. Rejects if a worker fails. */
   run(): Promise<void>;
   shutdown(): void;
 }
 
 /**
- * A workflow waits a second for a worker that died, where its session did not tell of it. Heartbeats are the net below the session: one
- * each five seconds.
+ * For a dead worker whose session did not show its death, a workflow waits a second. Heartbeats every five seconds are the safety net
+ * below the session.
  */
 export const TAKEOVER_OPTIONS = {
   stickyQueueScheduleToStartTimeout: '1 second',
   maxHeartbeatThrottleInterval: '5 seconds',
   defaultHeartbeatThrottleInterval: '5 seconds',
-  // Polls are served in turn: with few of them, work that one worker leaves to the others soon meets one of theirs. Measured: by the second
-  // attempt instead of the sixth, with as many activities a second as five polls have.
+  // Temporal serves polls in turn. With few pollers, work that one worker leaves to others soon reaches one of them. Measured: by the
+  // second attempt instead of the sixth, with as many activities a second as five pollers give.
   activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 },
 } as const satisfies Partial<WorkerOptions>;
 
 /**
- * Workflows kept in memory. The default follows the heap and counts, not sizes; a turn's state is
- * small, but each costs about a megabyte with its activities (`Worker` documentation).
+ * Workflows kept in memory. The SDK's default follows the heap and counts no sizes. A turn's state is small, but each workflow costs
+ * about a megabyte with its activities (`Worker` documentation).
  */
 export const CACHED_WORKFLOWS = 200;
 
@@ -122,7 +119,7 @@ function sinksFor(cancelled: NonNullable<TurnWorkerOptions['cancelled']>): Injec
   return {
     work: {
       cancelled: {
-        // Not waited for: Temporal is to know of the cancellation first, and it gets the workflow's task after this.
+        // Not awaited, because Temporal must know of the cancellation first, and it gets the workflow task after this.
         fn: ({ workflowId, runId }, activityId) => void cancelled({ workflowId, runId, activityId }),
         callDuringReplay: false,
       },
@@ -141,7 +138,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     dataConverter: dataConverterWith(codecs.length === 0 ? [] : [failingReadably(codecs, onCodecFailure)]),
     interceptors: { activity: [traceActivities, refuseCodecFailures] },
     shutdownGraceTime: options.shutdownGraceMilliseconds,
-    // An activity that waits for a database which is gone too would hold the process for ever.
+    // An activity that waits for a lost database would hold the process for ever.
     shutdownForceTime: options.shutdownGraceMilliseconds + FORCED_SHUTDOWN_MARGIN_MILLISECONDS,
     ...TAKEOVER_OPTIONS,
     ...versioning(options.deployment),
@@ -174,12 +171,12 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
           await each.run();
         } catch (error) {
           const wasEnding = isEnding;
-          // When one fails the other must not go on alone.
+          // If one fails, the other must not go on alone.
           shutdown();
           if (!wasEnding || !isOnlyLate(error)) throw error;
         }
       });
-      // Connections are closed after this, and both workers use them.
+      // Both workers use the connections, which are closed after this.
       await Promise.allSettled(runs);
       await Promise.all(runs);
     },
@@ -187,14 +184,14 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
 }
 
 /**
- * Whether a worker that was told to end says no more than that something of it was not yet done: what was cut short is handed
- * over to another worker by Temporal. The SDK's "Worker still in use" is such: a heartbeat was on its way when all work had ended.
+ * Whether a worker that was shut down only reports unfinished work, which Temporal hands over to another worker. The SDK's "Worker still
+ * in use" is such a report: a heartbeat was on its way when all work had ended.
  */
 function isOnlyLate(error: unknown): boolean {
   return error instanceof GracefulShutdownPeriodExpiredError || error instanceof IllegalStateError;
 }
 
-/** Tells running work of all workers that its activity is cancelled. Where Postgres is away, it learns that from its heartbeats. */
+/** Tells running work of all workers that its activity is cancelled. Without Postgres, heartbeats tell it. */
 export function tellCancelled(database: Database, logger: Logger): NonNullable<TurnWorkerOptions['cancelled']> {
   return async ({ workflowId, runId, activityId }) => {
     try {
@@ -205,7 +202,7 @@ export function tellCancelled(database: Database, logger: Logger): NonNullable<T
   };
 }
 
-/** @param close gets the milliseconds that are left of the grace period */
+/** @param close gets the remaining milliseconds of the grace period */
 export function runThenClose(
   workers: TurnWorkers,
   grace: number,

@@ -23,63 +23,63 @@ import type { Versioning, WorkerDeployment } from './create-turn-workers.ts';
 import { startWorker } from './start-worker.ts';
 import type { RunningWorker } from './start-worker.ts';
 
-/** Model calls, summaries and tools at once: they wait for the network, so many fit in one process. */
+/** Work waits for the network, so much of it fits into one process. */
 const DEFAULT_CONCURRENT_WORK = 100;
-/** Most model calls end within this; a longer one is handed over and its answer, if it was stored, is not bought again. */
+/** Most model calls end within this. A longer call is handed over; its stored answer is not bought again. */
 export const DEFAULT_SHUTDOWN_GRACE_MILLISECONDS = 30_000;
 
 export interface CreateWorkerOptions {
-  /** Agents defined in code, besides those of `holdfast.yaml`. */
+  /** Agents in code, beside those of `holdfast.yaml`. */
   readonly agents?: readonly DefinedAgent[];
-  /** Tools of your own, besides the built-in ones. */
+  /** Your own tools, beside the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
-  /** MCP servers by name, with the options of `mcpServers` in `holdfast.yaml`, besides those of the file. */
+  /** MCP servers by name, with the options of `mcpServers` in `holdfast.yaml`, beside those of the file. */
   readonly mcpServers?: McpServersInput;
-  /** Compaction presets of your own, besides the built-in ones; agents and conversations choose them by name. */
+  /** Your own compaction presets, beside the built-in ones. Agents and conversations choose them by name. */
   readonly presets?: readonly CompactionPolicyInput[];
-  /** Reducers of your own, made by `defineReducer`, besides the built-in ones; policies name them under `reduce`. */
+  /** Your own reducers, made by `defineReducer`, beside the built-in ones. Policies name them under `reduce`. */
   readonly reducers?: readonly Reducer[];
-  /** Asked in this order before a compaction that writes a summary: they may supply it, add to it or cancel. Default: none. */
+  /** Hooks that run in this order before a compaction with a summary. They may supply it, add to it or cancel. Default: none. */
   readonly beforeCompaction?: readonly BeforeCompaction[];
   /**
-   * Files and folders that the built-in file tools refuse, besides Holdfast's state and configuration, files with keys and git's hooks.
+   * Files and folders that the built-in file tools refuse, beside Holdfast's state and configuration, files with keys and git's hooks.
    * Default: none.
    */
   readonly protectedPaths?: readonly string[];
-  /** Where `holdfast.yaml` and the local stack's `.holdfast/` are looked for, then in the folders above. Default: the working directory. */
+  /** Folder in which, and above which, `holdfast.yaml` and `.holdfast/` are looked for. Default: the working directory. */
   readonly directory?: string;
   /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, `HOLDFAST_CONFIG`, provider keys, …). */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /**
-   * Encrypt what Temporal stores, which is ids and counts. Each must leave what it did not encode as it is, so that turns that began before
-   * it go on, and decode with former keys. Default: the codec server that `TEMPORAL_CODEC_ENDPOINT` or the profile names, else none.
+   * Codecs that encrypt what Temporal stores: ids and counts. A codec must not change what it did not encode, so that open turns go on,
+   * and must decode with former keys. Default: the codec server of `TEMPORAL_CODEC_ENDPOINT` or the profile, else none.
    */
   readonly payloadCodecs?: readonly PayloadCodec[];
-  /** Queue of workflows and database activities; that of model calls and tools follows from it. Default: `agent-turn`. */
+  /** Queue of workflows and database activities. The queue of model calls and tools gets its name from it. Default: `agent-turn`. */
   readonly taskQueue?: string;
   /** Model calls, summaries and tools at once. Default: 100. */
   readonly concurrentWork?: number;
   /** Milliseconds that running calls get to finish at shutdown. Default: 30,000. */
   readonly shutdownGraceMilliseconds?: number;
   /**
-   * Name of the Temporal worker deployment; with `buildId`, a turn ends on the build that it began on. Serves nothing before
-   * the build was made current (docs/versions.md). Default: `HOLDFAST_DEPLOYMENT`, else workers are not versioned.
+   * Name of the Temporal worker deployment. With `buildId`, a turn ends on the build that it began on. The worker gets no turns before
+   * its build is current (docs/versions.md). Default: `HOLDFAST_DEPLOYMENT`, else unversioned.
    */
   readonly deploymentName?: string;
-  /** This build, another one for each release of your worker. Default: `HOLDFAST_BUILD_ID`. */
+  /** This build. Each release of your worker needs another one. Default: `HOLDFAST_BUILD_ID`. */
   readonly buildId?: string;
   /**
-   * Whether a turn under way stays on its build or goes on with the current one. Counts for the turns that this build takes up.
-   * Default: `HOLDFAST_VERSIONING`, else `pinned`.
+   * Whether an open turn stays on its build or moves to the current one. Applies to turns that this build takes up. Default:
+   * `HOLDFAST_VERSIONING`, else `pinned`.
    */
   readonly versioning?: Versioning;
 }
 
 /**
- * Starts a worker in this process, with the servers of the environment, of `holdfast.yaml` or of the local stack of `holdfast dev`. Once
- * per process, because Temporal's runtime is: it logs through pino to stderr.
- * @throws ConfigurationError for a wrong option; StackError `stack_not_started` when no server is known; StoreError when the database is
- * not migrated.
+ * Starts a worker in this process, with the servers of the environment, of `holdfast.yaml` or of the local stack of `holdfast dev`. Call
+ * it once per process, because Temporal's runtime exists once; it logs through pino to stderr.
+ * @throws ConfigurationError for a wrong option; StackError `stack_not_started` if no server is known; StoreError if the database is not
+ * migrated.
  */
 export async function createWorker(options: CreateWorkerOptions = {}): Promise<RunningWorker> {
   const { environment = process.env, directory = process.cwd() } = options;

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 
-/** Temporal answers within it, or the worker is not ready. */
+/** A worker is not ready if Temporal does not answer within this. */
 const TEMPORAL_MILLISECONDS = 2_000;
 
 export async function requireReady(
@@ -19,7 +19,7 @@ export async function requireReady(
 }
 
 /**
- * Answers `/healthz` while the process lives and `/readyz` while the worker serves turns, until it has ended.
+ * Answers `/healthz` while the process lives and `/readyz` while the worker serves turns, until the worker has ended.
  * @param port 0: a free one
  * @returns the port
  */
@@ -47,12 +47,12 @@ export async function serveHealth(
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** The check of the container image calls a worker dead whose file is older than 30 seconds. */
+/** The container image's check calls a worker dead if the file is older than 30 seconds. */
 const INTERVAL_MILLISECONDS = 5_000;
 
 /**
- * Writes a file again and again while a worker runs, so that a health check can tell from its age that the worker is alive
- * without starting a program of its own. The file is gone when the worker has ended.
+ * Writes a file every few seconds while a worker runs, so that a health check needs no program of its own: the file's age shows that the
+ * worker lives. Removes the file when the worker has ended.
  * @param path absolute or relative to the working directory
  */
 export function keepHealthFile(

@@ -7,11 +7,11 @@ import { maskText } from '../tools/runtime/secret-mask.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { fitsPattern } from '../turn/approval-rules.ts';
 
-/** The MCP servers of a worker, all running. */
+/** Running MCP servers of a worker. */
 export interface McpServers {
   /** Tools of all servers. */
   readonly tools: readonly ToolDefinition[];
-  /** With the tools of its servers added to each agent's. */
+  /** The agents with the tools of their servers. */
   readonly configuration: Configuration;
   /** Ends the servers. */
   close(): Promise<void>;
@@ -24,8 +24,8 @@ interface StartedServer {
 }
 
 /**
- * Starts the servers that agents use, each once, and lists their tools. A worker without tools that its agents are promised would take
- * their turns and fail them, so it does not start.
+ * Starts each server that agents use and lists its tools. A worker without a promised tool would take turns and fail them, so it does not
+ * start.
  * @throws ConfigurationError `mcp_server_failed`, or `configuration_invalid` for a tool that no server has
  */
 export async function startMcpServers(configuration: Configuration): Promise<McpServers> {
@@ -46,7 +46,7 @@ export async function startMcpServers(configuration: Configuration): Promise<Mcp
 }
 
 async function startServer(server: McpServer, secrets: readonly string[]): Promise<StartedServer> {
-  // Loaded with the first server: most workers have none.
+  // Loaded with the first server, because most workers have none.
   const [{ openMcpConnection }, { listMcpTools }] = await Promise.all([
     import('../tools/mcp/connection.ts'),
     import('../tools/mcp/mcp-tools.ts'),
@@ -81,7 +81,7 @@ function withMcpTools(configuration: Configuration, servers: readonly StartedSer
     return added.length === 0 ? agent : { ...agent, tools: [...new Set([...agent.tools, ...added])] };
   });
   if (problems.length > 0) throw invalidConfiguration(problems);
-  // Options are what another model or preset of a conversation is put under.
+  // The same for the options that a conversation's own model or preset is applied to.
   const agentOptions = Object.entries(configuration.agentOptions).map(([name, options]) => {
     const agent = agents.find((one) => one.name === name);
     return [name, agent?.mcp === undefined ? options : { ...options, tools: [...agent.tools] }] as const;

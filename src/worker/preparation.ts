@@ -11,12 +11,12 @@ import { createSearchAttributes } from '../temporal/search-attributes.ts';
 
 export interface DatabaseAddress {
   readonly databaseUrl: string;
-  /** The same database without a pooler in between. Default: `databaseUrl`. */
+  /** Direct address of the same database, without a pooler. Default: `databaseUrl`. */
   readonly databaseListenUrl?: string | null;
 }
 
 /**
- * One pool for all, a connection of its own for live text, and one whose session says that the worker lives.
+ * One pool for all, a connection for live text, and a connection whose session shows that the worker lives.
  * @throws StoreError `database_pooled`
  */
 export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
@@ -30,7 +30,7 @@ export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl
   });
   return {
     database,
-    /** `null`: there is no way to Postgres without a pooler. */
+    /** `null`: every way to Postgres leads through a pooler. */
     sessionDatabase:
       listenUrl === null && isPooled(database)
         ? null
@@ -61,7 +61,7 @@ export async function checkDatabase(
 }
 
 /**
- * Makes sure that the database belongs to the namespace, and that the namespace has what every turn needs.
+ * Makes sure that the database belongs to the namespace, and that the namespace has the search attributes of turns.
  * @throws StoreError `namespace_differs`; TemporalError `namespace_missing`, `search_attributes_missing`
  */
 export async function prepareNamespace(
@@ -73,7 +73,7 @@ export async function prepareNamespace(
     readonly logger: Logger;
   },
 ): Promise<void> {
-  // Before one is created that only a wrong name asks for.
+  // Checked first, so that a wrong name creates no namespace.
   await requireNamespace(worker.database, { name: namespace });
   await claimNamespace(worker.database, await ensureNamespace(worker.client));
   const created = await createSearchAttributes(worker.connection, namespace);

@@ -5,7 +5,7 @@ import type { CreateWorkerOptions } from './create-worker.ts';
 import { keepHealthFile, serveHealth } from './health.ts';
 import type { RunningWorker } from './start-worker.ts';
 
-/** Milliseconds after the grace period at which the process ends even if a connection does not close: its server may be gone too. */
+/** Milliseconds after the grace period at which the process ends even if a connection does not close, because its server may be gone. */
 const EXIT_MARGIN_MILLISECONDS = 8_000;
 
 /** Runs a worker until the signal aborts, then lets running calls finish within the grace period. */

@@ -54,69 +54,67 @@ import { WorkerSession } from './worker-session.ts';
 
 export interface WorkerSetup extends DatabaseAddress {
   readonly temporal: TemporalAddress;
-  /** Of Temporal's payloads. Default: the codec server that `temporal` names, else none. */
+  /** For Temporal's payloads. Default: the codec server of `temporal`, else none. */
   readonly payloadCodecs?: readonly PayloadCodec[] | undefined;
   /** Queue of workflows and database activities. */
   readonly taskQueue: string;
   readonly configuration: Configuration;
-  /** The user's own tools, besides the built-in ones. */
+  /** Your own tools, beside the built-in ones. */
   readonly tools: readonly ToolDefinition[];
-  /** All reducers that policies may name. */
+  /** All reducers, built-in ones included. */
   readonly reducers: Reducers;
-  /** Asked in order before a compaction that writes a summary. */
+  /** Hooks in the order in which they run. */
   readonly beforeCompaction: readonly BeforeCompaction[];
   /** Model calls, summaries and tools at once. */
   readonly concurrentWork: number;
   /** Milliseconds that running calls get to finish at shutdown. */
   readonly shutdownGraceMilliseconds: number;
-  /** Absent: workers are not versioned. */
+  /** Absent: unversioned. */
   readonly deployment?: WorkerDeployment | undefined;
-  /** From which the environment of commands is made. */
+  /** Source of the environment of commands. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Value of `HOLDFAST_CRASH_POINTS`. */
   readonly crashPoints: string | undefined;
   /** Value of `HOLDFAST_CRASH_ORDERS`. */
   readonly crashOrders?: string | undefined;
-  /** `false`: upkeep looks only when the worker is asked to. Default: every ten seconds. */
+  /** `false`: upkeep runs only when it is called. Default: every ten seconds. */
   readonly hasTimedUpkeep?: boolean | undefined;
-  /** Absent: nobody watches. */
+  /** Absent: none. */
   readonly observer?: ActivityObserver | undefined;
   readonly logger: Logger;
 }
 
-/** What sees the writes of activities and the points where they could be made to die. */
+/** Observes the writes of activities and the points where a test may kill them. */
 export interface WriteObserver {
-  /** The pool that activities get instead. */
+  /** Wraps the pool of the activities. */
   readonly database: (database: Database) => Database;
   readonly reached: ReachCrashPoint;
 }
 
-/** Makes the activities of a worker, for tests: observed, or made again as those of a worker that replaces a dead one. */
+/** Makes the activities of a worker for tests: observed, or made again like those of a worker that replaces a dead one. */
 export type ActivityObserver = (make: (seen: WriteObserver) => Activities) => Activities;
 
-/** A worker whose connections are open. */
 export interface RunningWorker {
   readonly identity: string;
-  /** One look of upkeep, unless another worker of the queue is at it. */
+  /** Runs upkeep once, unless another worker of the queue is running it. */
   runUpkeep(): Promise<void>;
-  /** Throws when Postgres or Temporal does not answer, or the worker shuts down. */
+  /** Throws if Postgres or Temporal does not answer, or if the worker shuts down. */
   checkReady(): Promise<void>;
   /** Ends when `shutdown` has been called and everything is closed. */
   readonly ended: Promise<void>;
-  /** Takes no more work, lets running calls finish within the grace period, then hands them over. */
+  /** Takes no more work, and lets running calls finish within the grace period. Another worker takes the rest. */
   shutdown(): void;
 }
 
 /**
  * Connects to Postgres and Temporal and serves turns.
- * @throws ConfigurationError for a fallback without key or address and an MCP server that does not work; StoreError `database_pooled`,
- * `database_behind`, `database_differs`,
- * `namespace_differs`; TemporalError; errors of the connections.
+ * @throws ConfigurationError for a fallback without key or address and for an MCP server that fails; StoreError `database_pooled`,
+ * `database_behind`, `database_differs`, `namespace_differs`; TemporalError; errors of the connections.
  */
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const { logger, taskQueue } = setup;
   requireFallbacks(setup.configuration);
-  // A container starts its worker again as the same process of the same host: it must not be taken for the dead one.
+  // A restarted container has the same process id and host, but must not be taken for its dead predecessor.
   const identity = `${process.pid}@${hostname()}/${randomUUID().slice(0, 8)}`;
   const { database, liveDatabase, sessionDatabase } = await openPools(setup);
   const closers: (() => Promise<unknown>)[] = [
@@ -199,7 +197,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     }),
     ...setup.tools,
   ]);
-  // A tool that an agent names and this worker lacks is told now, not when a turn begins.
+  // Fails at the start, not at the first turn, if an agent names a tool that this worker lacks.
   requireNone([
     ...missingToolProblems(configuration, tools.names),
     ...toolCountProblems(configuration, (agent) => tools.schemasFor(agent).length),

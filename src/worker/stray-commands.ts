@@ -8,9 +8,9 @@ import { findMarkedCalls, killMarkedProcesses } from '../tools/process/end-proce
 const INTERVAL_MILLISECONDS = 10_000;
 
 /**
- * Ends what commands left on this machine, now and every ten seconds: processes that carry the marker of a call which
- * has its result. A worker ends its own commands; this is for those of a worker that was killed, whose call was then
- * closed by a stop, by the next turn, by upkeep or by a worker elsewhere.
+ * Ends processes that commands left on this machine, at once and every ten seconds. They carry the marker of a call that already has its
+ * result. A worker ends its own commands. This is for commands of a killed worker, whose call was closed by a stop, the next turn, upkeep
+ * or another worker.
  * @returns ends the looks
  */
 export function endStrayCommands(database: Database, logger: Logger): () => void {

@@ -4,26 +4,28 @@ import type { Database } from '../store/database/database.ts';
 import { lookAfterConversations } from './upkeep.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 
-/** Between two looks of a worker at what is too old. */
+/** Milliseconds between two deletions of old rows by one worker. */
 const RETENTION_MILLISECONDS = 600_000;
-/** Between two looks of a worker. A message that nobody rang for waits 5 s, then at most this long, or for the end of a look. */
+/**
+ * Milliseconds between two looks of one worker. A message whose ring was lost waits 5 s and then at most this long, or until the end of a
+ * look.
+ */
 const INTERVAL_MILLISECONDS = 10_000;
-/** Of the transaction that holds the lock: a worker that is frozen in the middle of a look keeps the others from theirs for so long. */
+/** Timeout of the transaction that holds the lock. A worker that freezes in a look blocks the others for so long. */
 const LOCK_MILLISECONDS = 60_000;
 
-/** Until a call of a server that does not answer is waited for no longer. */
+/** Longest wait for a server that does not answer, at the end. */
 const END_MILLISECONDS = 5_000;
 
-/** Upkeep of one worker. */
 export interface Upkeep {
-  /** One look, unless another worker of the queue is at it. */
+  /** Looks once, unless another worker of the queue is looking. */
   look(): Promise<void>;
-  /** Ends the looks, and waits a little for the one under way. */
+  /** Ends the looks, after a short wait for a running one. */
   end(): Promise<void>;
 }
 
 /**
- * Looks after the conversations of the worker's queue every ten seconds: of all its workers one at a time.
+ * Looks after the conversations of the worker's queue every ten seconds, in one of its workers at a time.
  * @param isTimed `false`: only when `look` is called
  */
 export function startUpkeep(dependencies: UpkeepDependencies, isTimed = true): Upkeep {
@@ -52,7 +54,7 @@ export function startUpkeep(dependencies: UpkeepDependencies, isTimed = true): U
   };
 }
 
-/** Says once for each so many milliseconds that something is due: at first, and when they have passed since it last did. */
+/** Whether the interval has passed since the last time it was due; true at first. */
 export function dueEach(milliseconds: number): (now: number) => boolean {
   let due = -Infinity;
   return (now) => {
@@ -62,7 +64,7 @@ export function dueEach(milliseconds: number): (now: number) => boolean {
   };
 }
 
-/** Does the work under a lock that one process has at a time; nothing when another one has it. */
+/** Works under a lock that one process holds at a time. Does nothing if another process holds it. */
 async function alone(database: Database, name: string, work: () => Promise<void>): Promise<void> {
   await database.begin(async (open) => {
     await open`select set_config('idle_in_transaction_session_timeout', ${String(LOCK_MILLISECONDS)}, true)`;

@@ -21,34 +21,34 @@ import {
 import { atMost } from '../turn/limits.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 
-/** Seconds that a row may wait before upkeep takes it for one that nobody rang for. */
+/** Seconds after which upkeep takes the ring of a waiting row for lost. */
 const UNRUNG_AFTER_SECONDS = 5;
-/** Seconds since its beginning before which a turn is not looked at: most have ended by then, and Temporal need not be asked. */
+/** Seconds before a turn is looked at. Most have ended by then, so Temporal need not be asked. */
 const YOUNGEST_LOOKED_AT_SECONDS = 30;
-/** Conversations that are found at a time. */
+/** Turns of one look. */
 const LOOKED_AT_ONCE = 200;
-/** Of them, those whose look is noted with one write. */
+/** Turns whose look is noted in one write. */
 const NOTED_AT_ONCE = 20;
-/** Calls of Temporal at a time. */
+/** Concurrent calls of Temporal. */
 const WORKED_ON_AT_ONCE = 10;
-/** Milliseconds that one look spends on indexing. */
+/** Milliseconds of indexing in one look. */
 const INDEXING_MILLISECONDS = 6_000;
-/** Milliseconds that one look may delete. */
+/** Milliseconds of deleting in one look. */
 const RETENTION_MILLISECONDS = 20_000;
-/** Conversations that are looked up at a time. */
+/** Conversations that are indexed in one batch. */
 const INDEXED_AT_ONCE = 20;
 
 export interface UpkeepDependencies {
   readonly database: Database;
-  /** Upkeep cares for the conversations of one queue. */
+  /** Upkeep serves the conversations of one queue. */
   readonly taskQueue: string;
   /** Search by meaning beside search by words; `null`: words alone. */
   readonly embedder: TextEmbedder | null;
-  /** What is deleted; empty: nothing. */
+  /** Rules of deletion. Empty: nothing is deleted. */
   readonly retention: readonly RetentionRule[];
   /** Days for which timelines of ended turns are kept; `null`: as long as their conversations. */
   readonly timelineDays: number | null;
-  /** Provider keys, masked in what closes a tool call. */
+  /** Provider keys, masked in the result of a closed tool call. */
   readonly secrets: readonly string[];
   readonly logger: Logger;
   /** Rings the doorbell of a conversation's turn. */
@@ -58,9 +58,8 @@ export interface UpkeepDependencies {
 }
 
 /**
- * One look. Rows that nobody rang for come first: they are users who wait. Then turns whose workflow Temporal no longer knows. Then,
- * time-boxed, what search has not indexed yet, and what retention no longer keeps. A part that fails is logged, keeps nothing of the
- * rest from its turn, and is done by the next look.
+ * Runs upkeep once. Rows with a lost ring come first, because users wait for them. Then come turns whose workflow Temporal lost. Then,
+ * with time limits, indexing and retention. A part that fails is logged, does not stop the others, and is repeated by the next look.
  */
 export async function lookAfterConversations(
   dependencies: UpkeepDependencies,
@@ -86,10 +85,11 @@ export async function lookAfterConversations(
   }
 }
 
-/** Rings for rows whose sender died between writing and ringing; for one that stays, less and less often. */
+/** Rings for rows whose sender died before its ring, less and less often for a row that stays. */
 export async function ringForWaitingMessages(dependencies: UpkeepDependencies): Promise<void> {
   const { database, taskQueue, ringDoorbell } = dependencies;
-  // A decision stands for all turns of their agent: who made it died before it reached them, or they began to wait just then.
+  // A standing decision covers all turns of the agent. Its sender may have died before it reached them, or they began to wait at that
+  // moment.
   await workOnEach(dependencies, await decideCoveredCalls(database, { taskQueue }), ({ conversationId }) =>
     ringDoorbell(conversationId),
   );
@@ -110,19 +110,19 @@ export async function ringForWaitingMessages(dependencies: UpkeepDependencies): 
   } while (found.length === LOOKED_AT_ONCE);
 }
 
-/** Ends turns whose workflow Temporal no longer knows (terminated, or its data lost), and rings for what waits behind them. */
+/** Ends turns whose workflow Temporal lost or terminated, and rings for the messages that wait behind them. */
 export async function repairLostTurns(dependencies: UpkeepDependencies): Promise<void> {
   return repairSomeTurns(dependencies, LOOKED_AT_ONCE);
 }
 
-/** @param most turns of one look; the next look begins with those behind them */
+/** @param most turns of this look; the next look begins after them */
 export async function repairSomeTurns(dependencies: UpkeepDependencies, most: number): Promise<void> {
   const { database, taskQueue, isWorkflowOpen, ringDoorbell } = dependencies;
   const open = await findOpenTurns(database, { taskQueue, olderThanSeconds: YOUNGEST_LOOKED_AT_SECONDS, limit: most });
   const turns = open.map(({ turn }) => turn);
   for (let first = 0; first < turns.length; first += NOTED_AT_ONCE) {
     const some = turns.slice(first, first + NOTED_AT_ONCE);
-    // Before they are looked at: what fails or hangs in it must not be what the next look begins with again.
+    // Noted before the look, so that the next look does not begin with a turn that fails or hangs.
     await noteLooks(
       database,
       some.map(({ turnId }) => turnId),
@@ -136,8 +136,8 @@ export async function repairSomeTurns(dependencies: UpkeepDependencies, most: nu
 }
 
 /**
- * Works on conversations, several at a time; one that fails is logged and keeps none of the others waiting.
- * @throws what Postgres fails with when it is away: then nothing else can be done either
+ * Works on conversations, several at a time. A conversation that fails is logged and does not stop the others.
+ * @throws the error of an unreachable Postgres, because then nothing else can be done
  */
 async function workOnEach<Of extends { readonly conversationId: string }>(
   { logger }: UpkeepDependencies,
@@ -155,17 +155,14 @@ async function workOnEach<Of extends { readonly conversationId: string }>(
   });
 }
 
-/**
- * Indexes what was said since the last look, so that a search finds it indexed; what a crash left
- * behind too. Ends after a while, for what is left there is the next run.
- */
+/** Indexes new entries, and those that a crash left unindexed. Ends after a while; the next look does the rest. */
 export async function indexFallenBehind(dependencies: UpkeepDependencies, signal: AbortSignal): Promise<void> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(INDEXING_MILLISECONDS)]);
   await indexWords(dependencies, ending);
   await embedPassages(dependencies, ending);
 }
 
-/** One conversation that cannot be indexed keeps no other waiting, nor what upkeep does next. */
+/** A conversation that cannot be indexed stops neither the others nor the rest of upkeep. */
 async function indexWords({ database, taskQueue, logger }: UpkeepDependencies, ending: AbortSignal): Promise<void> {
   const failed = new Set<string>();
   for (;;) {
@@ -187,7 +184,7 @@ async function indexWords({ database, taskQueue, logger }: UpkeepDependencies, e
   }
 }
 
-/** A model that cannot be had keeps nobody waiting: search goes by words, and the next run tries again. */
+/** If the model fails, search uses words alone, and the next look tries again. */
 async function embedPassages(dependencies: UpkeepDependencies, ending: AbortSignal): Promise<void> {
   const { database, embedder, taskQueue, logger } = dependencies;
   if (embedder === null) return;
@@ -198,14 +195,14 @@ async function embedPassages(dependencies: UpkeepDependencies, ending: AbortSign
   }
 }
 
-/** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep of the queue. */
+/** Deletes expired memories, and rows of the queue that the retention of `holdfast.yaml` no longer keeps. */
 export async function deleteExpired(
   { database, taskQueue, retention, timelineDays, logger }: UpkeepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
   for (let isAll = false; !isAll && !ending.aborted;) ({ isAll } = await deleteExpiredMemories(database));
-  // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.
+  // With the workflow ids, a user can also delete the histories, which Temporal keeps for the namespace's retention.
   const passedOver = (conversationId: string, error: unknown): void =>
     logger.warn(
       { conversationId, ...describeError(error) },

@@ -11,18 +11,18 @@ import { releaseWork } from '../temporal/release-work.ts';
 import { atMost } from '../turn/limits.ts';
 
 const RENEW_MILLISECONDS = 250;
-/** While another worker may be dead. */
+/** Interval while another worker may be dead. */
 const SUSPICIOUS_MILLISECONDS = 50;
-/** For which a worker that does nothing for a conversation may still have its workflow in memory. */
+/** How long an idle worker may still have a conversation's workflow in memory. */
 const REMEMBER_MILLISECONDS = 60_000;
-/** Until a write of the row is waited for no longer. */
+/** Longest wait for a write of the row. */
 const PATIENCE_MILLISECONDS = 1_000;
-/** Conversations whose work is released at a time. */
+/** Conversations whose work is released at once. */
 const RELEASED_AT_ONCE = 10;
 
 interface SessionDependencies {
   readonly database: Database;
-  /** Its one connection holds the worker's lock. `null`: nobody sees the worker die, and heartbeats alone tell of it. */
+  /** Its one connection holds the worker's lock. `null`: no worker notices this one's death, except by heartbeats. */
   readonly sessionDatabase: Database | null;
   readonly client: Client;
   readonly identity: string;
@@ -35,7 +35,7 @@ interface Worked {
   endedAt: number;
 }
 
-/** Says that this worker lives, and goes on with the work of those that died. */
+/** Shows that this worker lives, and takes over the work of dead workers. */
 export class WorkerSession {
   readonly #dependencies: SessionDependencies;
   readonly #conversations = new Map<string, Worked>();
@@ -53,7 +53,7 @@ export class WorkerSession {
     this.#lookNow();
   }
 
-  /** Resolves when the death of the worker would be noticed, or a second later. */
+  /** Resolves when other workers would notice this worker's death, at the latest after a second. */
   async ready(): Promise<void> {
     const ready = async (): Promise<void> => {
       await this.#holding;
@@ -62,7 +62,7 @@ export class WorkerSession {
     await within(ready());
   }
 
-  /** Says that the worker works on the conversation. */
+  /** Marks that the worker works on the conversation. */
   worksOn(conversationId: string): ReturnType<ActivityDependencies['worksOn']> {
     const known = this.#conversations.get(conversationId);
     const worked = known ?? { open: 0, endedAt: 0 };
@@ -77,7 +77,7 @@ export class WorkerSession {
     };
   }
 
-  /** To be called when nothing of the worker runs any more. */
+  /** Call it when no work of this worker runs any more. */
   async end(): Promise<void> {
     const { database, sessionDatabase, identity } = this.#dependencies;
     this.#isEnding = true;
@@ -86,13 +86,13 @@ export class WorkerSession {
       await this.#looking;
       await renewSession(database, identity, null);
     };
-    // The row that stays while Postgres is away is that of a dead worker without work.
+    // If Postgres is away, the row stays, as that of a dead worker without work.
     await within(leave().catch(() => undefined));
     await sessionDatabase?.end({ timeout: 1 });
     await this.#holding;
   }
 
-  /** Writes the row as the worker is now: a look that is under way may have begun before. */
+  /** Writes the row as the worker is now. A running look may have begun before. */
   async #tell(): Promise<void> {
     await this.#looking;
     this.#lookNow();
@@ -125,7 +125,7 @@ export class WorkerSession {
       this.#suspicions = suspicions;
       for (const each of dead) await succeed(this.#dependencies, each);
     } catch (error) {
-      // Of the time that Postgres was away nobody knows who was there.
+      // While Postgres was away, no worker could renew its row.
       this.#suspicions = [];
       logger.debug(describeError(error), 'the worker could not renew its session');
     }
@@ -149,19 +149,19 @@ export class WorkerSession {
   }
 }
 
-/** While Postgres is away nothing answers. */
+/** While Postgres is away, no query answers. */
 async function within(work: Promise<void>): Promise<void> {
   await Promise.race([work, pause(PATIENCE_MILLISECONDS, undefined, { ref: false })]);
 }
 
-/** Conversations that are worked on, or were a moment ago; forgets the others. */
+/** Conversations with recent work. Forgets the others. */
 function recent(conversations: Map<string, Worked>): string[] {
   const since = performance.now() - REMEMBER_MILLISECONDS;
   for (const [id, { open, endedAt }] of conversations) if (open === 0 && endedAt < since) conversations.delete(id);
   return [...conversations.keys()];
 }
 
-/** Goes on with what a dead worker did: its attempts end, and any worker gets the next ones. */
+/** Takes over from a dead worker: its attempts end, and any worker gets the next ones. */
 async function succeed({ database, client, logger }: SessionDependencies, dead: Suspicion): Promise<void> {
   let attempts = 0;
   try {
@@ -181,20 +181,20 @@ async function succeed({ database, client, logger }: SessionDependencies, dead: 
   }
 }
 
-/** Milliseconds for which a lock must have been free and its worker's row not renewed. */
+/** Milliseconds for which a lock must have been free, without a renewal of the row, until its worker counts as dead. */
 const FREE_MILLISECONDS = 500;
 
-/** When a lock was first seen free, with the row as it was then. */
+/** When a lock was first seen free, with the row at that time. */
 interface Suspicion extends FreeSession {
   /** By `performance.now()`. */
   readonly since: number;
 }
 
 /**
- * Which workers are dead. One that only lost its lock (Postgres restarted, its connection was ended) renews its row meanwhile, and takes the
- * lock again.
- * @param suspicions of the look before. A dead worker is none: when it cannot be taken over, it is suspected anew.
- * @param free workers whose lock is free now
+ * Which workers are dead. A worker that only lost its lock, because Postgres restarted or its connection ended, renews its row and takes
+ * the lock again.
+ * @param suspicions of the last look. A dead worker leaves them, so it is suspected anew if its takeover fails.
+ * @param free workers whose lock is free
  */
 export function judgeSessions(
   suspicions: readonly Suspicion[],

@@ -5,43 +5,43 @@ import { workTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
 
 /**
- * The policy's own delay is for workers that die. Every failure and every wait says itself when the next attempt comes
- * (`nextRetryDelay`), as much as a day later. Attempts have no limit, because Temporal counts waits and deaths among them.
+ * This delay is for workers that die. Every failure and wait names its own next attempt (`nextRetryDelay`), up to a day later. Attempts
+ * have no limit, because Temporal counts waits and deaths among them.
  */
 const RETRY = { initialInterval: 200, backoffCoefficient: 1, maximumInterval: '1 day' } as const;
 
-/** Database activities. A lost database is waited for without end, because giving up would lose the turn and waiting costs nothing. */
+/** Database activities wait for a lost database without end: giving up would lose the turn, and waiting costs nothing. */
 const DATABASE_OPTIONS: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '20 seconds',
   retry: RETRY,
 };
 
-/** Tools: the claim in Postgres decides whether a retry may act again. Each has its own time limit. */
+/** Tools: the claim in Postgres decides whether a retry may act. Each has its own time limit. */
 const TOOL_OPTIONS: ActivityOptions = {
   ...DATABASE_OPTIONS,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 };
 
 /**
- * Calls of a model, summaries among them. A client ends its call after 30 minutes itself (`src/models/protocols/sdk-options.ts`)
- * and says why; an hour more is for a store that is away.
+ * Model calls and summaries. The client ends a call after 30 minutes (`src/models/protocols/sdk-options.ts`). An hour more is for an
+ * unreachable store.
  */
 const MODEL_OPTIONS: ActivityOptions = { ...TOOL_OPTIONS, startToCloseTimeout: '90 minutes' };
 
-/** For all hooks of a compaction together, at each of three attempts. */
+/** For all hooks of a compaction together, in each of three attempts. */
 const HOOKS_TIMEOUT = '10 minutes';
 
-/** A worker serves each queue with these alone: an activity that is called on the other queue would wait for ever. */
+/** Each queue serves only its own activities, so an activity on the wrong queue would wait for ever. */
 type WorkQueueActivities = Pick<Activities, WorkActivity>;
 type TurnQueueActivities = Omit<Activities, WorkActivity>;
 
 export type TurnActivities = ReturnType<typeof turnActivities>;
 
-/** The activities as the workflow calls them; queues follow the queue that the workflow itself is on. */
+/** The activities for the workflow, on the queues that belong to its own queue. */
 export function turnActivities() {
   const taskQueue = workTaskQueueFor(workflowInfo().taskQueue);
-  // Those without words of their own are named where they are called, by what they do then.
+  // Summaries for the Temporal UI that depend on the call are set where the activity is called.
   const database = proxyActivities<TurnQueueActivities>(DATABASE_OPTIONS);
   const named = (summary: string) => proxyActivities<TurnQueueActivities>({ ...DATABASE_OPTIONS, summary });
   const work = (options: ActivityOptions) => proxyActivities<WorkQueueActivities>({ ...options, taskQueue });

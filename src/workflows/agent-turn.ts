@@ -16,25 +16,25 @@ import { runToolCalls } from './tool-calls.ts';
 
 export interface AgentTurnInput {
   readonly conversationId: string;
-  /** Present when the turn goes on from an earlier run. */
+  /** Present if the turn continues from an earlier run. */
   readonly carryOver?: TurnCarryOver;
-  /** The run before was cancelled in Temporal when its own turn had ended: the turn that begins is stopped. */
+  /** The last run was cancelled in Temporal after its own turn had ended, so the turn that begins is stopped. */
   readonly cancelled?: true;
 }
 
 /**
- * One turn: from the waiting user messages to an outcome. A workflow id per conversation keeps it
- * the only one; what happens is written by activities, and the workflow sees ids and counts.
- * @returns how its turn ended; `null`: nothing was waiting
+ * One turn, from waiting user messages to an outcome. Its workflow id keeps it the only turn of the conversation. Activities do all
+ * writes; the workflow sees ids and counts.
+ * @returns how the turn ended; `null` if nothing was waiting
  */
 export async function agentTurn(input: AgentTurnInput): Promise<TurnResult | null> {
   const { conversationId } = input;
   const activities = turnActivities();
   const rings = listenForDoorbell();
   const run = CancellationScope.current();
-  // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
+  // Temporal's own cancel ends the turn like a stop, and must not cut short anything outside the loop.
   return CancellationScope.nonCancellable(async () => {
-    // Rows are committed before their ring, so what rang before an activity began is read by it.
+    // Rows are committed before their ring, so an activity reads every row whose ring came before it began.
     let seen = rings();
     const { progress, stopRequested } = await beginOrGoOn(activities, input);
     if (progress === null) {
@@ -51,7 +51,7 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnResult | nul
       const ended = await endTurn(activities, { turn: progress.turn, ...end, ...(cancelled && { cancelled }) });
       if (ended.kind === 'ended') {
         display.ended(ended.outcome);
-        // From here to the return nothing is awaited: a ring that comes later starts the next run, one that came is not lost.
+        // Nothing is awaited from here to the return. A later ring starts the next run, and an earlier one is seen here.
         if (ended.waiting || rings() !== seen) {
           await nextTurn({ conversationId, ...(run.consideredCancelled && !cancelled && { cancelled: true }) });
         }
@@ -62,10 +62,10 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnResult | nul
   });
 }
 
-/** The next turn begins on the newest version of the workers; inside a turn it stays where it is. */
+/** The next turn begins on the newest version of the workers. Within a turn the version stays. */
 const nextTurn = makeContinueAsNewFunc<typeof agentTurn>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
 
-/** @returns `progress`: `null` when nothing waits. `stopRequested`: a stop waits and is obeyed before anything else */
+/** @returns `progress`: `null` if nothing waits. `stopRequested`: a waiting stop is obeyed first */
 async function beginOrGoOn(
   activities: TurnActivities,
   { conversationId, carryOver: carried }: AgentTurnInput,
@@ -81,14 +81,14 @@ async function beginOrGoOn(
 
 const STOPPED: LoopEnd = { outcome: 'stopped', reason: null };
 
-/** Runs the loop in a scope that a stop, Temporal's own cancel or a limit of time ends. */
+/** Runs the loop in a scope that ends with a stop, Temporal's own cancel or a limit of time. */
 async function untilStopped(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
   control: {
     readonly rings: Rings;
-    /** Rings that are answered. */
+    /** Rings that were answered. */
     readonly seen: number;
     readonly isStopped: boolean;
     readonly run: CancellationScope;
@@ -112,7 +112,7 @@ async function untilStopped(
       scope.cancel();
     }),
   ];
-  // Rejected while the turn waits for people, one would fail the workflow task again and again, and the turn would never end.
+  // A rejection while the turn waits for people would fail the workflow task again and again, and the turn would never end.
   const watched = watches.map(({ ended }) =>
     ended.catch((error: unknown) => {
       if (isStop(error)) return;
@@ -126,7 +126,7 @@ async function untilStopped(
         ? obeyCommand(activities, progress, display)
         : takeSteps(activities, progress, display, control.rings),
     );
-    // The stop is obeyed in this run: the next one would not know of a cancel.
+    // Obeyed in this run, because the next run would not know of the cancel.
     return end === 'history_full' && isStopped ? STOPPED : end;
   } catch (error) {
     if (lost !== undefined) return interruption(lost);
@@ -138,7 +138,7 @@ async function untilStopped(
   }
 }
 
-/** The loop: context with the messages that wait, model, tools, until the model answers without a tool call. */
+/** The loop: prepares the context with waiting messages, asks the model and runs tools, until an answer has no tool call. */
 async function takeSteps(
   activities: TurnActivities,
   progress: TurnProgress,
@@ -162,7 +162,7 @@ async function takeSteps(
         if (!recoversFromOverflow(progress)) return { outcome: 'context_exhausted', reason: 'second_overflow' };
         break;
       case 'moved':
-        // Each time by something that was appended: the next check counts it, and the next call shows it.
+        // An entry came each time. The next check counts it, and the next call shows it.
         break;
       case 'fallback':
         takeOver(progress, display, answer);
@@ -193,7 +193,7 @@ async function takeSteps(
   }
 }
 
-/** The next run asks for the same answer again, which is stored, and waits on. */
+/** The next run asks for the same stored answer again and waits on. */
 function leaveUndecided(progress: TurnProgress, view: ViewReference): LoopEnd {
   progress.steps -= 1;
   progress.undecided = view;
@@ -223,7 +223,7 @@ function callModel(
   ]);
 }
 
-/** Another model answers from now on: the window of the next check is its own, and so are the recoveries from an overflow. */
+/** Another model answers from here on, with its own window and its own recoveries from overflow. */
 function takeOver(
   progress: TurnProgress,
   display: TurnDisplay,
@@ -235,8 +235,8 @@ function takeOver(
 }
 
 /**
- * Presets that count what an answer reports look once more when it was the last one (seeds/pi.md, seeds/opencode.md). A stop
- * ends the check and leaves the turn answered.
+ * Presets that count by reports check once more after the last answer (seeds/pi.md, seeds/opencode.md). A stop ends this check, and the
+ * turn stays answered.
  */
 async function endAfterLastStep(
   activities: TurnActivities,

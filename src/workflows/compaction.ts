@@ -17,8 +17,8 @@ interface ReachedLimit {
 }
 
 /**
- * Runs before every model call. Usually one activity that answers "fits"; otherwise the planned
- * parts are summarized wave by wave and committed, and a form that failed is followed by a weaker one.
+ * Runs before every model call. Usually one activity answers "fits". Otherwise the planned parts are summarized in waves and committed. A
+ * weaker form follows a failed one.
  */
 export async function fitContext(
   activities: TurnActivities,
@@ -59,7 +59,7 @@ export async function fitContext(
       progress.compactions += 1;
       if (planned.requested !== true) progress.loopGuard = noteCompaction(progress.loopGuard);
       progress.forced = null;
-      // Who asked for nothing but the compaction has it: no model is asked after it.
+      // A user who only asked for the compaction has it, and no model is asked after it.
       if (commit.limit !== undefined && !progress.settings.commandOnly) return { kind: 'limit', reason: commit.limit };
       return { kind: 'ready', view: commit.view };
     }
@@ -68,8 +68,8 @@ export async function fitContext(
 }
 
 /**
- * Parts of a wave run up to eight at once, waves one after another; after a part that failed for good the rest is not worth its
- * price. Returns the limit that kept a part from being written, or `null`.
+ * Runs the parts of a wave up to eight at once, and the waves in order. After a permanent failure the rest is not worth its price.
+ * @returns the limit that kept a part from being written, or `null`
  */
 async function summarizeWaves(
   activities: TurnActivities,

@@ -13,13 +13,13 @@ import type { TurnReference } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
 
-/** Tells a conversation's workflow that rows wait in Postgres. Carries nothing: the rows are the truth. */
+/** Tells a workflow that rows wait in Postgres. The signal carries nothing, because the rows are the truth. */
 const doorbell = defineSignal('doorbell');
 
-/** Rings of this run so far. */
+/** Number of rings in this run. */
 export type Rings = () => number;
 
-/** Counts rings, so that whoever reads rows knows whether one came since. */
+/** Counts rings, so that a reader of rows knows whether another one came. */
 export function listenForDoorbell(): Rings {
   let rings = 0;
   setHandler(doorbell, () => {
@@ -28,7 +28,7 @@ export function listenForDoorbell(): Rings {
   return () => rings;
 }
 
-/** Looks for a stop once after each batch of rings, one look at a time, until `close`. */
+/** Looks for a stop after each batch of rings, one look at a time, until `close`. */
 export function watchForStop(
   activities: TurnActivities,
   turn: TurnReference,
@@ -53,8 +53,8 @@ export function watchForStop(
 }
 
 /**
- * Calls `reached` once a limit of time is reached; ends with `close`. Postgres says how much is left, and decides when the timer has
- * fired: news may have come meanwhile. One timer at a time, none without such a limit or while people are to decide.
+ * Calls `reached` when a limit of time is reached, until `close`. When the timer fires, Postgres decides, because progress may have come
+ * meanwhile. One timer at a time; none without such a limit or while people decide.
  */
 export function watchTimeLimits(
   activities: TurnActivities,
@@ -62,7 +62,7 @@ export function watchTimeLimits(
   reached: (reason: string) => void,
 ): { readonly close: () => void; readonly ended: Promise<void> } {
   const { isTimed, branchRequested } = progress.settings;
-  // A change of branch does no work that a limit of time is for.
+  // A change of branch does no work that a limit of time covers.
   let closed = isTimed !== true || branchRequested === true;
   const watch = async (): Promise<void> => {
     for (;;) {
@@ -84,13 +84,13 @@ export function watchTimeLimits(
   };
 }
 
-/** The database's clock decides what has expired; a timer that fires a moment too early looks again after this. */
+/** The database's clock decides what has expired. A timer that fires too early looks again after this. */
 const SHORTEST_WAIT_MILLISECONDS = 1_000;
 
 /**
- * Waits until people have decided on all calls of the answer that ask for it, or time has. Rows in Postgres hold the
- * decisions; after each ring they are counted anew. No worker is held meanwhile. `history_full`: rings have filled the history,
- * and the next run waits on.
+ * Waits until people have decided on all asking calls of the answer, or until they expire. Postgres holds the decisions, and each ring
+ * counts them anew. No worker is held meanwhile.
+ * `history_full`: rings have filled the history, and the next run waits on.
  */
 export async function awaitDecisions(
   activities: TurnActivities,
@@ -121,30 +121,30 @@ export async function awaitDecisions(
 }
 
 /**
- * Whoever takes a turn over replays the history of its run. Temporal suggests a new run after 4,096 events, whose replay takes
- * 2 s on an idle machine (facts/temporal.md §13); with twenty turns to take over at once on two cores that passes the timeout of
- * a workflow task, and the turns stand still for minutes (measured by the soak).
+ * A takeover replays the history of a run. Temporal suggests a new run after 4,096 events, whose replay takes 2 s on an idle machine
+ * (facts/temporal.md §13). The soak measured: with twenty takeovers at once on two cores, the replay exceeds the timeout of a workflow
+ * task, and the turns stand still for minutes.
  */
 const LONG_HISTORY_EVENTS = 1_000;
 
-/** Whether the turn goes on in a new run. Asked between steps, and while people are waited for. */
+/** Whether the turn should continue in a new run. Asked between steps and while waiting for people. */
 export function isHistoryLong(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength >= LONG_HISTORY_EVENTS;
 }
 
 /**
- * Whether an error says that a scope was cancelled. An activity whose worker dies, or that fails, after its cancellation was
- * asked for is not tried again: Temporal then reports the death or the failure, and that it is final because of the cancellation.
+ * Whether an error means that a scope was cancelled. Temporal does not retry an activity whose worker dies, or that fails, after the
+ * cancel. It then reports this death or failure, with the cancel as the reason that it is final.
  */
 export function isStop(error: unknown): boolean {
   return isCancellation(error) || (error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED');
 }
 
 /**
- * Works on all items, on so many at once. When one fails for good, or a stop comes, the others are cancelled, and each gets its
- * time to end: what still finishes is kept.
- * @param enough asked before each further item; `true`: the rest is left alone
+ * Works on all items, a limited number at once. If one fails permanently, or a stop comes, the others are cancelled and may still finish:
+ * their results are kept.
+ * @param enough asked before each further item; `true` leaves the rest alone
  */
 export async function sideBySide<Item>(
   limit: number,

@@ -5,7 +5,7 @@ import type { TurnProgress } from '../turn/progress.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../turn/temporal-names.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
 
-/** What the Temporal UI shows of a turn. Names, ids and counts only. */
+/** What the Temporal UI shows of a turn: names, ids and counts only. */
 export interface TurnDisplay {
   running(): void;
   calling(view: ViewReference): void;
@@ -32,7 +32,7 @@ function waitWords(approvals: number, questions: number): string {
   return `waiting for ${parts.join(' and ')} of the user`;
 }
 
-/** What activities are called in the list of the UI. */
+/** Names of activities in the list of the UI. */
 function activitySummaries(
   progress: TurnProgress,
 ): Pick<TurnDisplay, 'checkSummary' | 'callSummary' | 'commitSummary'> {
@@ -74,16 +74,19 @@ function detailsTable(
   return `| | |\n|---|---|\n${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}`;
 }
 
-/** Sets the search attributes of this run and returns the writers of its current details. */
+/**
+ * Sets the search attributes of this run.
+ * @returns the writers of its current details
+ */
 export function showTurn(progress: TurnProgress): TurnDisplay {
   let state: TurnState = 'running';
   let tokens: number | null = null;
   let cost: number | null = null;
-  /** What goes on, also while it waits. */
+  /** What the turn does now, also while it waits. */
   let doing = 'beginning';
   setSearchAttributes(progress, state);
   const show = (now: string): void => setCurrentDetails(detailsTable(progress, { tokens, cost, now }));
-  // An upsert is a command and an event each: only when the state changes.
+  // Each upsert costs a command and an event, so only a change of state makes one.
   const enter = (next: TurnState): void => {
     if (next === state) return;
     state = next;
@@ -124,7 +127,7 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
   };
 }
 
-/** Never encrypted by Temporal, so they hold ids and names only. */
+/** Temporal never encrypts search attributes, so they hold ids and names only. */
 const CONVERSATION_ATTRIBUTE = defineSearchAttributeKey(SEARCH_ATTRIBUTE_NAMES.conversation, 'KEYWORD');
 const AGENT_ATTRIBUTE = defineSearchAttributeKey(SEARCH_ATTRIBUTE_NAMES.agent, 'KEYWORD');
 const MODEL_ATTRIBUTE = defineSearchAttributeKey(SEARCH_ATTRIBUTE_NAMES.model, 'KEYWORD');

@@ -9,8 +9,8 @@ import { isTurnWorkflowId } from '../turn/workflow-id.ts';
 const PAYLOAD_LIMIT_BYTES = 8192;
 
 /**
- * Checks what a turn receives and returns while a throw still fails only that call: a converter or codec that throws would fail
- * the workflow task again and again. An application's own workflows pass.
+ * Checks what a turn receives and returns here, where a throw fails only that call. A throw in a converter or codec would fail the
+ * workflow task again and again. An application's own workflows pass unchecked.
  */
 export const interceptors: WorkflowInterceptorsFactory = () =>
   isTurnWorkflowId(workflowInfo().workflowId)
@@ -38,7 +38,7 @@ export const interceptors: WorkflowInterceptorsFactory = () =>
       }
     : {};
 
-/** Temporal tells a running activity with the answer to its next heartbeat alone: the worker of the workflow tells it sooner. */
+/** Temporal tells a running activity of its cancel only in the answer to a heartbeat. The worker of the workflow tells it sooner. */
 function tellWhenCancelled(activityId: number, result: Promise<unknown>): void {
   let isOpen = true;
   const close = (): void => {

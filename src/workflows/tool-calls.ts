@@ -7,14 +7,14 @@ import { sideBySide } from './control.ts';
 
 /**
  * Runs all tool calls of one answer: exclusive ones alone and in order, the others up to eight at a time.
- * @returns whether some brought a result that the turn had not seen
+ * @returns whether a result was new to the turn
  */
 export async function runToolCalls(
   activities: TurnActivities,
   progress: TurnProgress,
   { tools, calls: places }: { readonly tools: CalledTools; readonly calls: readonly number[] },
 ): Promise<boolean> {
-  // Each once: calls of one answer were made without knowing one another's results.
+  // Each call once, because calls of one answer were made without each other's results.
   const ended = new Map<string, EndedCall>();
   const calls = places.map((place) => ({
     name: tools.names[place] ?? '',
@@ -46,9 +46,8 @@ export async function runToolCalls(
 }
 
 /**
- * Splits the tool calls of one answer into waves: calls of a wave may run at once, waves run in
- * order. An exclusive call (an edit, a command) is a wave of its own, so it sees what earlier calls
- * did and later calls see what it did.
+ * Splits the tool calls of one answer into waves. Calls of a wave may run at once; waves run in order. An exclusive call (an edit, a
+ * command) is a wave of its own, so it sees what earlier calls did, and later calls see what it did.
  */
 export function toolWaves(calls: readonly { readonly exclusive: boolean }[]): number[][] {
   const waves: number[][] = [];

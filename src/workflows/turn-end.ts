@@ -12,12 +12,12 @@ interface TurnEnd {
   readonly reason: string | null;
 }
 
-/** `history_full`: the turn goes on in a new run, where it stood. */
+/** `history_full`: the turn continues in a new run. */
 export type LoopEnd = TurnEnd | 'history_full';
 
 /**
- * An activity that no retry can mend ends the turn with an outcome, so that nobody waits for it in
- * vain. If the turn was taken over, writing the outcome fails too, and the workflow with it.
+ * A failure that no retry can repair ends the turn with an outcome, so that nobody waits in vain. If another run took the turn over,
+ * writing the outcome fails too, and so does the workflow.
  */
 export function interruption(error: unknown): TurnEnd {
   if (!(error instanceof ActivityFailure)) throw error;
@@ -28,7 +28,7 @@ export function interruption(error: unknown): TurnEnd {
   };
 }
 
-/** What follows when the context was not made ready. */
+/** What follows if the context could not be prepared. */
 export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready' }>): TurnEnd {
   switch (context.kind) {
     case 'limit':
@@ -38,22 +38,22 @@ export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready
   }
 }
 
-/** @returns what stands: a stop that came meanwhile may have changed the outcome, or messages let the turn go on */
+/** @returns what is stored: a stop may have changed the outcome meanwhile, or messages let the turn go on */
 export function endTurn({ endTurn: write }: TurnActivities, input: EndTurnInput): Promise<EndTurnResult> {
   return write.executeWithOptions({ summary: input.outcome }, [input]);
 }
 
-/** Outcomes that a person has to look at: Temporal lists their runs as failed, the outcome as the failure's type. */
+/** Outcomes that need a person. Temporal lists their runs as failed, with the outcome as the failure's type. */
 const FAILED: ReadonlySet<TurnOutcome> = new Set(['interrupted', 'model_failed', 'context_exhausted']);
 
-/** What the workflow returns, for the Temporal UI alone: whoever waits for an outcome reads the turn's row. */
+/** The result for the Temporal UI only. Clients read the outcome from the turn's row. */
 export function resultOfRun({ outcome, reason, explanation, steps, cost }: TurnResult): TurnResult {
   const result = { outcome, reason, explanation, steps, cost };
   if (!FAILED.has(outcome)) return result;
   throw ApplicationFailure.create({ type: outcome, message: explanation, details: [result], nonRetryable: true });
 }
 
-/** A command for an idle conversation: a turn with no step. */
+/** A command for an idle conversation: the turn has no step. */
 export async function obeyCommand(
   activities: TurnActivities,
   progress: TurnProgress,
