@@ -3,7 +3,7 @@ import type { DataConverter, PayloadCodec } from '@temporalio/common';
 
 const guardPath = fileURLToPath(new URL('./payload-guard.cjs', import.meta.url));
 
-/** The same on the client, the worker and in the workflow bundle; see `payload-guard.cjs`. */
+/** Shared by client, worker and workflow bundle; see `payload-guard.cjs`. */
 export const dataConverter = {
   payloadConverterPath: guardPath,
   failureConverterPath: guardPath,

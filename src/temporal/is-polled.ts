@@ -3,7 +3,7 @@ import type { ConnectionLike } from '@temporalio/client';
 /** `TaskQueueType.WORKFLOW` of Temporal's API. */
 const WORKFLOW_TASK_QUEUE = 1;
 
-/** True when a worker has polled the queue since a time in milliseconds: pollers of dead workers are listed for minutes. */
+/** Whether a worker has polled the queue since a time in milliseconds. Temporal lists the pollers of dead workers for minutes. */
 export async function isPolled(
   connection: ConnectionLike,
   { namespace, taskQueue, since }: { readonly namespace: string; readonly taskQueue: string; readonly since: number },

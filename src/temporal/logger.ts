@@ -4,26 +4,26 @@ import { Runtime } from '@temporalio/worker';
 import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/worker';
 import { createRuntimeMetrics } from './runtime-metrics.ts';
 
-/** Bytes of lines that are kept while the log cannot be written; later ones are dropped. */
+/** Bytes of lines that wait while the log cannot be written. Later lines are dropped. */
 const WAITING_BYTES = 1_000_000;
 
 /**
- * A log on a full disk must not end the work: lines wait for room.
+ * A log on a full disk must not end the work, so lines wait for room.
  * @param level pino's; from `HOLDFAST_LOG_LEVEL`, default `info`.
  * @param dest file descriptor. Default: standard error.
  */
 export function createLogger(level: string, dest = 2): Logger {
-  // Written synchronously: the last line before a crash is the one that is needed.
+  // Synchronous, because the last line before a crash is the one that is needed.
   const destination = pino.destination({ dest, sync: true, maxLength: WAITING_BYTES });
   destination.on('error', () => undefined);
-  // pino flushes behind a fatal line, and sonic-boom's flush blocks the thread until the disk has room.
+  // pino flushes after a fatal line, and the flush of sonic-boom blocks the thread until the disk has room.
   destination.flushSync = () => undefined;
   return pino({ level, base: { pid: process.pid } }, destination);
 }
 
 /**
- * Sends Temporal's own logs, the native core's included, through pino, and its metrics through OpenTelemetry. Once per process and before
- * any connection: a second call throws.
+ * Sends Temporal's logs, with those of its native core, through pino, and its metrics through OpenTelemetry. Call it once per process,
+ * before any connection: a second call throws.
  */
 export function installRuntimeLogger(logger: Logger): void {
   const buffer = createRuntimeMetrics();
@@ -33,7 +33,7 @@ export function installRuntimeLogger(logger: Logger): void {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(buffer !== null && { metrics: { buffer } }),
     },
-    // The worker process handles its own signals; see `src/worker/main.ts`.
+    // The worker process handles its own signals.
     shutdownSignals: [],
   });
 }
@@ -60,7 +60,7 @@ function adapt(logger: Logger): TemporalLogger {
   };
 }
 
-/** Temporal's metadata without symbol keys, and errors without their message, which may quote what was said. */
+/** Without symbol keys, and errors without their message, which may quote the conversation. */
 function plain(meta: LogMetadata | undefined): Record<string, unknown> {
   const entries = Object.entries(meta ?? {}).map(([key, value]): [string, unknown] =>
     value instanceof Error

@@ -4,9 +4,9 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import type { TemporalNamespace } from '../turn/temporal-names.ts';
 import { TemporalError } from './errors.ts';
 
-/** Closed turns stay in Temporal for so long; Holdfast itself needs them for as long as a worker takes to look. */
+/** How long Temporal keeps closed turns. Holdfast needs them until a worker has looked. */
 const RETENTION_HOURS = 72;
-/** A server tells its parts of a new namespace within this. */
+/** A new namespace reaches all parts of the server within this. */
 const CREATION_MILLISECONDS = 30_000;
 
 const NOT_FOUND = 5;
@@ -14,15 +14,14 @@ const ALREADY_EXISTS = 6;
 /** PERMISSION_DENIED, and UNIMPLEMENTED as in Temporal Cloud. */
 const REFUSED: ReadonlySet<number> = new Set([7, 12]);
 
-/** The namespace of a client, as its server has it. */
 export async function describeNamespace({ workflowService, options }: Client): Promise<TemporalNamespace> {
   const { namespaceInfo } = await workflowService.describeNamespace({ namespace: options.namespace });
   return { name: options.namespace, id: namespaceInfo?.id ?? '' };
 }
 
 /**
- * The same; creates one that does not exist.
- * @throws TemporalError `namespace_missing` with the commands to run, where it cannot be created
+ * Describes the client's namespace, and creates it if it is missing.
+ * @throws TemporalError `namespace_missing` with the commands to run, if it cannot be created
  */
 export async function ensureNamespace(client: Client): Promise<TemporalNamespace> {
   try {
@@ -63,7 +62,7 @@ async function untilKnown(client: Client): Promise<TemporalNamespace> {
   for (;;) {
     try {
       const described = await describeNamespace(client);
-      // Asked of another part of the server.
+      // This call reaches another part of the server.
       await client.workflowService.countWorkflowExecutions({ namespace: described.name });
       return described;
     } catch (error) {

@@ -4,19 +4,16 @@ import { z } from 'zod';
 import { CODEC_FAILURE } from '../turn/activity-values.ts';
 import { TemporalError } from './errors.ts';
 
-/**
- * A key service that is away for a moment fails no turn. With the last answer that is waited for, less than the 5 s that a workflow
- * task may take.
- */
+/** A short outage of a key service fails no turn. With the last answer it stays below the 5 s of a workflow task. */
 const RETRIED_MILLISECONDS = 2_000;
 const PAUSE_MILLISECONDS = 500;
 const MESSAGE_LIMIT = 200;
 
 /**
- * The codecs of a worker as one. Where they fail, the payload says so instead: an exception would fail the workflow's task, which Temporal
- * repeats for ever.
- * @param codecs applied from the last to the first, as by Temporal
- * @param onFailure told what failed and why
+ * The codecs of a worker as one. A failure becomes the payload, because an exception would fail the workflow task, which Temporal repeats
+ * for ever.
+ * @param codecs applied from the last to the first, as Temporal does
+ * @param onFailure gets what failed and why
  */
 export function failingReadably(
   codecs: readonly PayloadCodec[],
@@ -97,10 +94,10 @@ const jsonPayload = z.object({
 });
 const codecAnswer = z.object({ payloads: z.array(jsonPayload) });
 
-/** Milliseconds for an answer of a codec server. */
+/** Milliseconds to wait for a codec server. */
 const ANSWER_MILLISECONDS = 2_000;
 
-/** A server that encodes and decodes by Temporal's protocol: `POST {endpoint}/encode` and `/decode`, as Temporal's web page asks it. */
+/** A server that encodes and decodes by Temporal's protocol for codecs: `POST {endpoint}/encode` and `/decode`. */
 export function remoteCodec(
   { endpoint, authorization }: { readonly endpoint: string; readonly authorization?: string },
   namespace: string,

@@ -2,29 +2,28 @@ import { createRequire } from 'node:module';
 import type { ConnectionOptions } from '@temporalio/client';
 import { TemporalError } from './errors.ts';
 
-/** How a client or worker reaches Temporal. */
 export interface TemporalAddress {
   /** `host:port`. */
   readonly address: string;
   readonly namespace: string;
-  /** Temporal Cloud or a server with API keys; turns TLS on. */
+  /** For Temporal Cloud or a server with API keys; turns TLS on. */
   readonly apiKey?: string;
   /** `true`, or an authority, a client certificate or another name of the server. Default: no TLS without a key. */
   readonly tls?: Exclude<ConnectionOptions['tls'], null | undefined>;
   /** Headers of each call. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** A server that encodes and decodes payloads by Temporal's HTTP protocol for codecs. */
+  /** A server that speaks Temporal's HTTP protocol for codecs. */
   readonly codec?: { readonly endpoint: string; readonly authorization?: string };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Loaded when a variable asks for it: most commands need no more than an address. */
+/** Loaded on demand, because most commands need only an address. */
 const load = createRequire(import.meta.url);
 
 /**
- * What the `TEMPORAL_*` variables say, and `temporal.toml` where one of them names the file or a profile. Without that the file is that of
- * Temporal's own CLI alone, so that its default profile does not replace a local stack.
+ * Reads the `TEMPORAL_*` variables, and `temporal.toml` if a variable names the file or a profile. Otherwise the default profile of
+ * Temporal's CLI would replace the local stack.
  * @throws TemporalError `temporal_profile_invalid`
  */
 export function readTemporalProfile(environment: Environment): Partial<TemporalAddress> {
@@ -45,7 +44,7 @@ export function readTemporalProfile(environment: Environment): Partial<TemporalA
     const profile = toml.tomlLoadClientConfigProfile({
       overrideEnvVars: variables,
       disableFile: !('TEMPORAL_PROFILE' in variables || 'TEMPORAL_CONFIG_FILE' in variables),
-      // Other profiles may have keys that only Temporal's other tools know.
+      // Other profiles may have keys that only other tools of Temporal know.
       configFileStrict: false,
     });
     const { connectionOptions, namespace } = toClientOptions(fromTomlProfile(profile));
@@ -72,7 +71,10 @@ function invalid(what: string, advice: string): TemporalError {
   return new TemporalError('temporal_profile_invalid', `the profile of Temporal cannot be used: ${what}`, advice);
 }
 
-/** The address, with the key, certificates and headers that the environment names. @throws TemporalError `temporal_profile_invalid` */
+/**
+ * The address with key, certificates and headers of the environment.
+ * @throws TemporalError `temporal_profile_invalid`
+ */
 export function temporalAt(
   { temporalAddress, temporalNamespace }: { readonly temporalAddress: string; readonly temporalNamespace: string },
   environment: Environment,
@@ -80,7 +82,7 @@ export function temporalAt(
   return { ...readTemporalProfile(environment), address: temporalAddress, namespace: temporalNamespace };
 }
 
-/** What a connection of either kind needs. */
+/** Options that client and worker connections share. */
 export function connectionOptions({ address, apiKey, tls, metadata }: TemporalAddress) {
   return {
     address,

@@ -4,14 +4,14 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { isOpenStatus } from './newest-run.ts';
 
-/** `PendingActivityState` of Temporal's API: STARTED, and CANCEL_REQUESTED while it runs. */
+/** `PendingActivityState` of Temporal's API: STARTED, or CANCEL_REQUESTED while running. */
 const RUNNING: ReadonlySet<unknown> = new Set([2, 3]);
 
 /**
- * Ends the attempts of a conversation's turn that Temporal believes to run on a dead worker, so that the next ones begin at once, and frees
- * its workflow from that worker's queue. Temporal is asked which they are: it knows also those that never reached the worker.
- * @param identity of the dead worker; no other worker, not even its successor, has the same
- * @param isHeld the dead worker may have had the workflow in memory
+ * Ends the attempts of a turn that Temporal believes to run on a dead worker, so that the next attempts begin at once. Frees the workflow
+ * from that worker's queue. Asks Temporal for the attempts, because it also knows those that never reached the worker.
+ * @param identity of the dead worker; unique, even its restart has another one
+ * @param isHeld whether the dead worker may have had the workflow in memory
  * @returns how many attempts were ended
  */
 export async function releaseWork(
@@ -26,7 +26,7 @@ export async function releaseWork(
     const lost = (raw.pendingActivities ?? []).filter(
       ({ state, lastWorkerIdentity }) => lastWorkerIdentity === identity && RUNNING.has(state),
     );
-    // A worker that lives holds the others, and would have to replay them.
+    // Any other workflow may be held by a living worker, which would have to replay it.
     if (isHeld || lost.length > 0)
       await client.workflowService.resetStickyTaskQueue({
         namespace: client.options.namespace,
@@ -44,7 +44,7 @@ async function endAttempt(
   client: Client,
   activity: { readonly workflowId: string; readonly runId: string; readonly activityId: string },
 ): Promise<void> {
-  // Benign: a death is no failure of the activity. Temporal fails an activity whose delay is 0.
+  // Benign, because a worker's death is no failure of the activity. Temporal fails an activity whose delay is 0.
   const failure = ApplicationFailure.create({
     type: 'WorkerLost',
     message: 'its worker died',

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 
-/** Starts the conversation's turn, or signals the open one. Summary and details name the conversation only. */
+/** Starts the conversation's turn or signals the open one. Summary and details name only the conversation. */
 export async function ringDoorbell(client: Client, taskQueue: string, conversationId: string): Promise<void> {
   await client.workflow.signalWithStart('agentTurn', {
     workflowId: turnWorkflowId(conversationId),
@@ -11,7 +11,8 @@ export async function ringDoorbell(client: Client, taskQueue: string, conversati
     signalArgs: [],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-    // Measured: with the default of 10 s a task handed to a dying worker costs a takeover 5 s more; below 5 s long histories cannot replay in time.
+    // Measured: with the default of 10 s, a task handed to a dying worker costs a takeover 5 s more. Below 5 s long histories cannot
+    // replay in time.
     workflowTaskTimeout: '5 seconds',
     staticSummary: `conversation ${conversationId}`,
     staticDetails: `Turn of conversation \`${conversationId}\`. Messages, originals and summaries are in Postgres: \`holdfast show ${conversationId}\`.`,

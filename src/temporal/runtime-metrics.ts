@@ -3,7 +3,7 @@ import type { Attributes } from '@opentelemetry/api';
 import { MetricsBuffer } from '@temporalio/worker';
 import type { BufferedMetricUpdate } from '@temporalio/worker';
 
-/** Updates between two looks; more are dropped. */
+/** Updates that are buffered between two reads; more are dropped. */
 const BUFFERED_UPDATES = 100_000;
 const LOOK_MILLISECONDS = 1_000;
 
@@ -12,8 +12,8 @@ type Update = Pick<BufferedMetricUpdate, 'value' | 'attributes'> & {
 };
 
 /**
- * Temporal's own metrics go the way of Holdfast's, so that one address and one exporter serve both.
- * @returns what Temporal's runtime writes into; `null` where nobody has started OpenTelemetry's SDK
+ * Sends Temporal's own metrics through OpenTelemetry, so that one address and one exporter serve both.
+ * @returns the buffer of Temporal's runtime; `null` if no OpenTelemetry SDK was started
  */
 export function createRuntimeMetrics(): MetricsBuffer | null {
   if (metrics.getMeterProvider().constructor.name === 'NoopMeterProvider') return null;
@@ -25,7 +25,7 @@ export function createRuntimeMetrics(): MetricsBuffer | null {
   return buffer;
 }
 
-/** Writes updates to the instruments of the same name. */
+/** Writes updates to instruments of the same names. */
 export function recorder(): (update: Update) => void {
   const meter = metrics.getMeter('temporal');
   const instruments = new Map<string, (value: number, attributes: Attributes) => void>();

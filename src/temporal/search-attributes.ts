@@ -6,15 +6,15 @@ import { SEARCH_ATTRIBUTE_NAMES } from '../turn/temporal-names.ts';
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's API. */
 const KEYWORD = 2;
 
-/** Codes of gRPC: the role may not do it, or the service is not served there, as in Temporal Cloud. */
+/** gRPC codes: the role may not do it, or the service does not exist, as in Temporal Cloud. */
 const REFUSED: ReadonlySet<number> = new Set([7, 12]);
-/** CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE: it may work another time. Any other answer to a creation is a refusal. */
+/** CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE: a retry may work. Any other failure of a creation is a refusal. */
 const PASSING: ReadonlySet<number> = new Set([1, 4, 14]);
 const INVALID_ARGUMENT: ReadonlySet<number> = new Set([3]);
 
 type OperatorConnection = Pick<Connection, 'operatorService' | 'workflowService'>;
 
-/** What a person runs who may create them. */
+/** Commands for a person who may create them. */
 export function commandsFor(namespace: string, missing: readonly string[]): readonly string[] {
   const names = missing.map((name) => `--name ${name} --type Keyword`).join(' ');
   const pairs = missing.map((name) => `--search-attribute "${name}=Keyword"`).join(' ');
@@ -24,7 +24,7 @@ export function commandsFor(namespace: string, missing: readonly string[]): read
   ];
 }
 
-/** Names of the search attributes that a namespace lacks, or has with another type. */
+/** Search attributes that a namespace lacks or has with another type. */
 export async function missingSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
   const names = Object.values(SEARCH_ATTRIBUTE_NAMES);
   try {
@@ -37,7 +37,7 @@ export async function missingSearchAttributes(connection: OperatorConnection, na
   }
 }
 
-/** Where the list is not served, a query that names the attribute tells. */
+/** If the server does not serve the list, a query that names the attribute shows whether it exists. */
 async function isKnown(connection: OperatorConnection, namespace: string, name: string): Promise<boolean> {
   try {
     await connection.workflowService.countWorkflowExecutions({ namespace, query: `${name} = 'none'` });
@@ -49,9 +49,9 @@ async function isKnown(connection: OperatorConnection, namespace: string, name: 
 }
 
 /**
- * Creates what the namespace lacks: without one of them, Temporal refuses the first task of every turn, again and again.
- * @returns the names that were created; the server may take a minute to know them everywhere
- * @throws TemporalError `search_attributes_missing` with the commands to run, where they cannot be created
+ * Creates missing search attributes. Without them, Temporal refuses the first task of every turn again and again.
+ * @returns the created names; the server may need a minute to know them everywhere
+ * @throws TemporalError `search_attributes_missing` with the commands to run, if they cannot be created
  */
 export async function createSearchAttributes(
   connection: OperatorConnection,
@@ -64,7 +64,7 @@ export async function createSearchAttributes(
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
     if (!isGrpcServiceError(error) || PASSING.has(error.code)) throw error;
-    // Another worker may have created it meanwhile.
+    // Another worker may have created it.
     const left = await missingSearchAttributes(connection, namespace);
     if (left.length === 0) return [];
     const commands = commandsFor(namespace, left).map((command) => `  ${command}`);

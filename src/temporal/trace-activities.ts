@@ -3,7 +3,7 @@ import type { Context } from '@opentelemetry/api';
 import type { Info } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
-/** By the semantic conventions for generative AI. */
+/** Names from the semantic conventions for generative AI. */
 const OPERATIONS: Readonly<Record<string, string>> = { callModel: 'chat', runTool: 'execute_tool' };
 
 export const traceActivities: ActivityInterceptorsFactory = ({ info }) => ({
@@ -13,9 +13,9 @@ export const traceActivities: ActivityInterceptorsFactory = ({ info }) => ({
 });
 
 /**
- * A span for one try of an activity. The turn's id is the id of its trace, so that all workers and all runs of a turn write into one trace
- * and nothing about it has to cross Temporal's history.
- * @param argument of the activity: names the turn, if it is of one
+ * A span for one attempt of an activity. The turn's id is the trace id, so all workers and runs of a turn write into one trace and
+ * nothing has to cross Temporal's history.
+ * @param argument of the activity; it may name the turn
  */
 export function inActivitySpan<Result>(
   { activityType, attempt }: Pick<Info, 'activityType' | 'attempt'>,
@@ -34,7 +34,7 @@ export function inActivitySpan<Result>(
     try {
       return await work();
     } catch (error) {
-      // Of an error the name alone: its message may quote what was said.
+      // The name only, because an error's message may quote the conversation.
       span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
       span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;

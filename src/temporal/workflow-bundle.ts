@@ -12,8 +12,8 @@ const SOURCE_FOLDERS = ['workflows', 'turn', 'context', 'temporal'];
 let loaded: Promise<WorkflowBundleWithSourceMap> | undefined;
 
 /**
- * The code that Temporal replays, bundled; loaded once for all workers of a process. An installed package ships it ready-made;
- * in a checkout it is built once per state of the sources (1 s) and kept in `node_modules/.cache/holdfast`.
+ * The code that Temporal replays, bundled and loaded once per process. An installed package ships it. A checkout builds it once per state
+ * of the sources (1 s) and keeps it in `node_modules/.cache/holdfast`.
  */
 export async function loadWorkflowBundle(): Promise<WorkflowBundleWithSourceMap> {
   loaded ??= findWorkflowBundle().catch((error: unknown) => {
@@ -29,7 +29,7 @@ async function findWorkflowBundle(): Promise<WorkflowBundleWithSourceMap> {
   const cached = cachePath();
   if (existsSync(cached)) return { code: readFileSync(cached, 'utf8'), sourceMap: '' };
   const bundle = await buildWorkflowBundle();
-  // Renamed into place, so that two workers that start at once never read half a file.
+  // Renamed into place, so that workers that start together never read half a file.
   mkdirSync(dirname(cached), { recursive: true });
   const temporary = `${cached}.${process.pid}`;
   writeFileSync(temporary, bundle.code);
@@ -52,7 +52,7 @@ export async function buildWorkflowBundle(): Promise<WorkflowBundleWithSourceMap
 }
 
 const ignore = (): void => undefined;
-/** Webpack's statistics say nothing that a user can act on; its errors are thrown. */
+/** Webpack's errors are thrown; its statistics do not help a user. */
 const silentLogger = { log: ignore, trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** `.ts` in a checkout, `.js` in the built package. */

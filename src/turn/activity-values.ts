@@ -1,7 +1,6 @@
 /**
- * What crosses the border between the workflow and its activities: ids, counts, names and flags,
- * never text. Each argument and result is one plain JSON object, far below the 8 KB that the
- * payload guard allows, whatever the size of the conversation.
+ * Values that cross between the workflow and its activities: ids, counts, names and flags, never text. Each argument and result is one
+ * plain JSON object, far below the 8 KB of the payload guard, whatever the size of the conversation.
  */
 import type { TurnRefusal } from './agent-snapshot.ts';
 import type { LoopLimits } from './progress.ts';
@@ -20,15 +19,15 @@ export type BeginTurnResult =
     }
   | { readonly kind: 'nothing_waiting' };
 
-/** What holds for a turn from its beginning on: each run of its workflow reads it from Postgres. */
+/** Settings of a turn that each run of its workflow reads from Postgres. */
 export interface TurnSettings {
   readonly facts: TurnFacts;
-  /** A command for an idle conversation: a turn with no step. */
+  /** A command for an idle conversation: the turn has no step. */
   readonly commandOnly: boolean;
-  /** A fork or a switch waits: the turn does that and nothing else. */
+  /** A fork or a switch waits: the turn makes it and nothing else. */
   readonly branchRequested?: true;
   readonly loopLimits: LoopLimits;
-  /** A time is limited. */
+  /** The turn has a limit of time. */
   readonly isTimed?: true;
   /** Present when the worker cannot run the agent. */
   readonly refusal?: TurnRefusal;
@@ -41,18 +40,18 @@ export interface TurnFacts {
   readonly preset: string;
   /** The model's context window in tokens. */
   readonly window: number;
-  /** The policy wants a check after the last step. Default: false. */
+  /** The policy checks after the last step too. Default: false. */
   readonly checkAfterLastStep?: boolean;
-  /** Forced compactions after reported overflows; absent for one. */
+  /** Forced compactions after reported overflows. Default: one. */
   readonly overflowRecoveries?: number;
 }
 
-/** Of an activity that needs no more than the turn. */
+/** Argument of an activity that needs only the turn. */
 export interface OfTurn {
   readonly turn: TurnReference;
 }
 
-/** Whether a stop waits for the turn. It waits until the turn ends, so whoever asks again is told the same. */
+/** Whether a stop waits for the turn. It waits until the turn ends, so a repeated look gives the same answer. */
 export interface StopLook {
   readonly stopRequested: boolean;
 }
@@ -61,7 +60,7 @@ export interface ContinueTurnResult extends StopLook {
   readonly settings: TurnSettings;
 }
 
-/** The limit of time that comes first, and milliseconds until then; 0: it is reached. */
+/** The limit of time that comes first. Milliseconds until then; 0 if it is reached. */
 export interface TimeLeft {
   readonly reason: string;
   readonly milliseconds: number;
@@ -72,13 +71,13 @@ export type ChangeBranchResult = { readonly kind: 'changed' } | { readonly kind:
 export interface CompactContextInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
-  /** The provider refused the request before as too large: a compaction is made even if the view seems to fit. */
+  /** The provider refused the last request as too large, so a compaction is due even if the view seems to fit. */
   readonly forced: 'overflow' | null;
-  /** The turn has answered: what would not fit is made smaller for the next one. Default: false. */
+  /** The turn has answered; the view is made smaller for the next turn. Default: false. */
   readonly turnIsOver?: true;
 }
 
-/** Which entries and which compaction a model call projects: nothing else can enter its request. */
+/** Which entries and which compaction a model call projects. Nothing else can enter its request. */
 export interface ViewReference {
   readonly headEntryId: string;
   /** Tokens by the calibrated estimate. */
@@ -87,10 +86,10 @@ export interface ViewReference {
 
 export interface PlannedCompaction {
   readonly compactionId: string;
-  /** Part numbers by wave; no wave when the plan only reduces. */
+  /** Part numbers by wave. Empty if the plan only reduces. */
   readonly waves: readonly (readonly PlannedPart[])[];
   readonly tokensBefore: number;
-  /** The user asked for it. */
+  /** A user asked for it. */
   readonly requested?: true;
 }
 
@@ -100,12 +99,12 @@ export interface PlannedPart {
   readonly label: string;
 }
 
-/** `tookMessages`: steering messages that waited are entries of the turn. */
+/** `tookMessages`: waiting steering messages became entries of the turn. */
 export type CompactContextResult =
-  /** `declined`: a compaction was asked for, and there was nothing to make smaller. */
+  /** `declined`: a compaction was requested, but nothing could be made smaller. */
   | { readonly kind: 'fits'; readonly view: ViewReference; readonly declined?: true; readonly tookMessages?: true }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction; readonly tookMessages?: true }
-  /** A summary is due: `askHooks` plans it, with what hooks of the application say to it. */
+  /** A summary is due, and `askHooks` plans it together with the application's hooks. */
   | { readonly kind: 'hooks_due'; readonly tookMessages?: true }
   | { readonly kind: 'exhausted'; readonly tokens: number }
   /** A limit is reached: no further step. */
@@ -119,9 +118,9 @@ export interface SummarizeInput {
 
 export type SummarizeResult =
   | { readonly kind: 'summarized'; readonly tokens: number }
-  /** The model failed too often; the commit plans the next weaker form. */
+  /** The model failed too often, so the commit plans the next weaker form. */
   | { readonly kind: 'failed'; readonly failures: number }
-  /** A limit is reached: this part is not asked for. */
+  /** A limit is reached, so the model is not asked for this part. */
   | { readonly kind: 'limit'; readonly reason: string };
 
 export interface CommitCompactionInput {
@@ -130,10 +129,10 @@ export interface CommitCompactionInput {
 }
 
 export type CommitCompactionResult =
-  /** `limit`: one is reached by what the summaries cost, and the model is not asked. */
+  /** `limit`: the summaries' cost reached a limit, so the model is not asked. */
   | { readonly kind: 'committed'; readonly view: ViewReference; readonly tokensBefore: number; readonly limit?: string }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
-  /** Something was appended under the plan: it is worth nothing any more, and the next check makes another. */
+  /** An entry came after the plan, so the next check makes another plan. */
   | { readonly kind: 'moved' }
   | { readonly kind: 'exhausted'; readonly tokens: number };
 
@@ -143,18 +142,18 @@ export interface CallModelInput {
   readonly headEntryId: string;
 }
 
-/** The tools that an answer asks for, each once. By columns: as objects, seventy of them would not fit the guard. */
+/** The tools that an answer calls, each once. Columns, because seventy objects would not fit the payload guard. */
 export interface CalledTools {
   /** For the Temporal UI, shortened so that all fit. */
   readonly names: readonly string[];
   readonly timeoutSeconds: readonly number[];
-  /** Places of those whose calls run alone. */
+  /** Indexes of tools whose calls run alone. */
   readonly exclusive: readonly number[];
 }
 
 /**
- * Why an answer without a tool call is not the last one: it was cut at the maximum output, the vendor paused it, it announced a
- * call that did not come, or it is not of the form that was asked for.
+ * Why an answer without a tool call is not the last one: it was cut at the maximum output, the vendor paused it, it announced a call that
+ * is missing, or it does not fit the requested form.
  */
 export type Unfinished = 'answer_cut' | 'answer_paused' | 'call_missing' | 'output_invalid';
 
@@ -162,42 +161,42 @@ export type CallModelResult =
   | {
       readonly kind: 'answered';
       readonly tools: CalledTools;
-      /** For each call that may run, in order, its place in `tools`: 200 calls as objects would not fit the guard. */
+      /** For each call that may run, in order, the index of its tool in `tools`. 200 objects would not fit the payload guard. */
       readonly calls: readonly number[];
-      /** Keeps calls behind these from running: the turn ends by it. */
+      /** The limit that keeps later calls from running and ends the turn. */
       readonly limit?: string;
-      /** Some of the calls may have to wait for a person: `requestDecisions` says which. */
+      /** Some calls may need a decision; `requestDecisions` says which. */
       readonly asks?: true;
-      /** Tokens as the provider reported them; `null` when it reported none. */
+      /** As the provider reported them; `null` if it reported none. */
       readonly inputTokens: number | null;
-      /** The model goes on in another step. Absent: with its tool calls, or the answer is complete. */
+      /** The model goes on in another step. Absent if there are tool calls or the answer is complete. */
       readonly unfinished?: Unfinished;
-      /** Dollars, up to and with this call; `null` when a price is unknown. */
+      /** Dollars including this call; `null` if a price is unknown. */
       readonly turnCost: number | null;
     }
   | { readonly kind: 'refused' }
   | { readonly kind: 'overflow' }
-  /** `reason`: a code for the user, where there is more to say than that the model failed. */
+  /** `reason`: a code that says more than that the model failed. */
   | { readonly kind: 'failed'; readonly reason?: 'thinking_filled_output' }
-  /** The model was given up; the next call asks another one, whose window is checked first. */
+  /** The model was given up. The next call asks another one, after a check against its window. */
   | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
-  /** Something was appended behind the head before the model was asked: the context is checked again. */
+  /** An entry came after the head before the model was asked, so the context is checked again. */
   | { readonly kind: 'moved' };
 
 export interface RequestDecisionsInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
-  /** So many calls of the answer may run, the first ones: nobody is asked about one that a limit keeps from running. */
+  /** Calls of the answer that may run, from the first. Nobody is asked about a call that a limit keeps from running. */
   readonly runnable: number;
 }
 
-/** What a turn waits for from people. */
+/** Decisions that a turn waits for. */
 export interface RequestDecisionsResult {
-  /** Calls that wait; 0: all may go on. */
+  /** Calls that wait; 0 if all may go on. */
   readonly waiting: number;
-  /** Of them, questions of the model to the user. */
+  /** How many of them are questions of the model to the user. */
   readonly questions: number;
-  /** Until the first of them expires. */
+  /** Time until the first one expires. */
   readonly expiresInMilliseconds: number;
 }
 
@@ -209,53 +208,53 @@ export interface RunToolInput {
 
 export interface RunToolResult {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
-  /** Tells this call with this result from others of the turn (src/turn/progress.ts). */
+  /** Distinguishes this call with its result from others of the turn (src/turn/progress.ts). */
   readonly fingerprint: string;
-  /** One of the recall tools was called. */
+  /** The call used a recall tool. */
   readonly recall?: true;
 }
 
 export interface EndTurnInput {
   readonly turn: TurnReference;
   readonly outcome: TurnOutcome;
-  /** Code of what led to the outcome, for the user's next step: `step_limit`, `second_overflow` … */
+  /** Code of the cause, for the user's next step: `step_limit`, `second_overflow` … */
   readonly reason: string | null;
-  /** Temporal's own cancel came, of which Postgres knows nothing: what waits is stopped with the turn. */
+  /** Temporal delivered a cancel, which Postgres does not know. Waiting rows are stopped with the turn. */
   readonly cancelled?: true;
 }
 
 export type EndTurnResult =
   /** `waiting`: rows wait for the next turn. */
   | ({ readonly kind: 'ended'; readonly waiting: boolean } & TurnResult)
-  /** Nothing was written: the turn goes on with steering messages that came meanwhile. */
+  /** Nothing was written. The turn goes on with new steering messages. */
   | { readonly kind: 'messages_waiting' };
 
-/** How a turn ended, as it was stored; also the result of its workflow. */
+/** How a turn ended, as stored; also the result of its workflow. */
 export interface TurnResult {
-  /** `stopped` for a turn that completed while a stop came. */
+  /** `stopped` also for a completed turn that a stop reached. */
   readonly outcome: TurnOutcome;
-  /** Code of what led to it. */
+  /** Code of the cause. */
   readonly reason: string | null;
-  /** What happened and what can be done next, in fixed words: Temporal shows it. */
+  /** What happened and what to do, in fixed words, because Temporal shows it. */
   readonly explanation: string;
-  /** Model calls that were answered. */
+  /** Answered model calls. */
   readonly steps: number;
-  /** Dollars; `null`: the price of a call is unknown. */
+  /** Dollars; `null` if the price of a call is unknown. */
   readonly cost: number | null;
 }
 
-/** What a turn's workflow tells the worker that it runs on. */
+/** Messages of a turn's workflow to the worker that runs it. */
 export type WorkSinks = {
   readonly work: {
-    /** @param activityId of an activity that is cancelled, unique in the run and counted up */
+    /** @param activityId of a cancelled activity, unique in the run and ascending */
     cancelled(activityId: number): void;
   };
 };
 
-/** Key of what stands in for a payload that a codec could not encode or decode. */
+/** Key of the value that replaces a payload whose codec failed. */
 export const CODEC_FAILURE = 'holdfastCodecFailure';
 
-/** Why it could not; `null`: the value is another one. */
+/** The codec's reason; `null` for any other value. */
 export function codecFailureIn(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !(CODEC_FAILURE in value)) return null;
   return String(value[CODEC_FAILURE]);

@@ -9,7 +9,7 @@ import type { TurnOutcome } from './turn-reference.ts';
 /** Why a turn ended before its first step. */
 export interface TurnRefusal {
   readonly outcome: Extract<TurnOutcome, 'model_failed' | 'interrupted'>;
-  /** Code of the configuration error, as `provider_key_missing`. */
+  /** Code of the configuration error, such as `provider_key_missing`. */
   readonly reason: string;
 }
 
@@ -20,13 +20,13 @@ export interface AssumedWindow {
   readonly window: number;
 }
 
-/** Prices in dollars per million tokens; `null` when unknown, never 0 for unknown. */
+/** Dollars per million tokens; `null` if unknown, never 0. */
 export interface ModelPrices {
   readonly input: number | null;
   readonly output: number | null;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
-  /** Vendors charge every token of a call more when its input is above this many tokens. */
+  /** Above this many input tokens, vendors charge more for every token of the call. */
   readonly longInput?: {
     readonly aboveTokens: number;
     readonly input: number | null;
@@ -37,41 +37,40 @@ export interface ModelPrices {
 }
 
 /**
- * Everything of the agent's configuration that a turn depends on, frozen when the turn begins and
- * stored with it, so that a redeploy with other settings never changes a turn under way and any
- * view can be rebuilt.
+ * The agent's configuration as it was when the turn began, stored with the turn. A redeploy never changes an open turn, and any view can
+ * be rebuilt.
  */
 export interface AgentSnapshot extends AgentView {
-  /** Whose conversation it is, and whose memories it is shown. Absent: `default`. */
+  /** Tenant of the conversation and its memories. Absent: `default`. */
   readonly tenant?: string;
   readonly agent: string;
   /** `provider/model`. */
   readonly model: string;
   readonly modelLimits: ModelLimits;
   readonly prices: ModelPrices;
-  /** What is asked of the vendor with each call. Default: nothing. */
+  /** What each call asks of the vendor. Default: nothing. */
   readonly request?: RequestOptions;
   /** The model that summarizes: the policy's, or the agent's own. */
   readonly summarizer: { readonly model: string; readonly limits: ModelLimits; readonly prices: ModelPrices };
   readonly policy: CompactionPolicy;
-  /** Models that take over one after another when the one before failed for good or for long. Absent: none. */
+  /** Models that take over in this order when one fails for good or for long. Absent: none. */
   readonly fallbacks?: readonly FallbackModel[];
-  /** Limits of loops that are absent have their defaults (src/turn/progress.ts). */
+  /** Missing limits of loops have their defaults (src/turn/progress.ts). */
   readonly limits: { readonly steps: number; readonly spending?: SpendingLimits } & Partial<LoopLimits>;
   /** Absolute path. */
   readonly workspace: string;
   readonly allowCommands: boolean;
-  /** Absent when only tools themselves ask for approvals. */
+  /** Absent if only tools ask for approvals. */
   readonly approvals?: ApprovalSettings;
-  /** Memories across conversations: whose, and how many tokens their note may take. Absent: none. */
+  /** Memories across conversations: the user, and the tokens that their note may take. Absent: none. */
   readonly memory?: { readonly user: string; readonly tokens: number };
-  /** Models that the turn may use and of which nobody knows a window: the safe default is taken. Absent: none. */
+  /** Models of the turn with an unknown window; the safe default is used. Absent: none. */
   readonly assumedWindows?: readonly AssumedWindow[];
-  /** Present when the worker cannot run the agent: the turn takes its messages and ends at once, saying why. */
+  /** Present if the worker cannot run the agent. The turn takes its messages and ends at once with the reason. */
   readonly refusal?: TurnRefusal;
 }
 
-/** What another model changes of a turn: everything that depends on the model, frozen when the turn begins. */
+/** Everything of a turn that depends on the model, frozen when the turn begins. */
 export type FallbackModel = Pick<
   AgentSnapshot,
   'model' | 'modelLimits' | 'prices' | 'request' | 'summarizer' | 'policy'
@@ -81,16 +80,16 @@ export type FallbackModel = Pick<
 export interface GivenUpModel {
   /** `provider/model`. */
   readonly model: string;
-  /** The call that it could not answer. */
+  /** The call that this model could not answer. */
   readonly callNumber: number;
-  /** Code of the last failure's evidence, `rate_limit` when the wait was too long, `window_too_small` when the view cannot be made to fit. */
+  /** Code of the last failure; `rate_limit` if the wait was too long, `window_too_small` if the view cannot fit. */
   readonly reason: string;
 }
 
-/** With another model at hand nobody waits longer than this for a rate limit: a quota of a day is an outage. */
+/** With a fallback at hand, no turn waits longer for a rate limit, because a daily quota is an outage. */
 export const LONGEST_WAIT_BEFORE_FALLBACK_MILLISECONDS = 300_000;
 
-/** The snapshot as it is in force after so many models were given up. */
+/** The snapshot of the model in force after so many models were given up. */
 export function withModelInForce(snapshot: AgentSnapshot, givenUp: number): AgentSnapshot {
   const fallback = snapshot.fallbacks?.[givenUp - 1];
   if (fallback === undefined) return snapshot;
@@ -98,42 +97,42 @@ export function withModelInForce(snapshot: AgentSnapshot, givenUp: number): Agen
   return { ...rest, ...fallback };
 }
 
-/** The model to ask when the one in force is given up too; `null`: there is none. */
+/** The next model if the one in force is given up too; `null` if there is none. */
 export function nextFallback({ fallbacks = [] }: AgentSnapshot, givenUp: number): FallbackModel | null {
   return fallbacks[givenUp] ?? null;
 }
 
-/** How hard a model thinks before it answers; which of them a model knows is the vendor's choice. */
+/** How hard a model thinks before it answers. The vendor chooses which efforts a model knows. */
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
-/** Anthropic knows the first two, OpenAI all but the second. */
+/** Anthropic knows the first two, OpenAI all except the second. */
 export const SERVICE_TIERS = ['auto', 'standard_only', 'default', 'flex', 'scale', 'priority'] as const;
 type ServiceTier = (typeof SERVICE_TIERS)[number];
 
 /**
- * What an agent asks of the vendor with each of its model calls, besides the view. What is absent is
- * not sent: the vendor's default holds. The same for all calls of a turn, so that prompt caches stay warm.
+ * Options of an agent's model calls, beside the view. An absent option is not sent. They are the same for all calls of a turn, so that
+ * prompt caches stay warm.
  */
 export interface RequestOptions {
   readonly reasoningEffort?: ReasoningEffort;
-  /** Tokens of thinking at most; only Anthropic's protocol has it. */
+  /** Most tokens of thinking; only in Anthropic's protocol. */
   readonly thinkingBudget?: number;
   readonly temperature?: number;
   /** The answer ends before one of these; OpenAI Responses has none. */
   readonly stopSequences?: readonly string[];
   readonly serviceTier?: ServiceTier;
-  /** Whether Anthropic names pages and words of PDFs that an answer rests on. Default: false. */
+  /** Whether Anthropic names pages and words of PDFs behind an answer. Default: false. */
   readonly citations?: boolean;
-  /** JSON Schema of an object: the form of the final answer. Absent: free text. */
+  /** Form of the final answer: the JSON Schema of an object. Absent: free text. */
   readonly output?: Readonly<Record<string, unknown>>;
-  /** How long Anthropic keeps what it cached. Default: `5m`. */
+  /** How long Anthropic caches the prompt. Default: `5m`. */
   readonly cacheLifetime?: '5m' | '1h';
 }
 
 /**
- * What a summary behind the last request asks for: the same, since other thinking is another prefix to a vendor, but no
- * stop sequences and no form, which were chosen for the agent's own answers. Thinking counts as output: it gets room of its own.
+ * Options of a summary behind the last request. They are the same, because other thinking is another prefix to a vendor. Stop sequences
+ * and form are left out, because they are for the agent's answers. Thinking counts as output, so it gets extra room.
  */
 export function sharedRequestOptions(
   { stopSequences: _ofAnswers, output: _formOfAnswers, ...options }: RequestOptions = {},
@@ -144,10 +143,7 @@ export function sharedRequestOptions(
   return { options, thinkingRoom: thinkingBudget ?? (thinks ? maximumOutput : 0) };
 }
 
-/**
- * What a summary asks for: how it is served and cached, but no thinking, temperature or stop
- * sequences, which were chosen for the agent's own answers.
- */
+/** Options of a summary: service tier and cache, but no thinking, temperature or stop sequences, which are for the agent's answers. */
 export function summaryRequestOptions({ serviceTier, cacheLifetime }: RequestOptions = {}): RequestOptions {
   return {
     ...(serviceTier === undefined ? {} : { serviceTier }),

@@ -1,4 +1,4 @@
-/** Seconds after which a question to a person counts as denied or not answered: a day. */
+/** Seconds after which an open approval counts as denied and a question as unanswered: a day. */
 export const DECISION_EXPIRES_AFTER_SECONDS = 86_400;
 
 /** Which tool calls a person must allow first. `*` stands for any characters. */
@@ -9,20 +9,20 @@ export interface ApprovalRule {
   readonly when?: Readonly<Record<string, string>>;
 }
 
-/** What an agent asks a person for, frozen with the turn. */
+/** Approval settings of an agent, frozen with the turn. */
 export interface ApprovalSettings {
   readonly rules: readonly ApprovalRule[];
   readonly expiresAfterSeconds: number;
 }
 
-/** Whether some call of the tool could fall under a rule. */
+/** Whether a call of the tool could match a rule. */
 export function mayFallUnder(rules: readonly ApprovalRule[], tool: string): boolean {
   return rules.some((rule) => fitsPattern(rule.tool, tool));
 }
 
 /**
- * All rules that a call falls under, not the first alone: what stands for one of them must not let through what another one stops.
- * Arguments that are no text are compared as JSON; a missing one fits no pattern.
+ * All rules that a call matches, not only the first: a decision on one rule must not allow what another rule stops. Arguments that are no
+ * text are compared as JSON. A missing argument matches no pattern.
  */
 export function rulesFor(
   rules: readonly ApprovalRule[],
@@ -38,7 +38,7 @@ export function rulesFor(
   );
 }
 
-/** Names a rule where a decision stands for all calls that fall under it. Two rules never share a name: what could be read in two ways is quoted. */
+/** The name of a rule in decisions for all its calls. Ambiguous parts are quoted, so two rules never share a name. */
 export function ruleName(rule: ApprovalRule): string {
   const conditions = Object.entries(rule.when ?? {}).map(
     ([name, pattern]) => `${quotedIf(/[\s,:"]/u, name)}: ${quotedIf(/[,"]|^\s|\s$/u, pattern)}`,
@@ -47,7 +47,7 @@ export function ruleName(rule: ApprovalRule): string {
   return conditions.length === 0 ? tool : `${tool}(${conditions.join(', ')})`;
 }
 
-/** Names what asks when a tool does so by itself. No rule of the configuration has such a name. */
+/** The name of a tool's own approval. No rule of the configuration can have it. */
 export function ownRuleName(tool: string): string {
   return `tool ${tool}`;
 }
@@ -62,7 +62,10 @@ function argumentText(input: unknown, name: string): string | null {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `*` stands for any characters, line ends included. Takes the leftmost place of each piece, so it is linear: no pattern can stall a worker. */
+/**
+ * `*` matches any characters, line ends included. Matching takes the leftmost place of each piece, so it is linear and no pattern can
+ * stall a worker.
+ */
 export function fitsPattern(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return text === pattern;

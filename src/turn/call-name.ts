@@ -1,20 +1,19 @@
 /**
- * A tool call as people name it: number of its turn in the conversation, number of the model call in the turn, and index in
- * the answer. The last two repeat in every turn; with the turn no other call of the conversation ever has the name.
+ * The name of a tool call for people: number of its turn in the conversation, of the model call in the turn, and index in the answer.
+ * Unique in the conversation.
  */
 export interface CallName {
-  /** From 1, as `holdfast view` counts turns. */
+  /** Counts from 1, like `holdfast view`. */
   readonly turnNumber: number;
   readonly callNumber: number;
   readonly callIndex: number;
 }
 
-/** As in `3.2.0`. */
 export function writeCallName({ turnNumber, callNumber, callIndex }: CallName): string {
   return `${turnNumber}.${callNumber}.${callIndex}`;
 }
 
-/** `null` for what is no such name. */
+/** `null` if the text is no such name. */
 export function readCallName(text: string): CallName | null {
   const parts = /^([1-9]\d{0,8})\.(\d{1,9})\.(\d{1,9})$/u.exec(text.trim());
   if (parts === null) return null;

@@ -3,7 +3,7 @@ import { COUNTED_OF_CONVERSATION, countedOf } from './spending.ts';
 import type { ConversationCounts, CountedOfConversation } from './spending.ts';
 import type { TurnOutcome } from './turn-reference.ts';
 
-/** What a worker that cannot run an agent lacks, and what to do about it. */
+/** What a worker lacks to run an agent, and what to do. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   [
     'provider_key_missing',
@@ -84,7 +84,7 @@ function limitWords(reason: string | null): string {
   return `${of} limit of ${counted} is reached (${reason ?? 'unknown'}).`;
 }
 
-/** A message begins a turn with fresh limits, but not a conversation: there it would end at once. */
+/** A message starts a turn with fresh limits, but not a conversation, so the next turn would end at once. */
 function afterLimit(reason: string | null): string {
   if (reason === 'conversation_idle_time_limit')
     return "Go on with 'holdfast resume', which lets this rest pass ('--idle-time +86400' raises the limit too, for all later turns); after a message alone the next turn ends at it at once.";
@@ -95,7 +95,7 @@ function afterLimit(reason: string | null): string {
   return `Go on with 'holdfast resume' and a raise, such as '${flag}', which holds for all later turns; after a message alone the next turn ends at it at once.`;
 }
 
-/** Characters of the vendor's words in the one sentence. */
+/** Longest quote of the vendor's error in the explanation. Characters. */
 const LONGEST_QUOTE = 500;
 
 function refusedByVendor(message: string): string {
@@ -124,7 +124,7 @@ function stoppedCommand(reason: string | null, tookMessages: boolean): string {
   }
 }
 
-/** What a compaction says that a user asked for and that was not made. */
+/** Answer to a requested compaction that was not made. */
 export const NOTHING_TO_COMPACT = 'Nothing was compacted: no summary that says as much would make the view smaller.';
 
 function completed(reason: string | null): string {
@@ -142,7 +142,7 @@ function completed(reason: string | null): string {
   return 'The turn completed.';
 }
 
-/** Flags of `holdfast resume`, and by how much it usually raises a limit, in the proportions of a usual task. */
+/** Flags of `holdfast resume`, with a usual raise of each. */
 const RAISES: Readonly<Record<CountedOfConversation, { readonly flag: string; readonly usual: number }>> = {
   steps: { flag: '--steps', usual: 100 },
   toolCalls: { flag: '--tool-calls', usual: 100 },
@@ -153,15 +153,15 @@ const RAISES: Readonly<Record<CountedOfConversation, { readonly flag: string; re
   idleTime: { flag: '--idle-time', usual: 86_400 },
 };
 
-/** The flag of `holdfast resume` that raises the limit at which a turn ended; `null`: it goes on without one. */
+/** The flag of `holdfast resume` that raises the limit at which a turn ended; `null` if it needs no raise. */
 export function raiseFlag(reason: string | null): string | null {
   const counted = countedOf(reason ?? '');
-  // A resume waives the rest before it.
+  // A resume waives the idle limit.
   if (counted === null || counted === 'idleTime') return null;
   return raiseFlags({ [counted]: RAISES[counted].usual });
 }
 
-/** Flags of `holdfast resume` for these raises, as `--steps +100 --cost +2`. */
+/** Flags of `holdfast resume` for these raises, such as `--steps +100 --cost +2`. */
 export function raiseFlags(raise: Partial<ConversationCounts>): string {
   return COUNTED_OF_CONVERSATION.flatMap((counted) => {
     const by = raise[counted];

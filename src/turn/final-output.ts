@@ -1,4 +1,4 @@
-/** What checks an answer: a zod type. */
+/** The part of a zod type that checks an answer. */
 interface Form<Output> {
   safeParse(value: unknown):
     | { readonly success: true; readonly data: Output }
@@ -11,8 +11,7 @@ interface Form<Output> {
 }
 
 /**
- * The value of a final answer that has to fit a form, or why it does not. An answer may be several texts, of which each
- * goes on where the one before was cut.
+ * The checked value of a final answer, or why it does not fit. An answer may consist of several texts, each of which continues a cut one.
  */
 export function outputIn<Output>(
   texts: readonly string[],
@@ -26,7 +25,7 @@ export function outputIn<Output>(
   return { problem: `${first?.path.join('.') || 'the whole'}: ${first?.message ?? 'invalid'}` };
 }
 
-/** JSON, also in a fence as models like to write it. */
+/** JSON, also inside a fence, which models like to write. */
 function jsonIn(text: string): unknown {
   const [, fenced] = /^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/.exec(text) ?? [];
   try {

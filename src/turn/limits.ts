@@ -4,48 +4,48 @@ export const OVERFLOW_RECOVERIES_PER_TURN = 1;
 /** Tool calls of one answer that run at once. */
 export const CONCURRENT_TOOL_CALLS = 8;
 
-/** What Temporal gives a tool call beyond the tool's own time limit: that ends the call, and a dead worker is found by its heartbeats. */
+/** Margin of Temporal's timeout above the tool's own limit. The tool's limit ends a call, and heartbeats find a dead worker. */
 export const TOOL_TIMEOUT_MARGIN_MILLISECONDS = 60 * 60 * 1_000;
 
-/** Summaries of one wave that are written at once: each holds a place of the worker and a connection to the provider. */
+/** Each summary holds a slot of the worker and a connection to the provider. */
 export const CONCURRENT_SUMMARIES = 8;
 
-/** A pause may be ended before its time, and nothing wakes a call that waits for it: it looks again so often. */
+/** A pause may end early, and nothing wakes a waiting call, so it looks again at least this often. */
 export const LONGEST_PAUSED_RETRY_MILLISECONDS = 60_000;
 
-/** A server that is out may be back before the time that it named: it is asked again so often. */
+/** A server may be back before the time that it named, so it is asked again at least this often. */
 export const LONGEST_OUTAGE_RETRY_MILLISECONDS = 300_000;
 
 /**
- * Failures of one activity, with errors that neither pass by themselves nor are final, after which it is not tried again: a
- * minute and a half with the delays between them. Waits, outages, hand-overs and deaths of workers are none.
+ * Failures of one activity before it is given up: a minute and a half with the delays. Only errors that are neither transient nor final
+ * count, so waits, outages, hand-overs and deaths of workers do not.
  */
 export const MOST_FAILURES = 10;
 
-/** Code of the failure that ends the turn then. */
+/** Code of the failure that then ends the turn. */
 export const REPEATED_FAILURE = 'repeated_failure';
 
-/** Failures of the model that one summary part retries: waits of 1, 2, 4, 8 and 16 s (seeds/wolffish.md). */
+/** Retries of a summary part after failures of the model, with waits of 1, 2, 4, 8 and 16 s (seeds/wolffish.md). */
 export const SUMMARY_RETRIES = 5;
 
-/** Failures of the model that one call of the agent retries before the turn ends as `model_failed`. */
+/** Retries of a model call before the turn ends as `model_failed`. */
 export const MODEL_CALL_RETRIES = 7;
 
 /**
- * Tries of one call that may end without a word of what came of them. Deaths of workers are such, a deploy is none; each may
- * have been paid, and a call that kills its worker must not buy for ever.
+ * Tries of a call that may end without a report, such as by a worker's death. A deploy does not count. Each try may have been billed, and
+ * a call that kills its worker must not be bought for ever.
  */
 export const MOST_UNREPORTED_TRIES = 5;
 
-/** The wait before try `failures + 1`: 1, 2, 4, 8, 16, 16 … seconds. */
+/** Delay before try `failures + 1`: 1, 2, 4, 8, 16, 16 … seconds. */
 export function retryDelayMilliseconds(failures: number): number {
   return Math.min(1_000 * 2 ** (failures - 1), 16_000);
 }
 
 /**
- * The wait after a rate limit: what the provider asks for, but never shorter than 1, 2, 4, 8, 16, 16 … seconds from the second one
- * of a call on, so that "try again in 6 ms" said again and again becomes a wait that the user sees.
- * @param asked milliseconds; `undefined`: it did not say
+ * Delay after a rate limit: what the provider asks for. From the second rate limit of a call on it is at least 1, 2, 4, 8, 16, 16 …
+ * seconds, so that a repeated "try again in 6 ms" becomes a wait that the user sees.
+ * @param asked milliseconds; `undefined` if the provider did not say
  * @param times rate limits of this call so far, from 1
  */
 export function rateLimitDelayMilliseconds(asked: number | undefined, times: number): number {
@@ -53,19 +53,19 @@ export function rateLimitDelayMilliseconds(asked: number | undefined, times: num
   return times < 2 ? asked : Math.max(asked, retryDelayMilliseconds(times - 1));
 }
 
-/** Part of a wait that several calls were told, and its most, by which they are spread when it ends. */
+/** Calls with the same wait are spread over this share of it, at most `MOST_SPREAD_MILLISECONDS`. */
 const SPREAD_SHARE = 0.1;
 const MOST_SPREAD_MILLISECONDS = 5_000;
 
 /**
- * A wait that other calls were told too: they must not all end it at once. Never shorter than it was.
+ * Lengthens a wait that several calls share, so that they do not end it at once.
  * @param random from 0 to 1
  */
 export function spreadDelay(milliseconds: number, random: number): number {
   return milliseconds + Math.round(random * Math.min(MOST_SPREAD_MILLISECONDS, milliseconds * SPREAD_SHARE));
 }
 
-/** The wait before a refused call is made again: what the provider asks for, else by the number of such refusals of the call. */
+/** Delay of a refused call: what the provider asks for, else by the number of refusals of the call. */
 export function delayAfterRefusal(
   refusal: { readonly cause: string; readonly delayMilliseconds?: number | undefined },
   times: number,
@@ -74,10 +74,7 @@ export function delayAfterRefusal(
   return cause === 'rate_limit' ? rateLimitDelayMilliseconds(asked, times) : (asked ?? retryDelayMilliseconds(times));
 }
 
-/**
- * What a turn waits for that waits for a provider: it refused calls for their rate, or was not there and named a time; or as many
- * calls or tokens are under way as the configuration allows.
- */
+/** Why a turn waits for its provider: it limited the rate, was out and named a time, or the configured calls or tokens are in use. */
 export type ProviderWaitReason = 'rate_limit' | 'outage' | 'call_limit' | 'token_limit' | 'call_or_token_limit';
 
 export type WaitReason = ProviderWaitReason | 'no_worker';
@@ -85,23 +82,22 @@ export type WaitReason = ProviderWaitReason | 'no_worker';
 /** A wait for a provider. */
 export interface ProviderWait {
   readonly reason: ProviderWaitReason;
-  /** How long it lasts, as the timeline tells it. */
+  /** Length of the wait, as in the timeline. */
   readonly delayMilliseconds: number;
-  /** When Temporal calls the activity again: no later than the end of the wait, and sooner where that may come early. */
+  /** When Temporal retries the activity: at the end of the wait, or sooner if the wait may end early. */
   readonly retryMilliseconds: number;
 }
 
-/** What a turn waits for that no worker of its queue has so far. */
+/** What a turn needs that no worker of its queue has. */
 export interface WorkerNeed {
   readonly needs: 'agent' | 'preset' | 'provider' | 'tool';
   readonly name: string;
 }
 
 /**
- * Works on all items in order, on so many at once. The first ones begin before anything is awaited, as without a limit: what a
- * workflow schedules stays the same while the items are no more than that. After a failure nothing new begins.
- *
- * @param enough asked before each further item; `true`: the rest is left alone.
+ * Works on all items in order, a limited number at once. The first items begin before anything is awaited, so a workflow schedules the
+ * same as without a limit while there are no more items than that. After a failure no item begins.
+ * @param enough asked before each further item; `true` leaves the rest alone
  */
 export async function atMost<Item>(
   limit: number,

@@ -2,25 +2,25 @@ import type { TurnSettings, Unfinished, ViewReference } from './activity-values.
 import type { TurnReference } from './turn-reference.ts';
 
 /**
- * What a turn hands over to its next run. It survives through Temporal's history every crash, so a guard that lives here cannot be
- * reset by a kill; all else is read from Postgres.
+ * What a turn carries over to its next run. Temporal's history keeps it through every crash, so a kill cannot reset a guard that lives
+ * here. Everything else is read from Postgres.
  */
 export interface TurnCarryOver {
   readonly turn: TurnReference;
-  /** Last call number used; retries of a call share one, a call after an overflow gets its own. */
+  /** Last call number. Retries of a call share it; a call after an overflow gets a new one. */
   callNumber: number;
-  /** Model calls that were answered. */
+  /** Answered model calls. */
   steps: number;
-  /** Compactions committed. */
+  /** Committed compactions. */
   compactions: number;
   /** Forced compactions after a reported overflow: one per turn and model, or as many as the policy allows. */
   overflowRecoveries: number;
-  /** The next compactContext must plan, and why. */
+  /** Why the next compactContext must plan. */
   forced: 'overflow' | null;
-  /** Answers in a row that were unfinished for one reason, and continued. Absent: none since something new was done. */
+  /** Unfinished answers in a row that were continued for one reason. Absent after progress. */
   continued?: { readonly reason: Unfinished; readonly times: number };
   loopGuard: LoopGuard;
-  /** What the newest answer was made of, when the run before left while people were to decide on its tool calls. */
+  /** The view of the newest answer, if the last run ended while people were deciding on its tool calls. */
   undecided?: ViewReference;
 }
 
@@ -28,7 +28,7 @@ export interface TurnCarryOver {
 export interface TurnProgress extends TurnCarryOver {
   /** `facts` are replaced when another model takes over. */
   settings: TurnSettings;
-  /** People are to decide: that time counts neither as work nor as idleness. */
+  /** People are deciding. This time counts neither as work nor as idle time. */
   waitsForPeople: boolean;
 }
 
@@ -61,7 +61,7 @@ export function goOn(carried: TurnCarryOver, settings: TurnSettings): TurnProgre
   return { ...carried, settings, waitsForPeople: false };
 }
 
-/** Whether another step follows an unfinished answer; what the vendor paused goes on as long as the turn may. */
+/** Whether another step follows an unfinished answer. One that the vendor paused continues as long as the turn may. */
 export function isContinued(progress: TurnProgress, reason: Unfinished | undefined): boolean {
   if (reason === undefined) return false;
   const times = progress.continued?.reason === reason ? progress.continued.times : 0;
@@ -72,31 +72,31 @@ export function isContinued(progress: TurnProgress, reason: Unfinished | undefin
   return true;
 }
 
-/** When a turn counts as going round in circles. Each limit is one of `agents.<name>.limits` in `holdfast.yaml`. */
+/** When a turn counts as looping. Each limit is one of `agents.<name>.limits` in `holdfast.yaml`. */
 export interface LoopLimits {
-  /** Times that one tool call may have the same result while no call has a new one. */
+  /** Times that a tool call may bring the same result while no call brings a new one. */
   readonly repeatedCalls: number;
-  /** Compactions in a row between which nothing new was done; one between which something was only looked up again counts half. */
+  /** Compactions in a row without progress between them. If something was only looked up between two, a compaction counts half. */
   readonly compactionsWithoutProgress: number;
-  /** Answers in a row that are cut at the maximum output and continued automatically, with no new tool result between them. */
+  /** Answers in a row that are cut at the maximum output and continued, without a new tool result between them. */
   readonly continuations: number;
 }
 
 /** Defaults: polling ten times is common; two fruitless compactions and three continuations are the checklist's (R6). */
 export const DEFAULT_LOOP_LIMITS: LoopLimits = { repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 };
 
-/** Calls remembered. A cycle longer than this is not recognized; all of them fit a payload of 8 KB on continue-as-new. */
+/** A longer cycle is not recognized. So many calls fit the payload of 8 KB on continue-as-new. */
 const REMEMBERED_CALLS = 150;
 
-/** What the guard remembers of a turn; part of its carry-over, so plain data. */
+/** State of the loop guard. Part of the carry-over, so plain data. */
 export interface LoopGuard {
   /** Fingerprints of calls with their results, oldest first, each once. */
   readonly seen: readonly string[];
-  /** How often each known call came back since the newest progress. */
+  /** How often each known call returned since the newest progress. */
   readonly repeats: Readonly<Record<string, number>>;
-  /** Compactions in a row without progress, those with a new recall between them as halves. */
+  /** Compactions in a row without progress. One with a new recall before it counts half. */
   readonly fruitlessCompactions: number;
-  /** The best that happened since the newest compaction. */
+  /** The best event since the newest compaction. */
   readonly sinceCompaction: 'progress' | 'recall' | 'nothing';
 }
 
@@ -109,20 +109,20 @@ export const NEW_LOOP_GUARD: LoopGuard = {
 
 type LoopReason = 'calls_repeated' | 'compactions_without_progress';
 
-/** What is known of a tool call that has ended. */
+/** A tool call that has ended. */
 export interface EndedCall {
-  /** Tells the call with its result from others of the turn; `null` when it is not known, which counts as progress. */
+  /** Distinguishes the call with its result from others of the turn. `null` if unknown, which counts as progress. */
   readonly fingerprint: string | null;
-  /** It brought back what the conversation held already: work on the task only if something is then done with it. */
+  /** The call returned what the conversation held already. It counts as progress only if the task goes on afterwards. */
   readonly recall: boolean;
 }
 
-/** Whether the turn sees the call with this result for the first time; of what is not known it does. */
+/** Whether the turn sees the call with this result for the first time. Unknown results count as new. */
 export function isNewResult({ seen }: LoopGuard, { fingerprint }: EndedCall): boolean {
   return fingerprint === null || !seen.includes(fingerprint);
 }
 
-/** A tool call has ended. What was not seen before is progress, unless it was only looked up again. */
+/** Notes a tool result. A new result is progress, unless it was only looked up. */
 export function noteToolResult(guard: LoopGuard, { fingerprint, recall }: EndedCall): LoopGuard {
   if (fingerprint === null) return noteProgress(guard);
   if (isNewResult(guard, { fingerprint, recall })) {
@@ -132,7 +132,7 @@ export function noteToolResult(guard: LoopGuard, { fingerprint, recall }: EndedC
   return { ...guard, repeats: { ...guard.repeats, [fingerprint]: (guard.repeats[fingerprint] ?? 1) + 1 } };
 }
 
-/** Something new: a result, or a message of the user. */
+/** Notes progress: a new result, or a message of the user. */
 export function noteProgress(guard: LoopGuard): LoopGuard {
   return { ...guard, repeats: {}, fruitlessCompactions: 0, sinceCompaction: 'progress' };
 }
@@ -142,10 +142,10 @@ function noteRecall(guard: LoopGuard): LoopGuard {
   return { ...guard, repeats: {}, sinceCompaction: sinceCompaction === 'nothing' ? 'recall' : sinceCompaction };
 }
 
-/** What a compaction adds, by what happened since the one before. */
+/** What a compaction adds, by the best event since the last one. */
 const FRUITLESS = { progress: 0, recall: 0.5, nothing: 1 } as const;
 
-/** The window was full and the view was compacted. One that the user asked for is not told. */
+/** Notes a compaction of a full window. Do not call it for one that a user asked for. */
 export function noteCompaction(guard: LoopGuard): LoopGuard {
   return {
     ...guard,
@@ -154,7 +154,7 @@ export function noteCompaction(guard: LoopGuard): LoopGuard {
   };
 }
 
-/** Why the turn must end before its next model call; `null` while it gets on. */
+/** Why the turn must end before its next model call; `null` while it makes progress. */
 export function findLoop(guard: LoopGuard, limits: LoopLimits): LoopReason | null {
   if (Object.values(guard.repeats).some((times) => times >= limits.repeatedCalls)) return 'calls_repeated';
   return guard.fruitlessCompactions >= limits.compactionsWithoutProgress ? 'compactions_without_progress' : null;

@@ -7,21 +7,21 @@ export type Counted = (typeof COUNTED)[number];
 
 export type Counts = Readonly<Record<Counted, number>>;
 
-/** The same for a conversation, and the rest before a turn: since the model's last answer. What a raise can name. */
+/** The same for a conversation, with `idleTime`: the rest since the model's last answer before a turn. A raise can name each. */
 export const COUNTED_OF_CONVERSATION = [...COUNTED, 'idleTime'] as const;
 
 export type CountedOfConversation = (typeof COUNTED_OF_CONVERSATION)[number];
 
 export type ConversationCounts = Readonly<Record<CountedOfConversation, number>>;
 
-/** Part of a limit from which on the model is told what is left. */
+/** Part of a limit at which the model is told what is left. */
 export const DEFAULT_NOTE_AT = 0.8;
 
-/** What a turn, and all turns of its conversation together, may use. What is absent has no limit. */
+/** What a turn, and all turns of its conversation together, may use. An absent limit is none. */
 export interface SpendingLimits {
   readonly turn: Partial<Counts>;
   readonly conversation: Partial<ConversationCounts>;
-  /** Seconds without an answer of the model, a tool's result or a message, waits for people not counted. */
+  /** Seconds without an answer of the model, a tool's result or a message. Waits for people do not count. */
   readonly idleTime?: number;
   /** Between 0 and 1. */
   readonly noteAt: number;
@@ -40,7 +40,7 @@ export interface LimitUse {
   readonly limit: number;
 }
 
-/** Every limit with what is used of it, in a fixed order. */
+/** Every limit with its use, in a fixed order. */
 export function limitUses(limits: SpendingLimits, used: Spending): LimitUse[] {
   const ofTurn = COUNTED.flatMap((counted) => useOf('turn', counted, used.turn[counted], limits.turn[counted]));
   const ofConversation = COUNTED_OF_CONVERSATION.flatMap((counted) =>
@@ -63,12 +63,12 @@ export function spentLimit(limits: SpendingLimits, used: Spending): LimitUse | n
   return limitUses(limits, used).find((use) => use.used >= use.limit) ?? null;
 }
 
-/** Limits of which the model must be told. A rest is over when it could be. */
+/** Limits that the model must be told about. Not idle time, which is over when the model could read of it. */
 export function nearLimits(limits: SpendingLimits, used: Spending): LimitUse[] {
   return limitUses(limits, used).filter((use) => use.counted !== 'idleTime' && use.used >= use.limit * limits.noteAt);
 }
 
-/** Nothing but the steps of a turn is limited. */
+/** Whether only the steps of a turn are limited. */
 export function isOfSteps({ turn, conversation }: SpendingLimits): boolean {
   const { steps: _, ...others } = turn;
   return Object.keys(others).length + Object.keys(conversation).length === 0;
@@ -76,12 +76,12 @@ export function isOfSteps({ turn, conversation }: SpendingLimits): boolean {
 
 const NOTHING_USED: Counts = { steps: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0, wallTime: 0 };
 
-/** Where only the steps of the turn are known. */
+/** Spending of a turn of which only the steps are known. */
 export function stepsUsed(steps: number): Spending {
   return { turn: { ...NOTHING_USED, steps }, conversation: { ...NOTHING_USED, idleTime: 0 } };
 }
 
-/** Limits of time, which a timer watches while a turn works. What is absent has no limit. */
+/** Whether the turn has a limit of time, which a timer watches while it works. */
 export function isTimed({ turn, conversation, idleTime }: SpendingLimits): boolean {
   return [turn.wallTime, conversation.wallTime, idleTime].some((limit) => limit !== undefined);
 }
@@ -90,11 +90,11 @@ export function isTimed({ turn, conversation, idleTime }: SpendingLimits): boole
 export interface TimeUse {
   readonly turn: number;
   readonly conversation: number;
-  /** Since the model answered, a tool ended, a message came or a person decided. */
+  /** Seconds since the model answered, a tool ended, a message came or a person decided. */
   readonly idle: number;
 }
 
-/** The limit of time that comes first, of several at once the turn's own: a reason of `budget_exhausted`, and seconds until then. */
+/** The limit of time that comes first, the turn's own before the conversation's: its outcome reason, and seconds until then. */
 export function nextTimeLimit(
   limits: SpendingLimits,
   used: TimeUse,
@@ -108,8 +108,8 @@ export function nextTimeLimit(
 }
 
 /**
- * How many of an answer's tool calls may run, and the limit that keeps the others from it.
- * @param used with these calls
+ * How many tool calls of an answer may run, and the limit that keeps the others from running.
+ * @param used including these calls
  */
 export function runnableCalls(
   limits: SpendingLimits,
@@ -137,17 +137,17 @@ export function limitCode({ scope, counted }: Pick<LimitUse, 'scope' | 'counted'
   return scope === 'turn' ? CODES[counted] : `conversation_${CODES[counted]}`;
 }
 
-/** What a reason names that must be raised; `null`: it is of another kind, as a turn's own idle time, which begins anew. */
+/** The limit that must be raised. `null` if none: a turn's own idle time, for example, begins anew. */
 export function countedOf(reason: string): CountedOfConversation | null {
   const ofConversation = COUNTED_OF_CONVERSATION.find((counted) => reason === `conversation_${CODES[counted]}`);
   return ofConversation ?? COUNTED.find((counted) => reason === CODES[counted]) ?? null;
 }
 
 /**
- * The limits of a turn that goes on where another ended: what that one left, and what the user added. Its own counts begin
- * at 0, so the two together may use no more than the first's limits and the raise. What was configured or lowered since holds it
- * as any turn that begins; what is higher or gone since changes nothing of what is left.
- * @param ended `configured`: what was configured when it began, raises not counted
+ * The limits of a turn that resumes another: what that one left, plus the raise. Its own counts begin at 0, so both together use at most
+ * the first limits and the raise. Limits that were added or lowered since apply as to any turn. Limits that were raised or removed since
+ * do not change what is left.
+ * @param ended `configured`: limits at its beginning, without raises
  */
 export function resumedLimits(
   configured: Partial<Counts>,
@@ -165,7 +165,7 @@ export function resumedLimits(
   );
 }
 
-/** Raises of a conversation's own limits stand for all its later turns. */
+/** Raises of a conversation's own limits apply to all its later turns. */
 export function raisedLimits(
   limits: Partial<ConversationCounts>,
   raise: Partial<ConversationCounts>,
@@ -178,17 +178,17 @@ export function raisedLimits(
   );
 }
 
-/** How a turn ended that another one is to go on from. */
+/** How the turn ended that another one resumes. */
 export interface EndedSpending {
-  /** Of its outcome `budget_exhausted`; `null`: no limit ended it. */
+  /** Reason of its outcome `budget_exhausted`; `null` if no limit ended it. */
   readonly reason: string | null;
   readonly limits: Pick<SpendingLimits, 'turn' | 'conversation'>;
   readonly used: Spending;
 }
 
 /**
- * What of a raise counts for the conversation's limits, for good: what keeps the conversation from going on. Of other limits it
- * is the turn's alone, or the conversation's would never bind. A rest before a turn is the conversation's in any case.
+ * The part of a raise that applies to the conversation's limits for good: the limits that keep the conversation from going on. A raise of
+ * other limits is for one turn only, or the conversation's limits would never bind. Idle time before a turn is always the conversation's.
  */
 export function raiseOfConversation(
   { reason, limits: { conversation: limits }, used }: EndedSpending,
@@ -199,17 +199,14 @@ export function raiseOfConversation(
       const limit = limits[counted];
       const by = raise[counted];
       if (limit === undefined || by === undefined) return [];
-      // Timers and the clock of Postgres differ: what ended a turn may be less than used up.
+      // Timers and the clock of Postgres differ, so a limit that ended a turn may seem not quite used up.
       const isReached = used.conversation[counted] >= limit || reason === limitCode({ scope: 'conversation', counted });
       return isReached || counted === 'idleTime' ? [[counted, by]] : [];
     }),
   );
 }
 
-/**
- * The smallest raises without which a turn that goes on would end at once, of what is not raised by enough. A rest needs none: who
- * resumes has said that the conversation goes on.
- */
+/** The smallest raises without which a resumed turn would end at once. Idle time needs none, because a resume waives it. */
 export function missingRaises(
   { reason, limits, used }: EndedSpending,
   raise: Partial<ConversationCounts>,
@@ -228,17 +225,17 @@ export function missingRaises(
   );
 }
 
-/** In whole numbers; of dollars, cents. */
+/** Whole numbers; cents for dollars. */
 function leastAbove(counted: Counted, value: number): number {
   return counted === 'cost' ? (Math.floor(value * 100) + 1) / 100 : Math.floor(value) + 1;
 }
 
-/** Whether a raise can be a part of one. */
+/** Whether a raise may have a fraction. */
 export function isDivisible(counted: CountedOfConversation): boolean {
   return counted === 'cost' || counted === 'wallTime' || counted === 'idleTime';
 }
 
-/** What the model is told before its next step. */
+/** The note to the model before its next step. */
 export function describeLimit({ scope, counted, used, limit }: LimitUse): string {
   const whose = scope === 'turn' ? 'This turn' : 'This conversation';
   return `${LINES.limit}\n${whose} has used ${number(counted, used)} of ${amount(counted, limit)}. At the limit it ends at once, so finish what matters most, and say what is left open.`;

@@ -1,23 +1,22 @@
 const TURN_PREFIX = 'agent-turn';
 const WORK_PREFIX = 'agent-work';
 
-/** Workflows and database activities: always served quickly, so a hundred waiting model calls never keep a stop from its turn. */
+/** Workflows and database activities. The queue stays fast, so a hundred waiting model calls never delay a stop. */
 export const DEFAULT_TURN_TASK_QUEUE = TURN_PREFIX;
 
-/** Activities of the queue of work; all others are of the queue of turns. */
+/** Activities of the work queue; all others are on the turn queue. */
 export type WorkActivity = 'askHooks' | 'summarize' | 'changeBranch' | 'callModel' | 'runTool';
 
 /**
- * The queue of model calls, summaries and tools that belongs to a turn queue: `agent-turn` →
- * `agent-work`, `agent-turn-blue` → `agent-work-blue`, `mine` → `mine-work`. Derived, so a workflow
- * needs no setting for it.
+ * The queue of model calls, summaries and tools of a turn queue: `agent-turn` → `agent-work`, `agent-turn-blue` → `agent-work-blue`,
+ * `mine` → `mine-work`. It is derived, so a workflow needs no setting for it.
  */
 export function workTaskQueueFor(turnTaskQueue: string): string {
   if (!turnTaskQueue.startsWith(TURN_PREFIX)) return `${turnTaskQueue}-work`;
   return WORK_PREFIX + turnTaskQueue.slice(TURN_PREFIX.length);
 }
 
-/** Of the search attributes that Temporal shows of a run: set when it starts, changed on a change of state only; all are keywords. */
+/** Search attributes of a run, all keywords. They are set at its start and on a change of state only. */
 export const SEARCH_ATTRIBUTE_NAMES = {
   conversation: 'HoldfastConversation',
   agent: 'HoldfastAgent',
@@ -25,9 +24,9 @@ export const SEARCH_ATTRIBUTE_NAMES = {
   turnState: 'HoldfastTurnState',
 } as const;
 
-/** A namespace of Temporal, as DescribeNamespace tells it. */
+/** A namespace, as DescribeNamespace returns it. */
 export interface TemporalNamespace {
   readonly name: string;
-  /** A server that lost its data has another one under the same name. */
+  /** A server that lost its data has another id under the same name. */
   readonly id: string;
 }

@@ -1,11 +1,11 @@
-/** Names a turn and its right to write. Part of every activity argument; a write with an older epoch is refused by the database. */
+/** Names a turn and its right to write. Part of every activity argument. Postgres refuses a write with an older epoch. */
 export interface TurnReference {
   readonly conversationId: string;
   readonly turnId: string;
   readonly epoch: number;
 }
 
-/** How a turn ended. Each one leaves a conversation that the next message continues. */
+/** How a turn ended. After each outcome the next message continues the conversation. */
 export type TurnOutcome =
   | 'completed'
   | 'stopped'
@@ -13,7 +13,7 @@ export type TurnOutcome =
   | 'context_exhausted'
   | 'model_failed'
   | 'refused'
-  /** Temporal no longer knows the workflow that worked on the turn, or an activity failed in a way that no retry can mend. */
+  /** Temporal lost the turn's workflow, or an activity failed in a way that no retry can repair. */
   | 'interrupted';
 
 export type TurnState =
@@ -21,5 +21,5 @@ export type TurnState =
   | 'waiting_for_approval'
   | 'waiting_for_answer'
   | 'waiting_for_rate_limit'
-  /** None has what comes next so far. */
+  /** No worker has what comes next. */
   | 'waiting_for_worker';

@@ -1,6 +1,6 @@
 const PREFIX = 'agent-turn:';
 
-/** One workflow id per conversation: Temporal then guarantees that at most one turn of it is open. */
+/** One workflow id per conversation, so Temporal allows at most one open turn of it. */
 export function turnWorkflowId(conversationId: string): string {
   return `${PREFIX}${conversationId}`;
 }
@@ -9,7 +9,7 @@ export function conversationIdOf(workflowId: string): string {
   return workflowId.slice(PREFIX.length);
 }
 
-/** Whether a workflow is a turn, and not one of the application's own. */
+/** Whether a workflow is a turn, not one of the application's own. */
 export function isTurnWorkflowId(workflowId: string): boolean {
   return workflowId.startsWith(PREFIX);
 }
