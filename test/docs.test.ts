@@ -6,38 +6,14 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCS = join(ROOT, 'docs');
 
-/** Pages whose sentences are held to 25 words. */
-const SHORT_SENTENCES = [
-  'README.md',
-  'tutorial.md',
-  'agents.md',
-  'testing.md',
-  'deploy.md',
-  'security.md',
-  'observe.md',
-  'troubleshooting.md',
-  'responses.md',
-  'comparison.md',
-  'how-a-turn-works.md',
-  'editors.md',
-  'mcp.md',
-  'client.md',
-  'http.md',
-  'compaction.md',
-  'guarantees.md',
-  'what-can-go-wrong.md',
-  'control.md',
-  'memory.md',
-  'presets.md',
-  'providers.md',
-];
-
 const pages = [
   ...readdirSync(DOCS)
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(DOCS, name)),
-  join(ROOT, 'README.md'),
-  join(ROOT, 'CONTRIBUTING.md'),
+  ...readdirSync(ROOT)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(ROOT, name)),
+  ...['lab', 'simulator'].map((name) => join(ROOT, 'packages', name, 'README.md')),
 ];
 
 /** The page without its blocks of code. */
@@ -93,13 +69,52 @@ test.each(pages.map((page) => relative(ROOT, page)))('links, anchors and named f
   expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-test.each(SHORT_SENTENCES)(
-  'no sentence of docs/%s has more than 25 words, no cell more than 120 characters',
+test.each(pages.map((page) => relative(ROOT, page)))(
+  'no sentence of %s has more than 25 words, no cell more than 120 characters',
   (name) => {
-    const page = join(DOCS, name);
+    const page = join(ROOT, name);
     const sentences = paragraphsOf(page).flatMap(sentencesOf);
     expect(sentences.filter((sentence) => countWords(sentence) > 25)).toEqual([]);
     const cells = [...proseOf(page).matchAll(/^\|.*$/gmu)].flatMap(([row]) => row.split(/(?<!\\)\|/u));
     expect(cells.map((cell) => cell.trim()).filter((cell) => cell.length > 120)).toEqual([]);
   },
 );
+
+/** The options of each command, by its name as in `holdfast branch list`. */
+function optionsByCommand(): ReadonlyMap<string, ReadonlySet<string>> {
+  const page = readFileSync(join(DOCS, 'cli.md'), 'utf8');
+  const sections = page.matchAll(/^## holdfast (.+)\n\n```text\n([^]*?)^```/gmu);
+  return new Map(Array.from(sections, ([, name = '', help = '']) => [name, new Set(help.match(OPTION))]));
+}
+
+const OPTION = /--[a-z][a-z-]*/gu;
+const OPTIONS_OF_ALL = new Set([
+  '--json',
+  '--help',
+  '--config',
+  '--database-url',
+  '--temporal-address',
+  '--temporal-namespace',
+]);
+
+/** Calls of `holdfast` in code spans and blocks for the shell. */
+function callsIn(page: string): string[] {
+  const blocks = [...readFileSync(page, 'utf8').matchAll(/^ *```(?:sh|bash)\n([^]*?)^ *```/gmu)].map(
+    ([, text = '']) => text,
+  );
+  const ofBlocks = [...blocks.join('\n').matchAll(/npx holdfast ([^|&#\n]+)/gu)];
+  const ofSpans = [...proseOf(page).matchAll(/`(?:npx )?holdfast ([^`\n]+)`/gu)];
+  return [...ofBlocks, ...ofSpans].map(([, call = '']) => call);
+}
+
+test('every command and option that a page names exists', () => {
+  const commands = optionsByCommand();
+  const unknown = pages.flatMap(callsIn).filter((call) => {
+    const [group = '', name = ''] = call.split(' ').map((word) => /^[a-z-]*/u.exec(word)?.[0] ?? '');
+    if (group === '') return false;
+    const options = commands.get(`${group} ${name}`) ?? commands.get(group);
+    if (options === undefined) return name !== '' || ![...commands.keys()].some((each) => each.startsWith(`${group} `));
+    return (call.match(OPTION) ?? []).some((option) => !options.has(option) && !OPTIONS_OF_ALL.has(option));
+  });
+  expect(unknown).toEqual([]);
+});

@@ -59,7 +59,7 @@ async function writeTables(presets: readonly PresetFigures[]): Promise<void> {
 
 const SENT_HEAD = [
   'preset',
-  'passes',
+  'compactions',
   'highest fill',
   'overflows',
   'orphans',

@@ -10,10 +10,7 @@ import type { ConnectionFlags, JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import type { Output } from './output.ts';
 
-export const CONVERSATION = argument(
-  '<conversation>',
-  'id, its beginning or end if only one has it, or `last` for the one that was active last',
-);
+export const CONVERSATION = argument('<conversation>', 'id, its beginning or end, or `last`');
 
 export function argument<Value>(
   flags: string,

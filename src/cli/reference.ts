@@ -60,28 +60,32 @@ export async function cliReference(): Promise<string> {
       },
     });
     command.outputHelp();
-    // The exit codes are the same everywhere and stand on top of the page, except where a command has its own.
-    const own = help.replace(`\n\nExit codes:\n${describeExitCodes()}`, '').trim();
+    const own = withoutShared(help);
     const path = command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`;
     return `## holdfast ${path}\n\n\`\`\`text\n${own}\n\`\`\``;
   });
   return `# The command line
 
-\`npx holdfast <command>\`. Every command has \`--help\` and \`--json\`. A conversation is named by its id, by the beginning or
-end of it if only one conversation has it, or by \`last\`, the one that was active last. Servers are found in this order:
-flags, environment, \`holdfast.yaml\`, the local stack that \`npx holdfast dev\` keeps in \`.holdfast/\`. File and folder are looked for
-here, then in the folders above; \`--config <file>\` names another file with every command. A command that needs no agent, such as
-\`stop\` or \`list\`, also works beside a \`holdfast.yaml\` with mistakes.
+\`npx holdfast <command>\` starts, steers and inspects turns. Every command has \`--help\` and \`--json\`.
 
-On a terminal \`chat\`, \`start\` and \`watch\` are a screen that follows the turn: Esc stops it, \`y\` and \`n\` decide on a call that waits
-for approval. In a pipe they print plain lines, one per tool call, and
-answers when they are complete. \`NO_COLOR\` switches colours off, \`TERM=dumb\` and \`--plain\` also the repainting.
-Ctrl-C leaves, the turn goes on. Ctrl-C and SIGTERM end every command within a second, also when a server is silent; \`dev\`, \`worker\`
-and \`simulator\` stop in order, with exit code 0.
-Characters that a terminal hides or obeys are written out (\`\\u{202e}\`), in JSON as its escapes; emoji and letters of every script stay.
+\`\`\`sh
+npx holdfast start "Read package.json and say what is in it"
+npx holdfast show last
+\`\`\`
 
-An error is two lines on standard error, what happened and what to do, or with \`--json\` one object on standard output:
-\`{"error": {"code": …, "message": …, "next": …}}\`.
+- **A conversation** is named by its id, by the beginning or end of it, or by \`last\`: the one that was active last.
+- **Servers** are found in this order: flags, environment, \`holdfast.yaml\`, the local stack that \`npx holdfast dev\` keeps in \`.holdfast/\`.
+- **Options of servers**: \`--database-url <url>\`, \`--temporal-address <host:port>\` and \`--temporal-namespace <name>\`.
+- **\`holdfast.yaml\` and \`.holdfast/\`** are looked for here, then in the folders above. \`--config <file>\` names another file. A command that needs no
+  agent, such as \`stop\` or \`list\`, works beside a file with mistakes.
+- **On a terminal**, \`chat\`, \`start\` and \`watch\` are a screen that follows the turn. Esc stops the turn; \`y\` and \`n\` decide on a waiting call.
+- **In a pipe** they print plain lines: one per tool call, and answers when they are complete.
+- **Colours**: \`NO_COLOR\` turns them off. \`TERM=dumb\` and \`--plain\` turn off repainting too.
+- **Ctrl-C** leaves, and the turn goes on. Ctrl-C and SIGTERM end every command within a second. \`dev\`, \`worker\` and \`simulator\` first end their
+  work, with exit code 0.
+- **Control characters** are written out (\`\\u{202e}\`). Emoji and letters of every script stay.
+- **An error** is two lines on standard error: what happened and what to do. With \`--json\` it is one object on standard output:
+  \`{"error": {"code": …, "message": …, "next": …}}\`.
 
 ## Exit codes
 
@@ -91,6 +95,17 @@ ${describeExitCodes()}
 
 ${sections.join('\n\n')}
 `;
+}
+
+/** Without what is the same for every command and explained on top of the page. */
+function withoutShared(help: string): string {
+  return help
+    .replace(`\n\nExit codes:\n${describeExitCodes()}`, '')
+    .replace(/^Servers:\n(?: .*\n)+/mu, 'Options of servers: see above.\n')
+    .replaceAll(/^ +(?:-h, --help +show this help|--json +print JSON instead of text)\n/gmu, '')
+    .replace(/^Options:\n(?=\n|$)/mu, '')
+    .replaceAll(/\n{3,}/gu, '\n\n')
+    .trim();
 }
 
 /** `docs/errors.md`: every code of the client, with what to do. */

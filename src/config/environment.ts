@@ -51,7 +51,7 @@ export const ENVIRONMENT_VARIABLES: readonly EnvironmentVariable[] = [
   ),
   variable(
     'DATABASE_LISTEN_URL',
-    'The same database without a pooler in between, for notifications; see docs/connections.md. Counts beside `DATABASE_URL`.',
+    'Direct address of the same database, for notifications, if `DATABASE_URL` names a pooler; see docs/connections.md.',
     '`DATABASE_URL`',
     {
       pattern: /^postgres(ql)?:\/\/\S*$/,
@@ -81,14 +81,10 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
   variable('TEMPORAL_API_KEY', 'Key for Temporal Cloud.', 'none'),
   variable(
     'TEMPORAL_PROFILE',
-    'Profile of `temporal.toml`; it and the `TEMPORAL_TLS_*` and `TEMPORAL_CODEC_*` variables: docs/connections.md.',
+    'Profile of `temporal.toml`; see docs/connections.md, also for `TEMPORAL_TLS_*` and `TEMPORAL_CODEC_*`.',
     '`default`, where `TEMPORAL_CONFIG_FILE` is set',
   ),
-  variable(
-    'TEMPORAL_CONFIG_FILE',
-    "Path of `temporal.toml`, as Temporal's own tools read it.",
-    "the user's, for a profile",
-  ),
+  variable('TEMPORAL_CONFIG_FILE', 'Path of `temporal.toml`.', "the user's, for a profile"),
   variable(
     'HOLDFAST_CONFIG',
     'Path of the configuration file, as `--config` names it.',
@@ -101,38 +97,34 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
   ),
   variable(
     'HOLDFAST_TASK_QUEUE',
-    'Task queue of turns; the queue of model calls and tools follows from it.',
+    'Task queue of turns. The queue of model calls and tools gets its name from it.',
     '`agent-turn`',
   ),
   variable(
     'HOLDFAST_DEPLOYMENT',
-    'Name of the Temporal worker deployment that the worker belongs to; see docs/versions.md.',
+    'Temporal worker deployment of the worker; see docs/versions.md.',
     'workers are not versioned',
   ),
   variable('HOLDFAST_BUILD_ID', 'Build of the worker within its deployment.', 'none'),
   variable(
     'HOLDFAST_VERSIONING',
-    'Whether a turn under way stays on its build (`pinned`) or goes on with the current one (`auto-upgrade`).',
+    'Whether an open turn stays on its build (`pinned`) or moves to the current one (`auto-upgrade`).',
     '`pinned`',
   ),
   variable(
     'HOLDFAST_HEALTH_FILE',
-    'File that a worker writes every five seconds while it runs: a health check looks at its age.',
+    'File that a running worker writes every five seconds, for a health check that looks at its age.',
     'none',
   ),
-  variable(
-    'HOLDFAST_HEALTH_PORT',
-    'Port at which a worker answers `/healthz` while it lives and `/readyz` while it serves turns, for the probes of an orchestrator.',
-    'none',
-  ),
-  variable('HOLDFAST_LOG_LEVEL', 'Least severe log lines of a worker: `debug`, `info`, `warn`, `error`.', '`info`'),
+  variable('HOLDFAST_HEALTH_PORT', "Port of a worker's `/healthz` (it lives) and `/readyz` (it serves turns).", 'none'),
+  variable('HOLDFAST_LOG_LEVEL', 'Lowest level that a worker logs: `debug`, `info`, `warn`, `error`.', '`info`'),
   variable(
     'HOLDFAST_RUN',
-    '`dist` runs the compiled program in a clone too, which starts in half the time.',
+    '`dist` runs the compiled program in a clone too. It starts in half the time.',
     'the source',
   ),
   variable('HOLDFAST_DEBUG', '`1` shows the stack of an unexpected error.', 'off'),
-  variable('HOLDFAST_CRASH_ORDERS', 'File that may name such points while a worker runs.', 'none'),
+  variable('HOLDFAST_CRASH_ORDERS', 'File that names crash points while a worker runs, for tests of recovery.', 'none'),
   variable('HOLDFAST_CRASH_POINTS', 'Points at which a worker kills itself, for tests of recovery.', 'none'),
   variable(
     'HOLDFAST_TEMPORAL_CLI',

@@ -8,17 +8,17 @@ const LONGEST_TIMEOUT_SECONDS = 86_400;
 const mcpServer = z.strictObject({
   command: z.string().min(1).optional().meta({
     description:
-      'Program that is started once per worker and spoken to over its standard input and output. Refused in a file that others than root and the user of the worker own or may write.',
+      'Program that each worker starts and talks to over standard input and output. Refused if a user other than root and the user of the worker owns or may write `holdfast.yaml`.',
     defaultText: 'required without `url`',
   }),
   args: z.array(z.string()).optional().meta({ description: 'Arguments of the program.', defaultText: 'none' }),
   env: z.record(z.string().min(1), z.string()).optional().meta({
-    description: 'Variables of the program that are no secrets.',
+    description: 'Variables of the program, no secrets.',
     defaultText: 'none',
   }),
   variables: z.array(variableName).optional().meta({
     description:
-      "Names of variables of the worker's environment that the program gets, such as one with its key; otherwise it gets what commands get. Their values are masked like keys.",
+      "Variables of the worker's environment that are passed on to the program, such as its key. Their values are masked like keys. Beyond them it gets what `run_command` gets.",
     defaultText: 'none',
   }),
   url: z
@@ -30,7 +30,7 @@ const mcpServer = z.strictObject({
       defaultText: 'required without `command`',
     }),
   headers: z.record(z.string().min(1), z.string()).optional().meta({
-    description: 'Headers of each request that are no secrets. A key goes into `authorization: Bearer …`.',
+    description: 'Headers of each request, no secrets. A key is sent as `authorization: Bearer …`.',
     defaultText: 'none',
   }),
   ...keyOptions,
@@ -54,7 +54,7 @@ export const mcpServersOption = z
     mcpServer,
   )
   .optional()
-  .meta({ description: 'MCP servers by name; agents use those that they name under `mcp`.' });
+  .meta({ description: 'MCP servers by name. An agent uses those that it names under `mcp`.' });
 
 export type McpServersOptions = NonNullable<z.output<typeof mcpServersOption>>;
 export type McpServersInput = NonNullable<z.input<typeof mcpServersOption>>;

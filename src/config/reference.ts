@@ -19,6 +19,8 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   models: '<provider/model>',
 };
 
+const OPTIONS_OF_A_HEADING = 8;
+
 export const EXAMPLE = `# holdfast.yaml
 defaultModel: anthropic/claude-opus-5-5
 
@@ -49,67 +51,78 @@ models:
     prices: { input: 0, output: 0 }
 `;
 
+const INTRODUCTION = `# Configuration
+
+<!-- Generated from src/config/options/options.ts: npx vitest run test/config/reference.test.ts -u writes this page. -->
+
+Holdfast reads \`holdfast.yaml\` from the working directory or the nearest folder above that has one. Environment variables win over it.
+
+\`\`\`yaml
+${EXAMPLE.trimEnd()}
+\`\`\`
+
+- \`HOLDFAST_CONFIG\` or \`--config\` names another file. A found file of another user is ignored with a warning, unless it is named.
+- Relative paths in the file begin at its folder.
+- Without a file there is one agent, \`default\`. It works on the working directory with all built-in tools but \`run_command\`.
+- Keys come from the environment, a file or a command, never from this file. Holdfast does not store or print them.
+- The file is checked at start. \`npx holdfast config check\` names each mistake with file, line and what is accepted.
+- Agents can share options by YAML anchors and merge keys (\`<<: *other\`).
+
+File tools never touch \`.holdfast\`, \`holdfast.yaml\`, files with keys, and the hooks and configuration of git. They change nothing in \`.git\`. They
+can change everything else in the workspace, such as scripts that you run later. Give agents a folder of their own if that matters.
+
+## Values
+
+An _amount_ is a number of tokens. An amount replaces the whole amount of the preset. Numbers that contradict each other are refused.
+
+- \`{ tokens: 30000 }\`: so many tokens.
+- \`{ fraction: 0.5 }\`: a part of the input budget, which is the window less the output reserve. With \`of: window\`, a part of the window.
+- Both: the smaller one counts.
+
+A _prompt_ is \`{ text, name, version }\`. Name and version are stored with each summary (default: \`own\` and 1).
+`;
+
 /** The text of `docs/configuration.md`: every option with type, meaning, unit and default, made from the schema. */
 export function configurationReference(): string {
   const schema: unknown = z.toJSONSchema(configurationOptions, { io: 'input' });
-  const groups = topLevel(schema).map(([name, rows]) => [`## ${name}`, '', optionTable(rows), ''].join('\n'));
   return [
-    '# Configuration',
-    '',
-    '<!-- Generated from src/config/options/options.ts: npm run check fails when the two differ. -->',
-    '',
-    'Holdfast reads `holdfast.yaml` in the working directory or the nearest folder above that has one, and the environment,',
-    'which wins. `HOLDFAST_CONFIG` or `--config` names another file. A file above that belongs to another user is passed over with',
-    'a warning, unless it is named.',
-    'Relative paths in the file begin at its folder. Without file and environment, there is one agent, `default`, that works on the files of the working directory with all built-in tools but',
-    '`run_command`. Keys come from the environment, a file or a command, never from here; they are not stored or printed.',
-    '',
-    'The file is checked at start. A wrong option is named with file, line, what is wrong and what is accepted. Agents that differ in',
-    'little can share options by YAML anchors and merge keys (`<<: *other`).',
-    '',
-    'In a workspace, file tools keep away from `.holdfast`, `holdfast.yaml`, files with keys, and the hooks and configuration of git;',
-    'nothing in `.git` is changed, nor in the folder that `core.hooksPath` names. Whatever else a person or a program runs from there',
-    '(scripts of a package, the code of a worker) an',
-    'agent can change: give agents a folder of their own where that matters.',
-    '',
-    '```yaml',
-    EXAMPLE.trimEnd(),
-    '```',
-    '',
-    'An _amount_ is a number of tokens: `{ tokens: 30000 }`, taken as it is; `{ fraction: 0.5 }`, a part of the input',
-    'budget (the window less the output reserve) or, with `of: window`, of the whole window; or both, and the smaller',
-    'counts. An amount that is given replaces the whole amount of the preset. Numbers that contradict each other are refused.',
-    '',
-    'A _prompt_ is `{ text, name, version }`; `name` and `version` are stored with each summary (default: `own` and 1).',
-    '',
-    ...groups,
-    '## Environment',
-    '',
-    variableTable(ENVIRONMENT_VARIABLES),
-    '',
-    'Processes and set-up read these:',
-    '',
-    variableTable(PROCESS_VARIABLES),
-    '',
+    INTRODUCTION,
+    ...topLevel(schema).map(([name, rows]) => `## ${name}\n\n${optionList(rows)}\n`),
+    `## Environment\n\n${variableList(ENVIRONMENT_VARIABLES)}\n`,
+    `Processes and set-up read these:\n\n${variableList(PROCESS_VARIABLES)}\n`,
   ].join('\n');
 }
 
-function variableTable(variables: typeof PROCESS_VARIABLES): string {
-  const rows = variables.map(({ name, meaning, defaultText }) => [`\`${name}\``, meaning, defaultText]);
-  return table(['variable', 'meaning', 'default'], rows);
+function variableList(variables: typeof PROCESS_VARIABLES): string {
+  return variables
+    .map(({ name, meaning, defaultText }) => `- \`${name}\`: ${meaning}${defaultSentence(defaultText)}`)
+    .join('\n');
 }
 
-function optionTable(rows: readonly OptionRow[]): string {
-  const cells = rows.map(({ path, type, meaning, defaultText }) => [`\`${path}\``, type, meaning, defaultText]);
-  return table(['option', 'type', 'meaning', 'default'], cells);
+/** Options with a heading of their own come last, so that nothing else stands below it. */
+function optionList(rows: readonly OptionRow[]): string {
+  const large = rows.filter(
+    ({ path }) => path.split('.').length === 3 && below(rows, path).length >= OPTIONS_OF_A_HEADING,
+  );
+  const others = rows.filter(({ path }) => !large.some((one) => path === one.path || path.startsWith(`${one.path}.`)));
+  const sections = large.map(
+    (one) => `### ${one.path.replaceAll(/<[^>]+>\./gu, '')}\n\n${items([one, ...below(rows, one.path)])}`,
+  );
+  return [items(others), ...sections].join('\n\n');
 }
 
-/** Aligned as the formatter aligns it, so that formatting the file changes nothing. */
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((_, column) => Math.max(3, ...[header, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
-  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+function below(rows: readonly OptionRow[], path: string): readonly OptionRow[] {
+  return rows.filter((row) => row.path.startsWith(`${path}.`));
+}
+
+function items(rows: readonly OptionRow[]): string {
+  return rows
+    .map(({ path, type, meaning, defaultText }) => `- \`${path}\`: ${type}. ${meaning}${defaultSentence(defaultText)}`)
+    .join('\n');
+}
+
+function defaultSentence(text: string): string {
+  return text === '' ? '' : ` Default: ${text}.`;
 }
 
 function topLevel(schema: unknown): (readonly [string, OptionRow[]])[] {
@@ -123,13 +136,13 @@ function rowsOf(path: string, option: unknown, names: readonly string[]): Option
   const named = field(option, 'additionalProperties');
   if (isGivenWhole(option)) return [own];
   const inner = variants(option).find((one) => propertiesOf(one).length > 0) ?? option;
-  const below = propertiesOf(inner).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, [...names, name]));
-  if (typeof named !== 'object' || named === null) return [own, ...below];
+  const children = propertiesOf(inner).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, [...names, name]));
+  if (typeof named !== 'object' || named === null) return [own, ...children];
   const placeholder = PLACEHOLDERS[names.at(-1) ?? ''] ?? '<name>';
-  const children = propertiesOf(named).flatMap(([name, child]) =>
+  const ofEach = propertiesOf(named).flatMap(([name, child]) =>
     rowsOf(`${path}.${placeholder}.${name}`, child, [...names, name]),
   );
-  return [own, ...children];
+  return [own, ...children, ...ofEach];
 }
 
 function rowOf(path: string, option: unknown): OptionRow {
@@ -156,9 +169,12 @@ function presetDefault(path: string): string {
         : field(node, name),
     PRESETS['default'],
   );
-  if (value === null) return "the preset's";
-  const isPlain = ['string', 'number', 'boolean'].includes(typeof value) || isAmountValue(value) || isListOfText(value);
-  return isPlain ? `the preset's; \`default\` has \`${inYaml(value)}\`` : '';
+  const isPlain =
+    value === null ||
+    ['string', 'number', 'boolean'].includes(typeof value) ||
+    isAmountValue(value) ||
+    isListOfText(value);
+  return isPlain ? `\`${inYaml(value)}\`` : '';
 }
 
 function isListOfText(value: unknown): boolean {

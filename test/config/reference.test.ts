@@ -9,13 +9,10 @@ test('docs/configuration.md is what the schema says', async () => {
 });
 
 test('every option has a meaning, every number a unit', () => {
-  const rows = configurationReference()
-    .split('\n')
-    .filter((line) => /^\| `[a-z]/.test(line))
-    .map((line) => line.split(' | ').map((cell) => cell.trim()));
-  expect(rows.length).toBeGreaterThan(60);
-  for (const [option, type = '', meaning = ''] of rows) {
-    expect(meaning.trim(), option).not.toBe('');
+  const options = [...configurationReference().matchAll(/^- `([a-z][^`]*)`: (.+?)\. (.*)$/gmu)];
+  expect(options.length).toBeGreaterThan(60);
+  for (const [, option, type = '', meaning] of options) {
+    expect(meaning, option).not.toMatch(/^(?:Default: .*)?$/u);
     if (type.startsWith('number') || type.startsWith('whole number')) expect(type, option).toMatch(/, [a-z0-9]/);
   }
 });

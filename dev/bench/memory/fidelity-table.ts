@@ -43,7 +43,7 @@ export const FIDELITY_SHARES: readonly FidelityShare[] = [
 
 /** One row for each preset and number of compactions. */
 export function fidelityTable(figures: readonly FidelityFigures[]): string {
-  const head = ['preset', 'passes', 'planted', 'changed', ...FIDELITY_SHARES.map(({ name }) => name)];
+  const head = ['preset', 'compactions', 'planted', 'changed', ...FIDELITY_SHARES.map(({ name }) => name)];
   return pageTable(
     head,
     figures.map((each) => [

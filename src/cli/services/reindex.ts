@@ -17,7 +17,7 @@ const reindex = readerCommand<ConnectionFlags, [conversation: string | undefined
   description:
     'Builds the index that `holdfast recall` and the recall tools search anew, of one conversation or of all. Needed only when the index was damaged or Postgres came with other dictionaries: what is new is indexed by itself. Ctrl-C stops it; what it had begun is finished by the upkeep of a worker or by the next search.',
   examples: ['npx holdfast db reindex', 'npx holdfast db reindex last'],
-  arguments: [argument('[conversation]', 'id, its beginning or end if only one has it, or `last`; default: all')],
+  arguments: [argument('[conversation]', 'id, its beginning or end, or `last`; default: all')],
   async run({ client, output }, { json = false }, reference) {
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
     const done = { conversations: 0, passages: 0 };

@@ -15,7 +15,7 @@ const NAMES_OF_MEDIA: ReadonlySet<string> = new Set(['.png', '.jpg', '.jpeg', '.
 
 /** Names files, separated by commas, and may be repeated. */
 export function attachOption(what: string): Option {
-  return option('--attach <files>', `${what}, separated by commas`, collectFiles, []);
+  return option('--attach <files>', `${what}, separated by commas`, collectFiles).default([], 'none');
 }
 
 function collectFiles(text: string, earlier: readonly string[] = []): readonly string[] {

@@ -10,7 +10,7 @@ export const outputOption = z
   .refine(isFormOfObject, 'must be the JSON Schema of an object')
   .meta({
     description:
-      'JSON Schema of an object: the form of the final answer. The vendor keeps to it where it can, else the form is offered to the model as a tool. An answer that does not fit is asked for once more.',
+      'Form of the final answer: the JSON Schema of an object. A vendor that cannot enforce it gets it as a tool. An answer that does not fit is asked for once more.',
     defaultText: 'free text',
   });
 
@@ -26,18 +26,18 @@ function isFormOfObject(schema: Readonly<Record<string, unknown>>): boolean {
 export const requestOptions = z.strictObject({
   reasoningEffort: z.enum(REASONING_EFFORTS).optional().meta({
     description:
-      'How hard the model thinks before it answers. Which efforts a model knows is told by its vendor; with an Anthropic model, it decides itself how much to think, and `none` switches thinking off.',
+      'How hard the model thinks before it answers. The vendor says which efforts a model knows. `none` turns thinking off.',
     defaultText: "the vendor's",
   }),
   thinkingBudget: positive.min(1_024).optional().meta({
     description:
-      'Longest thinking, for Anthropic models that take a budget; lowered where answer and thinking would not fit the maximum output.',
+      'Longest thinking, for Anthropic models that take a budget. It is lowered if answer and thinking would not fit the maximum output.',
     unit: 'tokens',
     defaultText: 'no thinking, unless an effort is set',
   }),
   temperature: z.number().min(0).max(2).optional().meta({
     description:
-      'How freely the model chooses its words; not with a thinking budget, and refused by most models that reason.',
+      'How freely the model chooses its words. It cannot be used with a thinking budget. Most models that reason refuse it.',
     unit: 'from 0 to 2',
     defaultText: "the vendor's",
   }),
@@ -47,22 +47,22 @@ export const requestOptions = z.strictObject({
   }),
   serviceTier: z.enum(SERVICE_TIERS).optional().meta({
     description:
-      "How the call is served and billed, in the vendor's words: `auto` or `standard_only` with Anthropic; `auto`, `default`, `flex`, `scale` or `priority` with OpenAI.",
+      'How the vendor serves and bills the call. Anthropic takes `auto` and `standard_only`, OpenAI `auto`, `default`, `flex`, `scale` and `priority`.',
     defaultText: "the vendor's",
   }),
   citations: z.boolean().optional().meta({
     description:
-      'Whether Anthropic names the pages and words of PDFs that an answer rests on; they are kept with the answer, in `citations` of its text.',
+      'Whether Anthropic names the pages and words of PDFs behind an answer. They are stored in `citations` of its text.',
     defaultText: '`false`',
   }),
   maximumOutput: positive.optional().meta({
-    description: 'Longest answer, thinking included, where it should be less than the model can write.',
+    description: 'Longest answer, thinking included.',
     unit: 'tokens',
     defaultText: "the model's",
   }),
   cacheLifetime: z.enum(['5m', '1h']).optional().meta({
     description:
-      'How long Anthropic keeps what it cached of the prompt. `1h` costs more to write and pays where the user answers after more than five minutes.',
+      'How long Anthropic caches the prompt. `1h` costs more to write, and pays if users answer after more than five minutes.',
     defaultText: '`5m`',
   }),
 });
@@ -71,7 +71,7 @@ export const requestOptions = z.strictObject({
 export const hostingOptions = {
   hosting: z.enum(['azure', 'bedrock', 'vertex']).optional().meta({
     description:
-      'The cloud that serves the models: OpenAI models on Azure (`chat` or `responses`), Claude on Amazon Bedrock or Google Vertex AI (`anthropic`, with the package `@anthropic-ai/bedrock-sdk` or `@anthropic-ai/vertex-sdk` installed and the credentials where the cloud looks for them).',
+      'The cloud that serves the models: OpenAI models on Azure, or Claude on Amazon Bedrock or Google Vertex AI. Claude needs the package `@anthropic-ai/bedrock-sdk` or `@anthropic-ai/vertex-sdk`, and the credentials of the cloud.',
     defaultText: 'none: the vendor itself, or any compatible server',
   }),
   apiVersion: z
@@ -95,10 +95,10 @@ export const timeoutOptions = {
   idleTimeoutSeconds: positive.max(300).optional().meta({
     description: 'Longest silence of the server within one call, before the first byte and between two.',
     unit: 'seconds',
-    defaultText: '60; 300 with `responses`, where nothing is sent while a model reasons',
+    defaultText: '60, but 300 with `responses`, which sends nothing while a model reasons',
   }),
   totalTimeoutSeconds: positive.max(2_000).optional().meta({
-    description: 'Longest duration of one call; at most 2,000, because the activity that makes it has 35 minutes.',
+    description: 'Longest duration of one call, at most 2,000.',
     unit: 'seconds',
     defaultText: '1,800',
   }),

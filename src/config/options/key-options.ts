@@ -14,17 +14,16 @@ export const variableName = z
 /** Where a provider's key comes from. */
 export const keyOptions = {
   apiKeyVariable: variableName.optional().meta({
-    description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
-    defaultText: 'the server wants no key',
+    description: 'Name of the environment variable that holds the key.',
+    defaultText: 'none',
   }),
   apiKeyFile: z.string().min(1).optional().meta({
-    description:
-      'File that holds the key, beginning at the folder of `holdfast.yaml`. Read again in use, so that a key is changed without a restart.',
+    description: 'File that holds the key. A changed key needs no restart.',
     defaultText: 'none',
   }),
   apiKeyCommand: z.string().min(1).optional().meta({
     description:
-      'Command for `/bin/sh` that prints the key, like `pass show model-key`. Run again in use, so that a key is changed without a restart; it has 30 seconds. Refused in a file that others than root and the user of the worker own or may write.',
+      'Command for `/bin/sh` that prints the key within 30 seconds, like `pass show model-key`. A changed key needs no restart. Refused if a user other than root and the user of the worker owns or may write `holdfast.yaml`.',
     defaultText: 'none',
   }),
   apiKeyRefreshSeconds: z
@@ -34,7 +33,7 @@ export const keyOptions = {
     .optional()
     .meta({
       description:
-        'Age at which the key of `apiKeyFile` or `apiKeyCommand` is read again. It is also read when the server refuses it.',
+        'How long a key of `apiKeyFile` or `apiKeyCommand` is used before it is read again. A refused key is read again at once.',
       unit: 'seconds',
       defaultText: `${KEY_REFRESH_MILLISECONDS / MILLISECONDS}`,
     }),

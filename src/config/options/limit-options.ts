@@ -8,7 +8,7 @@ const positive = z.number().int().positive();
 const amounts = {
   toolCalls: positive.optional().meta({ description: 'Tool calls.', unit: 'tool calls', defaultText: 'no limit' }),
   inputTokens: positive.optional().meta({
-    description: 'Input tokens of all model calls, cached ones, summaries and calls paid twice included.',
+    description: 'Input tokens of all model calls, with cached tokens, summaries and repeated calls.',
     unit: 'tokens',
     defaultText: 'no limit',
   }),
@@ -32,31 +32,33 @@ export const providerLimits = z
     }),
     tokensPerMinute: positive.optional().meta({
       description:
-        'Input tokens of the calls that begin within a minute, over all workers: estimated, and as reported once a call is over.',
+        'Input tokens of all calls that begin within a minute, over all workers. They are estimated first, and corrected when the provider reports them.',
       unit: 'tokens',
       defaultText: 'no limit',
     }),
   })
   .optional()
-  .meta({ description: 'What is asked of the provider at once with one key. Places go to conversations in turn.' });
+  .meta({
+    description: 'What all calls with one key may ask of the provider. Conversations get their permits in turn.',
+  });
 
 /** `agents.<name>.limits`. */
 export const turnLimits = z
   .strictObject({
     steps: positive.optional().meta({
-      description: 'Model calls of one turn; over it, the turn ends as `budget_exhausted`.',
+      description: 'Model calls.',
       unit: 'model calls',
       defaultText: `${DEFAULT_AGENT.limits.steps}`,
     }),
     ...amounts,
     wallTime: positive.optional().meta({
-      description: 'Time from the beginning of the turn, waits for people not counted; what runs then is ended.',
+      description: 'Time since the turn began, without waits for people. Running work is ended.',
       unit: 'seconds',
       defaultText: 'no limit',
     }),
     idleTime: positive.optional().meta({
       description:
-        'Time without an answer of the model or the end of a tool, waits for people not counted; what runs then is ended.',
+        'Time without an answer of the model or a result of a tool, without waits for people. Running work is ended.',
       unit: 'seconds',
       defaultText: 'no limit',
     }),
@@ -66,7 +68,7 @@ export const turnLimits = z
       .max(1)
       .optional()
       .meta({
-        description: 'Part of a limit from which on a note tells the model what is used, once a turn and limit.',
+        description: 'Part of a limit at which a note tells the model what it has used. One note a turn and limit.',
         unit: '0 to 1',
         defaultText: `${DEFAULT_NOTE_AT}`,
       }),
@@ -74,37 +76,36 @@ export const turnLimits = z
       .strictObject({
         steps: positive
           .optional()
-          .meta({ description: 'Model calls that were answered.', unit: 'model calls', defaultText: 'no limit' }),
+          .meta({ description: 'Answered model calls.', unit: 'model calls', defaultText: 'no limit' }),
         ...amounts,
         wallTime: positive.optional().meta({
-          description: 'Time that its turns were open together, waits for people not counted; what runs then is ended.',
+          description: 'Time that all its turns were open, without waits for people. Running work is ended.',
           unit: 'seconds',
           defaultText: 'no limit',
         }),
         idleTime: positive.optional().meta({
-          description:
-            'Time without an answer of the model before a turn: what rested for longer is not continued unless somebody says so.',
+          description: 'Longest rest between two turns. After a longer rest only `holdfast resume` goes on.',
           unit: 'seconds',
           defaultText: 'no limit',
         }),
       })
       .optional()
-      .meta({ description: 'Hard limits of all turns of a conversation together.' }),
+      .meta({ description: 'Hard limits of all turns of a conversation.' }),
     repeatedCalls: positive.optional().meta({
       description:
-        'Times that one tool call may have the same result while no call has a new one; then the turn ends as `budget_exhausted`. Raise it for an agent that waits by asking again.',
+        'Times that a tool call may bring the same result while no call brings a new one. Raise it for an agent that polls.',
       unit: 'tool calls',
       defaultText: `${DEFAULT_AGENT.limits.repeatedCalls}`,
     }),
     compactionsWithoutProgress: positive.optional().meta({
       description:
-        'Compactions in a row between which no tool call had a new result; then the turn ends as `budget_exhausted`: what the task needs at once does not fit the window. One between which the agent only looked things up with the recall tools counts half.',
+        'Compactions in a row without a new tool result between them. More of them mean that the task does not fit the window. If the agent only used the recall tools in between, a compaction counts half.',
       unit: 'compactions',
       defaultText: `${DEFAULT_AGENT.limits.compactionsWithoutProgress}`,
     }),
     continuations: positive.optional().meta({
       description:
-        'Answers in a row that are cut at the maximum output and continued automatically, with no new tool result between them.',
+        'Answers in a row that are cut at the maximum output and continued, without a new tool result between them. After the last one the turn ends as `completed` with the reason `answer_cut`.',
       unit: 'answers',
       defaultText: `${DEFAULT_AGENT.limits.continuations}`,
     }),
@@ -112,5 +113,5 @@ export const turnLimits = z
   .optional()
   .meta({
     description:
-      'Hard limits of one turn: at one it ends as `budget_exhausted`, and `holdfast resume` with a raise of it goes on.',
+      'Hard limits of one turn. At a limit the turn ends as `budget_exhausted`. `holdfast resume` raises the limit and goes on.',
   });

@@ -8,20 +8,19 @@ const prefix = z.string().max(200).optional();
 export const embeddingOptions = z.strictObject({
   model: modelName.meta({
     description:
-      "As `provider/model`, of a provider whose protocol is `chat` or `responses`: it is asked at `/embeddings` beside the provider's other addresses.",
+      'The model, as `provider/model`. Its provider must speak `chat` or `responses` and serve `/embeddings`.',
   }),
   dimensions: z.number().int().min(1).max(2_000).meta({
     unit: 'numbers',
-    description:
-      'Numbers of a vector of this model. `holdfast db migrate --embeddings <dimensions>` makes their table; vectors of another model stand beside them.',
+    description: 'Length of a vector of this model. `holdfast db migrate --embeddings <dimensions>` makes the table.',
   }),
   passagePrefix: prefix.meta({
     description:
-      'What the model was trained to have before a text that is found, as `passage: `. A change makes all vectors anew.',
+      'Text that the model expects before a passage, like `passage: `. After a change all vectors are made anew.',
     defaultText: 'nothing',
   }),
   queryPrefix: prefix.meta({
-    description: 'What the model was trained to have before a query, as `query: `.',
+    description: 'Text that the model expects before a query, like `query: `.',
     defaultText: 'nothing',
   }),
 });

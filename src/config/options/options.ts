@@ -63,7 +63,7 @@ const modelOptions = z.strictObject({
 const providerOptions = z.strictObject({
   protocol: z.enum(['anthropic', 'chat', 'responses']).optional().meta({
     description:
-      'How the server is spoken to: Anthropic Messages, OpenAI Chat Completions (all compatible servers), or OpenAI Responses.',
+      'Protocol of the server: Anthropic Messages, OpenAI Chat Completions (all compatible servers) or OpenAI Responses.',
     defaultText: 'required for a provider of your own',
   }),
   baseUrl: z
@@ -81,43 +81,43 @@ const providerOptions = z.strictObject({
 });
 
 export const agentOptions = z.strictObject({
-  model: modelName.optional().meta({ description: 'As `provider/model`.', defaultText: '`defaultModel`' }),
+  model: modelName.optional().meta({ description: 'The model, as `provider/model`.', defaultText: '`defaultModel`' }),
   fallbacks: z.array(modelName).min(1).max(8).optional().meta({
     description:
-      "Models that take over one after another, as `provider/model`: when the model before refused a call for good, failed every try, or would keep the turn waiting for more than five minutes. The turn goes on with the next one, compacted to its window where that is smaller; the next turn begins with the agent's own again.",
+      "Models that take over in this order, as `provider/model`. The next one takes over if a model refuses for good, fails every try, or makes the turn wait for over five minutes. Its smaller window may cause a compaction. The next turn begins with the agent's own model.",
     defaultText: 'none: the turn ends as `model_failed`',
   }),
   instructions: z.string().min(1).optional().meta({
-    description: 'What the agent is and how it works: the beginning of the system prompt.',
+    description: 'What the agent is and how it works. They begin the system prompt.',
     defaultText: 'a general assistant that works in the workspace',
   }),
   rules: z
     .array(z.string().min(1))
     .optional()
-    .meta({ description: 'Rules that stand verbatim in every request, whatever is compacted.', defaultText: 'none' }),
+    .meta({ description: 'Rules that are in every request word for word.', defaultText: 'none' }),
   skills: z
     .record(z.string().min(1), z.string().min(1))
     .optional()
-    .meta({ description: 'Instructions for kinds of work, by name; part of every request.', defaultText: 'none' }),
+    .meta({ description: 'Instructions for kinds of work, by name. They are in every request.', defaultText: 'none' }),
   variables: z.record(z.string().min(1), z.string()).optional().meta({
-    description: 'Values that the agent may need, by name; shown by presets whose system prompt has named blocks.',
+    description: 'Values that the agent may need, by name. Only presets with `namedBlocks` show them.',
     defaultText: 'none',
   }),
   tools: z
     .array(z.string())
     .optional()
     .meta({
-      description: 'Names of the tools that the agent may use, built-in ones or your own.',
+      description: 'Tools that the agent may use, built-in ones or your own.',
       defaultText: DEFAULT_AGENT.tools.map((name) => `\`${name}\``).join(', '),
     }),
   mcp: z.array(z.string().min(1)).optional().meta({
     description:
-      'MCP servers of `mcpServers` whose tools the agent may use besides `tools`: the name of a server for all of them, or single ones as `server__tool`; `*` stands for any characters.',
+      'Tools of `mcpServers` that the agent may use too. Name a server for all its tools, or single tools as `server__tool`. `*` stands for any characters.',
     defaultText: 'none',
   }),
   allowCommands: z.boolean().optional().meta({
     description:
-      'Allows `run_command`, which is not confined to the workspace: a command can do whatever the user of the worker can. Without `tools` of its own, the agent then has it too; otherwise name it there as well.',
+      'Allows `run_command`. A command is not confined to the workspace and can do whatever the user of the worker can. An agent with a list of `tools` must name it there too.',
     defaultText: '`false`',
   }),
   approvals: z
@@ -135,7 +135,7 @@ export const agentOptions = z.strictObject({
         .optional()
         .meta({
           description:
-            'Which tool calls ask: a name of a tool, or `{ tool, when }` with a pattern for each argument named under `when`. `*` stands for any characters in names and patterns. A denial stops a tool, not a purpose: an agent with `run_command` can reach the same end by another command.',
+            'Tool calls that need an approval. A rule is the name of a tool, or `{ tool, when }` with a pattern for each named argument. `*` stands for any characters. A denied agent may reach the same end with another tool, above all with `run_command`.',
           defaultText: 'none; tools of your own may ask by `approval` in `defineTool`',
         }),
       expiresAfter: positive
@@ -143,18 +143,22 @@ export const agentOptions = z.strictObject({
         .optional()
         .meta({
           description:
-            'How long a turn waits for a decision or an answer; then the model is told that nobody decided, and goes on.',
+            'How long a turn waits for a decision or an answer. Then the model learns that nobody decided, and goes on.',
           unit: 'seconds',
           defaultText: `${DECISION_EXPIRES_AFTER_SECONDS}`,
         }),
     })
     .optional()
     .meta({ description: 'Tool calls that a person must allow before they run.' }),
-  preset: z.string().optional().meta({ description: 'How the conversation is compacted.', defaultText: '`default`' }),
-  policy: policyChanges
+  preset: z
+    .string()
     .optional()
-    .meta({ description: 'Changes of the preset. What is not given stays as the preset has it; `null` means none.' }),
-  request: requestOptions.optional().meta({ description: 'What is asked of the vendor with each model call.' }),
+    .meta({ description: 'How the conversation is compacted: see docs/presets.md.', defaultText: '`default`' }),
+  policy: policyChanges.optional().meta({
+    description:
+      'Changes of the preset. Options that you leave out stay as the preset has them. The defaults named here are those of the preset `default`.',
+  }),
+  request: requestOptions.optional().meta({ description: 'What each model call asks of the vendor.' }),
   output: outputOption.optional(),
   limits: turnLimits,
   memory: z
@@ -168,12 +172,11 @@ export const agentOptions = z.strictObject({
           .optional()
           .meta({
             description:
-              'Name of the user whose memories these are; agents that name the same one share them. A conversation may have another (`holdfast start --user`).',
+              'User whose memories are used. Agents that name the same user share them. A conversation may name another (`holdfast start --user`).',
             defaultText: `\`${DEFAULT_MEMORY.user}\``,
           }),
         tokens: positive.optional().meta({
-          description:
-            'Most that the notes of memories take of a request together, and never more than 5 % of the input budget.',
+          description: 'Room for the notes of memories in a request, at most 5 % of the input budget.',
           unit: 'tokens',
           defaultText: `${DEFAULT_MEMORY.tokens}`,
         }),
@@ -182,11 +185,11 @@ export const agentOptions = z.strictObject({
     .optional()
     .meta({
       description:
-        'Memories across conversations: the tools `remember` and `forget`, and a note with those that have to do with the task before each turn and after each compaction. `true` for the defaults. With `tools` of its own, the agent needs the two tools named there.',
+        'Memories across conversations. The agent gets the tools `remember` and `forget`. A note before each turn and after each compaction holds the memories that suit the task. `true` takes the defaults. An agent with a list of `tools` must name the two tools there.',
       defaultText: '`false`',
     }),
   workspace: z.string().min(1).optional().meta({
-    description: 'Directory whose files the agent may read and write, relative to the file.',
+    description: 'Folder whose files the agent may read and write.',
     defaultText: 'the directory of the file',
   }),
 });
@@ -199,7 +202,7 @@ export const configurationOptions = z.strictObject({
   agents: z
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'), agentOptions)
     .optional()
-    .meta({ description: 'Agents by name. `default` exists without being named here.' }),
+    .meta({ description: 'Agents by name. The agent `default` exists without an entry.' }),
   providers: z
     .record(
       z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"'),
@@ -208,12 +211,12 @@ export const configurationOptions = z.strictObject({
     .optional()
     .meta({
       description:
-        'Model servers by name: your own, or changes of the built-in ones: `anthropic`, `openai`, `openrouter`, `google`, `groq`, `mistral`, `deepseek`, `xai`, `together`, `fireworks`, `vllm`, `llama.cpp`, `ollama`, `lm-studio`, `openai-compatible` and the simulator.',
+        'Model servers by name: your own, or changes of a built-in one. Built in are `anthropic`, `openai`, `openrouter`, `google`, `groq`, `mistral`, `deepseek` and `xai`. So are `together`, `fireworks`, `vllm`, `llama.cpp`, `ollama`, `lm-studio`, `openai-compatible` and `simulator`.',
     }),
   models: z
     .record(modelName, modelOptions)
     .optional()
-    .meta({ description: 'What to know of a model, by `provider/model`.' }),
+    .meta({ description: 'Facts about models, by `provider/model`.' }),
   mcpServers: mcpServersOption,
   learnedWindows: z
     .strictObject({
@@ -222,30 +225,30 @@ export const configurationOptions = z.strictObject({
         .optional()
         .meta({
           description:
-            'How long a window, or a cap on messages, images or files, is believed that a server named when it refused a request. Shown by `holdfast model list`.',
+            'How long Holdfast believes a window or a cap that a server named in a refusal. `holdfast model list` shows them.',
           unit: 'days',
           defaultText: `${FORGET_AFTER_DAYS}`,
         }),
     })
     .optional()
-    .meta({ description: 'Context windows and caps that errors of servers named.' }),
+    .meta({ description: 'Context windows and caps that Holdfast learned from errors of servers.' }),
   embeddings: embeddingOptions.optional().meta({
     description:
-      'Search by meaning beside search by words, where Postgres has pgvector. Upkeep sends the text of every passage to this model, and each search its query.',
+      'Search by meaning beside search by words. It needs pgvector in Postgres. Holdfast sends the text of every passage and every query to this model.',
     defaultText: 'search by words alone',
   }),
   commandVariables: z
     .array(variableName)
     .optional()
     .meta({
-      description: `Names of variables of the worker's environment that commands of \`run_command\` get besides ${COMMAND_VARIABLES.join(', ')} and LC_*. One that holds a provider's key is never passed on.`,
+      description: `Variables of the worker's environment that \`run_command\` passes on. It always passes on ${COMMAND_VARIABLES.map((name) => `\`${name}\``).join(', ')} and \`LC_*\`, and never a provider's key.`,
       defaultText: 'none',
     }),
   retention: retentionSchema.optional().meta({
     description:
-      'What upkeep deletes for good, as `holdfast delete` does; looked at every ten minutes. Conversations with an open turn or a waiting message stay.',
+      'What workers delete for good, as `holdfast delete` does. They look every ten minutes. Conversations with an open turn or a waiting message stay.',
   }),
-  server: serverSchema.optional().meta({ description: 'What `holdfast server` allows. Read when it starts.' }),
+  server: serverSchema.optional().meta({ description: 'What `holdfast server` allows.' }),
   database: z
     .strictObject({
       url: z
@@ -262,7 +265,7 @@ export const configurationOptions = z.strictObject({
         .optional()
         .meta({
           description:
-            'The same database without a pooler in between, for notifications, without a password. `DATABASE_LISTEN_URL` wins over it.',
+            'Direct address of the same database, for notifications, if `url` names a pooler. `DATABASE_LISTEN_URL` wins over it.',
           defaultText: '`url`',
         }),
     })

@@ -4,9 +4,9 @@ const positive = z.number().int().positive();
 
 const rule = {
   days: positive.max(36_500).optional().meta({
-    description: 'Days after its last activity at which an idle conversation is deleted.',
+    description: 'Idle conversations are deleted so many days after their last activity.',
     unit: 'days',
-    defaultText: 'kept for ever',
+    defaultText: 'never',
   }),
 };
 
@@ -15,11 +15,11 @@ export const retentionSchema = z.strictObject({
   ...rule,
   timelineDays: positive.max(36_500).optional().meta({
     description:
-      "Days after a turn's end at which its events, the tries of its steps and its commands are deleted; those of the newest turn with an answer go with the next one's.",
+      "A turn's events, model attempts and commands are deleted so many days after its end. Those of the newest answered turn stay until the next.",
     unit: 'days',
-    defaultText: 'kept with the conversation',
+    defaultText: 'never',
   }),
   agents: z.record(z.string(), z.strictObject(rule)).optional().meta({
-    description: 'Rules of single agents, by name, instead of the ones above. An empty rule keeps everything.',
+    description: 'Rules of single agents, by name, in place of `retention.days`. An empty rule keeps everything.',
   }),
 });

@@ -10,27 +10,27 @@ export const serverSchema = z.strictObject({
     defaultText: '33554432',
   }),
   watchers: positive.optional().meta({
-    description: 'Event streams that are open at once.',
+    description: 'Open event streams.',
     unit: 'streams',
     defaultText: '2000',
   }),
   requestsPerMinute: positive.optional().meta({
-    description: 'Requests of a key that names no number of its own.',
+    description: 'Requests of a key without a limit of its own.',
     unit: 'requests a minute',
     defaultText: '600',
   }),
   openTurns: positive.optional().meta({
-    description: 'Turns of a tenant that may be open when a key that names no number of its own begins one.',
+    description: 'Open turns of a tenant, for a key without a limit of its own. At the limit no new turn begins.',
     unit: 'turns',
-    defaultText: 'any',
+    defaultText: 'no limit',
   }),
   costPerDay: z.number().positive().optional().meta({
-    description: 'Cost of a tenant in 24 hours at which a key that names no amount of its own begins no turn.',
+    description: 'Cost of a tenant in 24 hours, for a key without a limit of its own. At the limit no new turn begins.',
     unit: 'dollars',
-    defaultText: 'any',
+    defaultText: 'no limit',
   }),
   privateWebhooks: z.boolean().optional().meta({
-    description: 'Whether webhooks may lead to this machine and to private networks.',
+    description: 'Whether webhooks may call this machine and private networks.',
     defaultText: '`false`',
   }),
 });

@@ -55,14 +55,14 @@ const { strip_images, clear_tool_results, cap_tool_results, clip } = BUILT_IN_RE
 /** By the name of the reducer: options of one that the preset has, or of one to be added; `false` leaves it out. */
 const reduceChanges = z
   .strictObject({
-    strip_images: removable(strip_images.options, 'Images and files are replaced by a marker.'),
-    clear_tool_results: removable(clear_tool_results.options, 'Old tool results are replaced by a placeholder.'),
-    cap_tool_results: removable(cap_tool_results.options, 'Very long tool results are shortened in every compaction.'),
-    clip: removable(clip.options, 'Of large contents only head and tail are kept.'),
+    strip_images: removable(strip_images.options, 'Replaces images and files by a marker.'),
+    clear_tool_results: removable(clear_tool_results.options, 'Replaces old tool results by a placeholder.'),
+    cap_tool_results: removable(cap_tool_results.options, 'Shortens very long tool results in every compaction.'),
+    clip: removable(clip.options, 'Keeps only head and tail of large contents.'),
   })
   .catchall(z.union([z.literal(false), z.record(z.string(), z.unknown())]))
   .meta({
-    description: 'Reductions without a model, by name; your own as well. `false` leaves one of the preset out.',
+    description: 'Reducers by name, your own too: they shorten without a model. `false` leaves one of the preset out.',
   });
 
 export const policyChanges = changesOf(object({ ...policyShape, reduce: reduceChanges }));

@@ -38,7 +38,7 @@ export const outputReserve = object({
 })
   .meta({
     description:
-      'Kept free for the answer. `null`: the smallest of the longest answer, 16,384 tokens and a fifth of the window.',
+      'Tokens kept free for the answer. `null`: the smallest of the longest answer, 16,384 tokens and a fifth of the window.',
     isAmount: true,
   })
   .nullable()
@@ -58,15 +58,15 @@ export function promptOf(description: string) {
 /** `{{sections}}` in a text becomes the list of headings with their instructions. */
 export const summaryPrompts = object({
   system: promptOf('System prompt of each summary call.'),
-  history: promptOf('Asks for the summary of a stretch, updating an earlier summary if there is one.'),
-  update: promptOf('Asks for the same where there is an earlier summary; `null`: `history` asks for both.').nullable(),
+  history: promptOf('Asks for the summary of a part of the conversation, or for the update of an earlier summary.'),
+  update: promptOf('Asks for the update of an earlier summary. `null`: `history` asks for both.').nullable(),
   turnPrefix: promptOf('Asks for the summary of the beginning of a turn whose end stays visible.'),
-  merge: promptOf('Asks for one summary out of those of all parts.'),
+  merge: promptOf('Asks to merge the summaries of all parts.'),
 });
 
 export const summaryFraming = object({
-  opening: z.string().min(1).meta({ description: 'Stands above the summary.' }),
-  closing: z.string().meta({ description: 'Stands below it.' }),
+  opening: z.string().min(1).meta({ description: 'Text above the summary.' }),
+  closing: z.string().meta({ description: 'Text below the summary.' }),
 });
 
 export const continuationTexts = object({
@@ -78,13 +78,13 @@ export const continuationTexts = object({
 export const placeholderTexts = object({
   clip: z.string().min(1).exactOptional().meta({
     description:
-      'Between head and tail of a clipped content, with `{{original}}`, `{{omitted}}`, `{{head}}` and `{{tail}}` for counts of characters and `{{tool}}`.',
+      'Text between head and tail of a clipped content. It may hold `{{tool}}` and the counts `{{original}}`, `{{omitted}}`, `{{head}}` and `{{tail}}`.',
   }),
   strip: z.string().min(1).exactOptional().meta({
-    description: 'Stands once where images are gone.',
+    description: 'Text in place of stripped images.',
   }),
   clear: z.string().min(1).exactOptional().meta({
-    description: 'Stands for a cleared tool result.',
+    description: 'Text in place of a cleared tool result.',
   }),
 });
 

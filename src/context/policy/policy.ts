@@ -49,11 +49,11 @@ const characterCounting = object({
   }),
   reported: z.enum(['plus_estimate', 'alone', 'higher']).default('plus_estimate').meta({
     description:
-      "The provider's count of the newest call: with an estimate of what came after it, alone, or its input or the estimate of everything, whichever is higher.",
+      "How the provider's count of the newest call is used. `plus_estimate` adds an estimate of later entries, `alone` does not. `higher` takes the larger of the reported input and the estimate of everything.",
     defaultText: '`plus_estimate`',
   }),
   unreported: z.enum(['estimate', 'wait']).default('estimate').meta({
-    description: 'What counts before the provider has counted anything: the estimate, or nothing.',
+    description: 'What counts before the first report of the provider: the estimate, or nothing.',
     defaultText: '`estimate`',
   }),
 });
@@ -61,25 +61,27 @@ const characterCounting = object({
 const keep = object({
   tail: amount('Newest entries that stay as they are.'),
   userMessages: amount(
-    'Older user messages that stay verbatim: the newest, up to the first that does not fit; longer ones than half of it are passed over.',
+    'Room for older user messages that stay verbatim, newest first. A message longer than half of it is left out. The first one that does not fit ends the list.',
   ).default({ tokens: 0 }),
   splitTurns: z.boolean().default(true).meta({
     description: 'Whether a cut may fall inside a turn. A turn that is larger than the tail by itself is always split.',
   }),
   tailReaches: z.enum(['at_most', 'at_least']).default('at_most').meta({
-    description: 'Whether the entry with which the tail gets larger than its budget still belongs to it.',
+    description: 'Whether the tail stays within its budget or includes the entry that exceeds it.',
   }),
   pivot: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether everything is summarized but a user message that nobody has answered.' }),
-  minimumMessages: count.default(0).meta({ description: 'Fewer messages are never summarized.', unit: 'messages' }),
+    .meta({ description: 'Whether everything is summarized except an unanswered user message.' }),
+  minimumMessages: count
+    .default(0)
+    .meta({ description: 'A conversation with fewer messages is never summarized.', unit: 'messages' }),
   firstUserMessage: z
     .boolean()
     .default(false)
     .meta({ description: 'Whether the first user message stays verbatim, before everything else.' }),
   activeFiles: object({
-    amount: amount('What these messages may take.'),
+    amount: amount('Room for these messages.'),
     messages: count
       .positive()
       .default(4)
@@ -87,44 +89,43 @@ const keep = object({
   })
     .nullable()
     .default(null)
-    .meta({ description: 'Older messages stay that name files of the newest ones.' }),
+    .meta({ description: 'Keeps older messages that name a file of the newest messages.' }),
 }).meta({ description: 'What stays verbatim.' });
 
 const requestStubs = object({
   equalCharacters: characters.default(2_000).meta({
-    description: 'Of results that are equal and at least this long, only the first is shown.',
+    description: 'Equal results of at least this length are shown once.',
     unit: 'characters',
     defaultText: '2,000',
   }),
   pageTools: toolNames
     .default([])
-    .meta({ description: 'Tools that read pages: a read gives way to a newer one with the same arguments.' }),
+    .meta({ description: 'Tools that read pages. Only the newest result of a call with the same arguments is shown.' }),
   newestImagesOnly: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether images of older results give way to those of a newer one.', defaultText: '`false`' }),
+    .meta({ description: 'Whether only the images of the newest result are shown.', defaultText: '`false`' }),
 });
 
 /** What can be changed of a preset; `reduce` has a form of its own there. */
 export const policyShape = {
   enabled: z.boolean().default(true).meta({ description: 'Whether the conversation is compacted at all.' }),
   window: tokens.nullable().default(null).meta({
-    description: "Context window to count with, `null` for the model's; 0 switches off like `enabled: false`.",
+    description: "Context window to count with; `null`: the model's. 0 turns compaction off, like `enabled: false`.",
     unit: 'tokens',
   }),
   counting: z
     .union([z.literal('calibrated'), characterCounting])
     .default('calibrated')
     .meta({
-      description:
-        'How the policy counts for its own numbers: by the calibrated estimate, or by a fixed number of characters per token.',
+      description: 'How the policy counts tokens: by the calibrated estimate, or by a fixed number of characters.',
     }),
   checkAfterLastStep: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether the check is made after the last step of a turn too, not only before each call.' }),
+    .meta({ description: 'Whether a check also follows the last step of a turn.' }),
   reduceAfterTurn: z.boolean().default(false).meta({
-    description: 'Whether reducing happens after each turn, however full the window is, and not in compactions.',
+    description: 'Whether reducers run after each turn, however full the window is, instead of in compactions.',
   }),
   trigger: amount('A compaction starts when the next request is larger.'),
   target: amount('What a compaction aims for; `null`: below the trigger is enough.').nullable().default(null),
@@ -132,7 +133,8 @@ export const policyShape = {
   keep,
   summary,
   continuation: z.enum(['inside_turn', 'automatic', 'always', 'never']).default('never').meta({
-    description: 'When a note tells the model to go on after a compaction; `automatic`: unless a user asked for it.',
+    description:
+      'When a note tells the model to go on after a compaction. `automatic`: unless a user asked for the compaction.',
   }),
   continuationText: z
     .union([z.string().min(1), continuationTexts])
@@ -140,37 +142,37 @@ export const policyShape = {
     .default(null)
     .meta({
       description:
-        'Text of that note, or one for each that a compaction may leave; `null` for one that also says how to look things up.',
+        'Text of that note, or a text for each kind of compaction. `null`: the built-in text, which also says how to recall.',
     }),
   lasts: z.enum(['conversation', 'turn']).default('conversation').meta({
-    description: 'How long a compaction counts: a new turn may begin with the whole conversation again.',
+    description: 'How long a compaction counts. With `turn`, a new turn begins with the whole conversation.',
   }),
   toolsOneByOne: z
     .boolean()
     .default(false)
     .meta({ description: 'Whether the tool calls of one answer run one after another.' }),
-  runtimeNote: promptOf('Advice in the system prompt; each request then ends with counters of the turn.')
+  runtimeNote: promptOf('Advice in the system prompt. Each request then ends with counters of the turn.')
     .nullable()
     .default(null),
   requestStubs: requestStubs.nullable().default(null).meta({
-    description: 'Results that say nothing new are one line in each request; `null`: all are shown.',
+    description: 'Shows results that say nothing new as one line. `null`: shows all.',
   }),
-  namedBlocks: z.boolean().default(false).meta({ description: 'Whether the system prompt is made of named blocks.' }),
+  namedBlocks: z.boolean().default(false).meta({ description: 'Whether the system prompt consists of named blocks.' }),
   placeholders: placeholderTexts.nullable().default(null).meta({
     description:
-      'Words that stand for what is clipped, stripped or cleared; `null` for the built-in ones, which say how to get it back.',
+      'Texts in place of what is clipped, stripped or cleared. `null`: the built-in texts, which say how to recall it.',
   }),
   minimumGain: fraction.default(0.1).meta({
-    description: 'A compaction that frees less of the window counts as failed.',
+    description: 'A compaction that frees a smaller part of the window counts as failed.',
     unit: '0 to 1',
   }),
   forcedTargetFactor: fraction.default(0.7).meta({
-    description: 'Part of the target that a compaction aims for after the provider reported an overflow.',
+    description: 'After a reported overflow, a compaction aims for this part of the target.',
     unit: '0 to 1',
   }),
   overflowRecoveries: z.number().int().min(1).max(MOST_OVERFLOW_RECOVERIES).default(1).meta({
     description:
-      'Compactions that a turn may make after overflows that the provider reported; each aims lower. One more overflow ends it.',
+      'Reported overflows that a turn may recover from. Each compaction aims lower. One more overflow ends the turn.',
     unit: 'compactions',
     defaultText: '1',
   }),

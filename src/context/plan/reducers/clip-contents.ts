@@ -12,7 +12,8 @@ const clippedKind = z.enum(['tool_result', 'assistant', 'user']);
 
 const options = object({
   of: z.array(clippedKind).readonly().meta({
-    description: 'What is clipped, in this order: tool results largest first, the others oldest first.',
+    description:
+      'Kinds of contents to clip, in this order. Of tool results the largest go first, of the others the oldest.',
   }),
   headFraction: fraction.meta({ description: 'Part of a content kept at its start.', unit: '0 to 1' }),
   headLimit: characters.meta({ description: 'Most that is kept at the start.', unit: 'characters' }),
@@ -24,11 +25,10 @@ const options = object({
   protectedTools: toolNames.default([]).meta({ description: 'Tools whose results stay whole.' }),
   protectFirstUserMessage: z.boolean().default(false).meta({ description: 'The first user message stays whole.' }),
   unseen: z.boolean().default(false).meta({
-    description: 'Whether contents may be clipped that no request has carried yet, because a summary covers them.',
+    description: 'Whether the reducer may clip contents that no request has held yet. A summary must cover them.',
   }),
   expectedRetention: fraction.nullable().default(null).meta({
-    description:
-      'Part of a content that is expected to stay when contents are chosen; `null`: as head and tail will be.',
+    description: 'Part of a content that counts as kept while contents are chosen. `null`: what head and tail keep.',
     unit: '0 to 1',
   }),
 });
