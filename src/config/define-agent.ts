@@ -32,7 +32,7 @@ export interface AgentInput {
   readonly skills?: Readonly<Record<string, string>>;
   /** Values that the agent may need, by name. Default: none. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Tools or their names. Default: all built-in tools, `run_command` only with `allowCommands`. */
+  /** Tools or their names. Default: tools for files, plan and recall; `run_command` with `allowCommands`, `remember` and `forget` with `memory`. */
   readonly tools?: readonly (string | ToolDefinition)[];
   /** MCP servers of `createWorker` or the file, by name, or single tools of theirs as `server__tool`. Default: none. */
   readonly mcp?: readonly string[];

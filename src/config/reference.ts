@@ -63,7 +63,7 @@ ${EXAMPLE.trimEnd()}
 
 - \`HOLDFAST_CONFIG\` or \`--config\` names another file. A found file of another user is ignored with a warning, unless it is named.
 - Relative paths in the file begin at its folder.
-- Without a file there is one agent, \`default\`. It works on the working directory with all built-in tools but \`run_command\`.
+- Without a file there is one agent, \`default\`. It works on the working directory with the [default tools](agents.md#built-in-tools).
 - Keys come from the environment, a file or a command, never from this file. Holdfast does not store or print them.
 - The file is checked at start. \`npx holdfast config check\` names each mistake with file, line and what is accepted.
 - Agents can share options by YAML anchors and merge keys (\`<<: *other\`).
