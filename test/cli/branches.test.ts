@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { useTurnHarness } from '../support/turn-harness.ts';
@@ -142,4 +144,14 @@ test('branches lists them; what is no entry and no branch is refused with what t
   const unknown = await cli('branch', 'switch', conversationId, '99');
   expect(unknown.code).not.toBe(0);
   expect(unknown.stderr).toContain('99');
+});
+
+test('a conversation with branches comes back from a file with all its entries, and every invariant holds', async () => {
+  const { stdout: written } = await cli('export', conversationId);
+  const file = join(harness.workspace, 'branches.jsonl');
+  await writeFile(file, written);
+  expect(await cli('delete', conversationId, '--yes')).toMatchObject({ code: 0 });
+  expect(await cli('import', file)).toMatchObject({ code: 0 });
+  expect((await cli('export', conversationId)).stdout).toBe(written);
+  expect(await cli('verify', conversationId, '--no-histories')).toMatchObject({ code: 0 });
 });

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { findConversation } from '../../src/cli/find-conversation.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { parseOutput } from './cli-result.ts';
 import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';
 
-let harness: TurnHarness;
 /** A conversation that called the survey tool, which writes more than may be shown, several times. */
 let conversationId: string;
 
@@ -41,8 +39,9 @@ const entryList = z.object({
   ),
 });
 
+const harness = useTurnHarness({ agent: { tools: ['survey', 'read_file'] }, tools: [survey] });
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { tools: ['survey', 'read_file'] }, tools: [survey] });
   await harness.startWorker();
   const turn = await harness.runTask(
     [
@@ -53,10 +52,6 @@ beforeAll(async () => {
   );
   expect(turn.outcome).toBe('completed');
   ({ conversationId } = turn);
-});
-
-afterAll(async () => {
-  await harness.stop();
 });
 
 describe('list and show', () => {

@@ -28,6 +28,7 @@ const harness = useTurnHarness({ tools: [deploy], agent: { tools: ['deploy', 'as
 beforeAll(async () => {
   worker = await harness.startWorker();
 });
+
 beforeEach(() => {
   deployed = [];
 });

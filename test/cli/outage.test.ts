@@ -1,23 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { TcpProxy } from '../support/tcp-proxy.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startCli } from './run-cli.ts';
 
-let harness: TurnHarness;
 let proxy: TcpProxy;
 
+const harness = useTurnHarness();
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { tools: ['ask_user'] } });
   await harness.startWorker();
   proxy = await startTcpProxy(harness.databaseUrl);
 });
 
 afterAll(async () => {
   await proxy.close();
-  await harness.stop();
 });
 
 test('a watcher that loses Postgres says so, and shows the rest of the turn, each line once, when it is back', async () => {
@@ -41,23 +39,4 @@ test('a watcher that loses Postgres says so, and shows the rest of the turn, eac
   expect(code).toBe(1);
   expect(stdout).toContain('✗ stopped');
   expect(stdout.split('> Say Over and out.')).toHaveLength(2);
-});
-
-test('a compaction that waits for a decision outlives a lost Postgres, says so, and is told when it is made', async () => {
-  const { client } = harness;
-  const { conversationId } = await client.start('Call ask_user with {"question": "Sure?"}');
-  await waitUntil('it asks', async () => (await client.conversation.get({ conversationId })).waitingCalls.length === 1);
-  const compacting = startCli(['compact', conversationId], {
-    environment: { ...harness.environment, DATABASE_URL: proxy.url(harness.databaseUrl) },
-    directory: harness.workspace,
-  });
-  await waitUntil('it is told what is waited for', () => compacting.stdout().includes('your answer to call 1.1.0'));
-  await proxy.reset();
-  await waitUntil('the outage is told', () => compacting.stderr().includes('Postgres has not answered'));
-  await client.decisions.answer({ conversationId, text: 'yes' });
-  await proxy.mend();
-  const { code, stdout } = await compacting.ended;
-  expect(code).toBe(0);
-  expect(stdout).toContain('ask_user (call 1.1.0): answered.');
-  expect(stdout).toMatch(/Nothing was compacted|compaction done/u);
 });

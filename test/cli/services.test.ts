@@ -4,48 +4,28 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connectDatabase } from '../../src/store/database/database.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { parseOutput } from './cli-result.ts';
 import { runCli, startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
-let harness: TurnHarness;
 let empty: string;
 
+const harness = useTurnHarness();
+
 beforeAll(async () => {
-  harness = await startTurnHarness();
   empty = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-empty-')));
 });
 
 afterAll(async () => {
   await rm(empty, { recursive: true, force: true });
-  await harness.stop();
 });
 
 /** Listens nowhere: the port of a service that no test machine runs. */
 const CLOSED = 'postgres://holdfast@127.0.0.1:1/holdfast';
 
 describe('without servers', () => {
-  test('a folder without a stack says which command starts one', async () => {
-    const { code, stderr } = await runInProcess(['list'], { directory: empty });
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/^error \(stack_not_started\): .*\nnext: .*npx holdfast dev/u);
-  });
-
-  test('a Postgres that does not answer is exit code 3, without a stack trace', async () => {
-    const environment = { ...harness.environment, DATABASE_URL: CLOSED };
-    const { code, stderr } = await runInProcess(['list'], { environment, directory: empty });
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/^error \(database_unreachable\): .*\nnext: .*\n$/u);
-    const debug = await runInProcess(['list'], {
-      environment: { ...environment, HOLDFAST_DEBUG: '1' },
-      directory: empty,
-    });
-    expect(debug.stderr).toMatch(/\n +at /u);
-  });
-
   test('flags win over the environment', async () => {
     const environment = { ...harness.environment, DATABASE_URL: CLOSED };
     const args = ['list', '--json', '--database-url', harness.databaseUrl];

@@ -36,8 +36,6 @@ describe('on a Postgres that takes no writes', () => {
 
   test.each([
     ['send', (id: string) => ['send', id, 'Go on.']],
-    ['stop', (id: string) => ['stop', id]],
-    ['compact', (id: string) => ['compact', id, '--detach']],
     ['approvals', () => ['approvals', '--end', '--agent', 'default', '--rule', 'tool act']],
   ])('%s says so and what to do', async (_, args) => {
     const { code, stderr } = await run(...args(conversationId));

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { TurnSummary } from '../../../src/client/types.ts';
-import { startTurnHarness } from '../../support/turn-harness.ts';
-import type { TurnHarness } from '../../support/turn-harness.ts';
+import { useWorkingHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { parseOutput } from '../cli-result.ts';
 import { runCli, startCli } from '../run-cli.ts';
 import type { CliOptions, CliResult } from '../cli-result.ts';
 import type { RunningCli } from '../run-cli.ts';
 import { runInProcess } from '../run-in-process.ts';
-
-let harness: TurnHarness;
 
 const options = (): CliOptions => ({ environment: harness.environment, directory: harness.workspace });
 const cli = async (...args: readonly string[]): Promise<CliResult> => runInProcess(args, options());
@@ -39,14 +36,7 @@ const errorsIn = (stderr: string): string[] =>
 
 const idIn = (text: string): string => /conversation ([0-9a-f-]{36})/u.exec(text)?.[1] ?? '';
 
-beforeAll(async () => {
-  harness = await startTurnHarness();
-  await harness.startWorker();
-});
-
-afterAll(async () => {
-  await harness.stop();
-});
+const harness = useWorkingHarness();
 
 describe('start', () => {
   test('in a pipe prints plain lines: message, tool calls, answer, outcome', async () => {
@@ -163,13 +153,4 @@ describe('leaving and stopping', () => {
     ]);
     expect(watched.stdout).not.toContain('Say Two.');
   });
-});
-
-test('compact of a conversation that is small already says that nothing is left to do', async () => {
-  await harness.runTask('Say Short.');
-  const { code, stdout, stderr } = await cli('compact', 'last');
-  expect([code, errorsIn(stderr)]).toEqual([0, []]);
-  expect(stdout).toMatch(
-    /^· Nothing was compacted: no summary that says as much would make the view of [\d,]+ tokens smaller\.\n$/u,
-  );
 });

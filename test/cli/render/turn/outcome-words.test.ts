@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { questionIn } from '../../../../src/cli/render/turn/decision-state.ts';
 import { commands } from '../../../../src/cli/work/resume.ts';
 import { nextCommand } from '../../../../src/cli/render/turn/outcome-words.ts';
 import { explainOutcome } from '../../../../src/turn/explain-outcome.ts';
@@ -79,9 +78,4 @@ test('after its own idle time a turn goes on without a raise', () => {
   expect(explainOutcome('budget_exhausted', 'idle_time_limit')).toContain(
     "Go on with 'holdfast resume', or send a message.",
   );
-});
-
-test('a question is shown as it is asked, and whole arguments when they are none', () => {
-  expect(questionIn('{"question":"Which \\"colour\\"?"}')).toBe('Which "colour"?');
-  expect(questionIn('{"other":1}')).toContain('other');
 });

@@ -138,18 +138,6 @@ describe('the screen of a running turn', () => {
     expect(text).toContain('31,204 tokens');
     expect(text).toContain('0 of 2 parts written');
   });
-
-  test('escape codes in live text do not reach the terminal', () => {
-    const live = {
-      turnId: TURN_ID,
-      callNumber: 12,
-      attempt: 1,
-      text: { shown: 'a\u001b[2Jb', nextOffset: 0 },
-      thinking: { shown: '', nextOffset: 0 },
-      calls: new Map(),
-    };
-    expect(screenLines({ ...busy, tools: [], live }, options).join('')).not.toContain('\u001b');
-  });
 });
 
 describe('when nobody works', () => {
