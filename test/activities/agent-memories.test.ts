@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { relevantMemories } from '../../src/activities/turn/agent-memories.ts';
+import { relevantMemories, withMemories } from '../../src/activities/turn/agent-memories.ts';
 import { textOf } from '../../src/context/log/content.ts';
+import type { ContentPart } from '../../src/context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
@@ -11,8 +12,16 @@ import { lockMemories } from '../../src/store/memory/memories.ts';
 import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { SNAPSHOT, closeToolCall, startTurn, useTestStore, claimer } from '../store/support/store-builders.ts';
+import {
+  SNAPSHOT,
+  closeToolCall,
+  register,
+  startTurn,
+  useTestStore,
+  claimer,
+} from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
 
@@ -95,14 +104,6 @@ describe('what is remembered already', () => {
     expect(await forget(id)).toBe(true);
     expect(await inForce()).toEqual([]);
   });
-
-  it('stays as it was when it is to supersede what is not there', async () => {
-    const { inForce, remember } = await rememberer();
-    await remember('The staging port is 6432.', { confidence: 0.5 });
-    const attempt = remember('The staging port is 6432.', { supersedes: [newId()] });
-    await expect(attempt).rejects.toMatchObject({ code: 'memory_not_found' });
-    expect(await inForce()).toMatchObject([{ confidence: 0.5 }]);
-  });
 });
 
 async function insertFacts(user: string, texts: readonly string[]): Promise<void> {
@@ -113,58 +114,19 @@ async function insertFacts(user: string, texts: readonly string[]): Promise<void
     from unnest(${[...texts]}::text[], ${terms}::text[]) as t (text, terms)`;
 }
 
-describe('a memory that is older than a thousand others', () => {
-  const HERON = 'The purple heron of Utrecht eats eels.';
-  const HABIT = 'Commits are small, with a test in each.';
-
-  async function rememberThousands(user: string): Promise<void> {
-    await insertFacts(
-      user,
-      Array.from({ length: 1_100 }, (_, n) => `The wall number ${n + 1} of the house is green.`),
-    );
-  }
-
-  it('is shown when the goal has its words, and a preference whatever the goal', async () => {
-    const { user, remember } = await rememberer();
-    await remember(HERON);
-    await remember(HABIT, { kind: 'preference' });
-    await rememberThousands(user);
-    const { conversationId } = await startTurn(sql, 'And the heron?');
-    const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
-    const noteFor = async (goal: string): Promise<string> =>
-      textOf((await relevantMemories(sql, { conversationId, snapshot, goal }))?.content ?? []);
-    expect(await noteFor('Which EELS do herons of the house eat?')).toContain(HERON);
-    const walls = await noteFor('Is it 77 or 24?');
-    expect(walls.match(/wall number \d+/gu)?.toSorted()).toEqual(['wall number 24', 'wall number 77']);
-    expect(walls).toContain(HABIT);
-    expect(walls).not.toContain(HERON);
-  });
-
-  it('is not remembered twice', async () => {
-    const { user, inForce, remember } = await rememberer();
-    const { id } = await remember(HERON);
-    await rememberThousands(user);
-    expect(await remember(HERON)).toMatchObject({ id, isNew: false });
-    const byHand = (await inForce()).find(({ text }) => text.startsWith('The wall number'));
-    expect(await remember(byHand?.text ?? '')).toMatchObject({ id: byHand?.id, isNew: false });
-    // Equal but for a letter: another one.
-    expect(await remember(`${HERON}!`)).toMatchObject({ isNew: true });
-  });
-
-  it('is shown no more once it was superseded, nor to others', async () => {
-    const { user, remember } = await rememberer();
-    const { id } = await remember(HERON);
-    await rememberThousands(user);
-    await remember('It eats frogs.', { supersedes: [id] });
-    const { conversationId } = await startTurn(sql, 'And the heron?');
-    const shownTo = async (name: string, goal: string): Promise<string> => {
-      const snapshot = { ...SNAPSHOT, memory: { user: name, tokens: 1_000 } };
-      return textOf((await relevantMemories(sql, { conversationId, snapshot, goal }))?.content ?? []);
-    };
-    expect(await shownTo(user, 'purple heron frogs')).toContain('frogs');
-    expect(await shownTo(user, 'purple heron frogs')).not.toContain('heron');
-    expect(await shownTo(`${user}-other`, 'purple heron frogs')).toBe('');
-  });
+it('a memory that is older than a thousand others is not remembered twice', async () => {
+  const heron = 'The purple heron of Utrecht eats eels.';
+  const { user, inForce, remember } = await rememberer();
+  const { id } = await remember(heron);
+  await insertFacts(
+    user,
+    Array.from({ length: 1_100 }, (_, n) => `The wall number ${n + 1} of the house is green.`),
+  );
+  expect(await remember(heron)).toMatchObject({ id, isNew: false });
+  const byHand = (await inForce()).find(({ text }) => text.startsWith('The wall number'));
+  expect(await remember(byHand?.text ?? '')).toMatchObject({ id: byHand?.id, isNew: false });
+  // Equal but for a letter: another one.
+  expect(await remember(`${heron}!`)).toMatchObject({ isNew: true });
 });
 
 it('memories take a twentieth of the window at most, whatever is configured', async () => {
@@ -265,4 +227,44 @@ it('an attempt that died behind its write is followed by one that says the same'
   const first = await memories.remember(state('Deploys run on Fridays.'));
   expect(first.isNew).toBe(true);
   expect(await memories.remember(state('Deploys run on Fridays.'))).toEqual(first);
+});
+
+const COMMITTED = { kind: 'committed', view: { headEntryId: newId(), tokens: 100 }, tokensBefore: 200 } as const;
+
+it('a note takes back the memories that are gone, and not those in force that notes before it show', async () => {
+  const { user, remember, forget } = await startRememberer(sql);
+  const eels = await remember('The heron eats eels.');
+  await remember('The heron eats frogs.');
+  const turn = await startTurn(sql, 'And the heron?', { snapshot: { ...SNAPSHOT, memory: { user, tokens: 1_000 } } });
+  const noteBehind = async (callNumber: number): Promise<string | undefined> => {
+    await register(sql, turn, callNumber);
+    const boundary = { callNumber: callNumber + 1, runId: 'woken' };
+    await withMemories(activityDependencies(sql), { turn, compactionId: newId(), boundary }, COMMITTED);
+    const [newest] = await sql<{ content: ContentPart[] }[]>`
+      select content from entries where conversation_id = ${turn.conversationId} and kind = 'note'
+      order by sequence desc limit 1`;
+    return newest && textOf(newest.content);
+  };
+  expect(await noteBehind(1)).toMatch(/eels[^]*frogs|frogs[^]*eels/u);
+  await forget(eels.id);
+  expect(await noteBehind(2)).toMatch(new RegExp(`^No longer holds.*: ${eels.id}$`, 'u'));
+});
+
+it('a note behind a compaction is left out when it comes too late for the call, which another worker has begun', async () => {
+  const { user, remember } = await startRememberer(sql);
+  await remember('The staging port is 6432.');
+  const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
+  const turn = await startTurn(sql, 'Which staging port?', { snapshot });
+  const compactionId = newId();
+  const note = (callNumber: number) =>
+    withMemories(
+      activityDependencies(sql),
+      { turn, compactionId, boundary: { callNumber, runId: 'woken' } },
+      COMMITTED,
+    );
+  await register(sql, turn, 1);
+  expect(await note(1)).toEqual(COMMITTED);
+  expect(await note(2)).toMatchObject({
+    view: { headEntryId: expect.not.stringMatching(COMMITTED.view.headEntryId) },
+  });
 });

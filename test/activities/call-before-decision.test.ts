@@ -2,11 +2,9 @@ import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { closeToolCall, requestDecisions } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
-import { textOf } from '../../src/context/log/content.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { decide, readDecision } from '../../src/store/messages/decisions.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
-import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import {
@@ -30,8 +28,8 @@ import {
   useTestStore,
 } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { CALL, toolResults, turnCalling } from './support/tool-calls.ts';
 
-const CALL = { callNumber: 1, callIndex: 0 };
 const KEY = 'key-of-a-provider-0123456789';
 const closing = closeToolCall({ secrets: [KEY] });
 
@@ -54,21 +52,12 @@ function toolThatAsks(effect: ToolEffect, asks: boolean) {
   return { tool, state };
 }
 
-async function turnCalling(tool: ToolDefinition): Promise<TurnReference> {
-  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
-  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [toolCall(0, 'act')]));
-  return turn;
-}
-
 const runAs = (tool: ToolDefinition, turn: TurnReference, attempt: number) =>
   runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt }));
 
 const outcomeOf = async (turn: TurnReference) => (await readToolCall(sql, { ...turn, ...CALL })).outcome;
 
-async function results({ conversationId }: TurnReference): Promise<string[]> {
-  const entries = await listEntries(sql, { conversationId, kinds: ['tool_result'] });
-  return entries.map(({ content }) => textOf(content));
-}
+const results = (turn: TurnReference): Promise<string[]> => toolResults(sql, turn);
 
 /** Asks for the call and denies it. */
 async function deny(tool: ToolDefinition, turn: TurnReference): Promise<void> {
@@ -85,7 +74,7 @@ test.each<[ToolEffect]>([['once'], ['idempotent']])(
   'a call with the effect "%s" that began before its tool asked for approval may have acted: its outcome is unknown, and it is not run again',
   async (effect) => {
     const { tool, state } = toolThatAsks(effect, false);
-    const turn = await turnCalling(tool);
+    const turn = await turnCalling(sql, tool);
     await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
     state.asks = true;
     expect(await runAs(tool, turn, 2)).toMatchObject({ state: 'outcome_unknown' });
@@ -97,7 +86,7 @@ test.each<[ToolEffect]>([['once'], ['idempotent']])(
 
 test('nobody is asked about a call that has begun', async () => {
   const { tool, state } = toolThatAsks('once', false);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
   state.asks = true;
   const dependencies = activityDependencies(sql, { tools: [tool] });
@@ -109,7 +98,7 @@ test('nobody is asked about a call that has begun', async () => {
 
 test('a denied call does not run, also when its tool no longer asks', async () => {
   const { tool, state } = toolThatAsks('once', true);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   await deny(tool, turn);
   state.asks = false;
   await runAs(tool, turn, 1);
@@ -118,7 +107,7 @@ test('a denied call does not run, also when its tool no longer asks', async () =
 
 test('a denied call whose worker died before the refusal was stored is told as one that did not run, also by a stop', async () => {
   const { tool } = toolThatAsks('once', true);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   await deny(tool, turn);
   await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
   await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closing);
@@ -145,7 +134,7 @@ test.each<[string, boolean]>([
 
 test('an unknown outcome that comes behind the result is none: the next try finds what the call came to', async () => {
   const { tool } = toolThatAsks('once', false);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   await claimToolCall(sql, { turn, ...CALL, ...claimer('slow') });
   const late = { ...activityDependencies(sql, { tools: [tool] }), database: beforeUnknownOutcome(turn) };
   await expect(runTool(late, { turn, ...CALL }, execution({ attempt: 2 }))).rejects.toMatchObject({

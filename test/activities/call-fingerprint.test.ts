@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
-import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
+import { useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { turnCalling } from './support/tool-calls.ts';
 
 const { sql } = useTestStore();
 
@@ -26,14 +25,6 @@ function toolThat(...acts: readonly Act[]): ToolDefinition {
   });
 }
 
-/** A turn whose answer makes so many calls that do not differ. */
-async function turnCalling(tool: ToolDefinition, calls: number): Promise<TurnReference> {
-  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
-  const asked = Array.from({ length: calls }, (_, index) => toolCall(index, tool.name));
-  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), asked));
-  return turn;
-}
-
 async function told(turn: TurnReference, tool: ToolDefinition, calls: number): Promise<(string | undefined)[]> {
   const fingerprints: (string | undefined)[] = [];
   for (let callIndex = 0; callIndex < calls; callIndex += 1) {
@@ -46,7 +37,7 @@ async function told(turn: TurnReference, tool: ToolDefinition, calls: number): P
 /** What the loop guard is told of each call, by the worker that ran it and by one that finds it finished: the same. */
 async function fingerprintsOf(...acts: readonly Act[]): Promise<(string | undefined)[]> {
   const tool = toolThat(...acts);
-  const turn = await turnCalling(tool, acts.length);
+  const turn = await turnCalling(sql, tool, acts.length);
   const fresh = await told(turn, tool, acts.length);
   expect(await told(turn, tool, acts.length)).toEqual(fresh);
   return fresh;
@@ -89,7 +80,7 @@ test('results too long to be shown whole are compared whole', async () => {
 
 test('calls that nobody decided on in time have the same result, whatever time it was', async () => {
   const tool = toolThat();
-  const turn = await turnCalling(tool, 3);
+  const turn = await turnCalling(sql, tool, 3);
   const decided = async (callIndex: number, state: string, text: string | null) => sql`
     insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rules, state,
       scope, content, decided_at, expires_at)

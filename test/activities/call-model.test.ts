@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { ApplicationFailure } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
@@ -21,7 +20,7 @@ import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
-import { useStoreAndSimulator } from './support/store-and-simulator.ts';
+import { asked, fault, useStoreAndSimulator } from './support/store-and-simulator.ts';
 
 let store: TestStore;
 let sql: Database;
@@ -31,12 +30,6 @@ useStoreAndSimulator((opened) => {
   ({ store, simulator } = opened);
   ({ sql } = store);
 });
-
-/** Calls that the simulator was asked so far. */
-async function asked(): Promise<number> {
-  const report = (await (await fetch(`${simulator.url}/control/requests`)).json()) as { total: number };
-  return report.total;
-}
 
 async function tries(conversationId: string) {
   const calls = await listModelCalls(sql, { conversationId });
@@ -60,14 +53,14 @@ test('a try whose worker never reported is counted with the one that was answere
 test('an answer that Postgres cannot take is kept until it can, and not bought again', async () => {
   const turn = await startTurn(sql, 'Say hello');
   const headEntryId = await headOf(sql, turn.conversationId);
-  const before = await asked();
+  const before = await asked(simulator);
   const full = await diskFull(sql);
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
   const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
   await waitUntil('the answer is refused', async () => (await full.refusals()) >= 2);
   await full.end();
   expect(await calling).toMatchObject({ kind: 'answered' });
-  expect((await asked()) - before).toBe(1);
+  expect((await asked(simulator)) - before).toBe(1);
   expect(await tries(turn.conversationId)).toMatchObject([{ attempt: 1, state: 'answered' }]);
 });
 
@@ -100,11 +93,11 @@ test('after five tries that told nothing the call fails for good, and the model 
   const turn = await startTurn(sql, 'Say hello');
   const headEntryId = await headOf(sql, turn.conversationId);
   for (let dead = 1; dead <= 5; dead += 1) await register(sql, turn, 1);
-  const before = await asked();
+  const before = await asked(simulator);
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
   const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution({ attempt: 6 }));
   expect(await calling).toEqual({ kind: 'failed' });
-  expect(await asked()).toBe(before);
+  expect(await asked(simulator)).toBe(before);
   const calls = await listModelCalls(sql, { conversationId: turn.conversationId });
   expect(calls.at(-1)?.failure).toMatchObject({ kind: 'permanent', evidence: 'tries_without_report' });
 });
@@ -135,7 +128,7 @@ test('an answer that Postgres refuses for good is counted as paid, and bought se
   const turn = await startTurn(sql, 'Say hello');
   const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  const before = await asked();
+  const before = await asked(simulator);
   const broken = await diskFull(sql, 'insert on entries', '22000');
   for (let attempt = 1; attempt <= 7; attempt += 1)
     await expect(callModel(dependencies, input, execution({ attempt }))).rejects.toMatchObject({
@@ -144,38 +137,8 @@ test('an answer that Postgres refuses for good is counted as paid, and bought se
   expect(await callModel(dependencies, input, execution({ attempt: 8 }))).toEqual({ kind: 'failed' });
   await broken.end();
   const { usage } = await getTurn(sql, turn.turnId);
-  expect([usage.modelCalls, (await asked()) - before]).toEqual([8, 8]);
+  expect([usage.modelCalls, (await asked(simulator)) - before]).toEqual([8, 8]);
 });
-
-test.each<['turn' | 'try']>([['turn'], ['try']])(
-  'the model call of a %s that was replaced is aborted, and nothing of it is stored',
-  async (replaced) => {
-    const open: ServerResponse[] = [];
-    const server = await startHttpServer((_, response) => open.push(response));
-    onTestFinished(() => server.close());
-    const turn = await startTurn(sql);
-    const headEntryId = await headOf(sql, turn.conversationId);
-    const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
-    const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
-    const failed = expect(calling).rejects.toMatchObject({
-      code: replaced === 'turn' ? 'stale_epoch' : 'superseded_attempt',
-    });
-    await waitUntil('the model is asked', () => open.length === 1);
-    if (replaced === 'try') await register(sql, turn, 1);
-    else await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
-    await server.disconnected(0);
-    await failed;
-    expect((await tries(turn.conversationId))[0]).toMatchObject({ attempt: 1, state: 'registered' });
-  },
-);
-
-/** Arms a fault of the simulator, for as many calls. */
-async function fault(kind: Readonly<Record<string, unknown>>, times: number): Promise<void> {
-  const body = JSON.stringify({ ...kind, times });
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${simulator.url}/control/faults`, { method: 'POST', headers, body });
-  expect(response.ok).toBe(true);
-}
 
 /** Not shorter than that, and longer by no more than what calls of the same wait are spread over. */
 function expectSpread(actual: unknown, milliseconds: number): void {
@@ -199,7 +162,7 @@ test.each(['HTTP 503', 'ECONNREFUSED'])(
   async (failing) => {
     const turn = await startTurn(sql, 'Say hello');
     const refusing = failing === 'ECONNREFUSED' ? `http://127.0.0.1:${await freePort()}` : undefined;
-    if (refusing === undefined) await fault({ kind: 'server_error', status: 503 }, 8);
+    if (refusing === undefined) await fault(simulator, { kind: 'server_error', status: 503, times: 8 });
     for (const expected of [1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000, 'failed'])
       expect(await tryOnce(turn, 1, refusing)).toBe(expected);
     expect((await listModelCalls(sql, turn))[7]?.failure?.evidence).toContain(failing);
@@ -208,9 +171,9 @@ test.each(['HTTP 503', 'ECONNREFUSED'])(
 
 test('rate limits use up none of the tries, and one that is said again and again is waited for longer each time', async () => {
   const turn = await startTurn(sql, 'Say hello');
-  await fault({ kind: 'rate_limit', retryAfterSeconds: 1 }, 3);
+  await fault(simulator, { kind: 'rate_limit', retryAfterSeconds: 1, times: 3 });
   for (const milliseconds of [1_000, 1_000, 2_000]) expectSpread(await tryOnce(turn), milliseconds);
-  await fault({ kind: 'server_error', status: 503 }, 7);
+  await fault(simulator, { kind: 'server_error', status: 503, times: 7 });
   for (let number = 0; number < 7; number += 1) expect(await tryOnce(turn)).toBeTypeOf('number');
   expect(await tryOnce(turn)).toBe('answered');
   const calls = await listModelCalls(sql, { conversationId: turn.conversationId });
@@ -224,9 +187,9 @@ test.each([
   'an empty answer after two failures of the kind %s is asked for again, and the third empty one is the last',
   async (kind, options) => {
     const turn = await startTurn(sql, 'Say hello');
-    await fault({ kind, ...options }, 2);
+    await fault(simulator, { kind, ...options, times: 2 });
     for (let number = 0; number < 2; number += 1) expect(await tryOnce(turn)).toBeTypeOf('number');
-    await fault({ kind: 'empty_answer' }, 3);
+    await fault(simulator, { kind: 'empty_answer', times: 3 });
     expect([await tryOnce(turn), await tryOnce(turn)]).toEqual([expect.any(Number), expect.any(Number)]);
     expect(await tryOnce(turn)).toBe('failed');
   },
@@ -245,14 +208,14 @@ test('R12 R29 a request that lacks a pinned text is never sent: no try is regist
   );
   await commitCompaction(sql, commitRequest(turn, planned.compaction.compactionId, { summary: null }));
   const headEntryId = await headOf(sql, turn.conversationId);
-  const before = await asked();
+  const before = await asked(simulator);
   const calling = callModel(
     activityDependencies(sql, { simulatorUrl: simulator.url }),
     { turn, callNumber: 1, headEntryId },
     execution(),
   );
   await expect(calling).rejects.toMatchObject({ code: 'pinned_text_missing' });
-  expect(await asked()).toBe(before);
+  expect(await asked(simulator)).toBe(before);
   expect(await tries(turn.conversationId)).toEqual([]);
 });
 
@@ -279,4 +242,18 @@ test('a call that its worker gives up when it is shut down is counted by its est
   expect(usage).toMatchObject({ modelCalls: 2, inputTokens: (lost?.input ?? 0) + (answered?.input ?? 0) });
   expect(usage.cost).toBeCloseTo((lost?.cost ?? 0) + (answered?.cost ?? 0), 12);
   expect((await verify(sql, { conversationId: turn.conversationId })).repeatedCalls).toMatchObject([{ tries: 2 }]);
+});
+
+test('a server that is out and names a time is asked again at the latest after five minutes, however often it is: no retry is used up', async () => {
+  const server = await startHttpServer((_, response) => response.writeHead(503, { 'retry-after': '604800' }).end());
+  onTestFinished(() => server.close());
+  const turn = await startTurn(sql, 'Say hello');
+  const call = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
+  const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
+  for (let attempt = 1; attempt <= 9; attempt += 1)
+    await expect(callModel(dependencies, call, execution({ attempt }))).rejects.toMatchObject({
+      message: 'waits for sim: outage',
+      nextRetryDelay: 300_000,
+    });
+  expect(server.requests).toHaveLength(9);
 });

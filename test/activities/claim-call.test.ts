@@ -5,24 +5,19 @@ import { expect, test } from 'vitest';
 import { closeToolCall } from '../../src/activities/tool/decisions.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
-import { textOf } from '../../src/context/log/content.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
-import { listEntries } from '../../src/store/log/entries.ts';
-import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { claimToolCall, readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { answerWith, claimer, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
+import { claimer, useTestStore } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { databaseBehindProxy } from './support/cut-off-worker.ts';
-
-const CALL = { callNumber: 1, callIndex: 0 };
+import { CALL, toolResults, turnCalling } from './support/tool-calls.ts';
 
 let store: TestStore;
 useTestStore((opened) => {
@@ -58,10 +53,7 @@ async function publishing({
       return { content: `receipt ${runs.length}` };
     },
   });
-  const turn = await startTurn(store.sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
-  const answer = answerWith(turn, 1, await register(store.sql, turn, 1), [toolCall(0, 'publish')]);
-  await storeAnswer(store.sql, answer);
-  return { tool, turn, runs };
+  return { tool, turn: await turnCalling(store.sql, tool), runs };
 }
 
 /** A worker that reaches Postgres by a way that can be cut. */
@@ -86,10 +78,7 @@ function attemptToEnd() {
 const another = (tool: ToolDefinition): ActivityDependencies =>
   activityDependencies(store.sql, { tools: [tool], worker: 'another' });
 
-async function results({ conversationId }: TurnReference): Promise<string[]> {
-  const entries = await listEntries(store.sql, { conversationId, kinds: ['tool_result'] });
-  return entries.map(({ content }) => textOf(content));
-}
+const results = (turn: TurnReference): Promise<string[]> => toolResults(store.sql, turn);
 
 const callOf = (turn: TurnReference) => readToolCall(store.sql, { ...turn, ...CALL });
 

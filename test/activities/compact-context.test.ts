@@ -1,10 +1,13 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import { callModel } from '../../src/activities/model/call-model.ts';
+import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
 import { getCompaction } from '../../src/store/compactions/compactions.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
+import { listEvents } from '../../src/store/log/events.ts';
 import { readShownNotes } from '../../src/store/log/notes.ts';
 import { listWaitingMessages } from '../support/waiting-messages.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
@@ -115,4 +118,30 @@ test('notes of limits that are near do not count as continuations, and keep no c
   if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
   expect(await readShownNotes(sql, turn.conversationId, 'continuation')).toHaveLength(3);
   expect((await getCompaction(sql, result.planned.compactionId)).plan.continuation).toBe(true);
+});
+
+test('W40 each check is one line of the log with both counts and what they are held against; without a pass there is no event', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  const turn = await startTurn(sql, 'hello', { snapshot: { policy: WOLFFISH_POLICY } });
+  const check = (callNumber: number) =>
+    compactContext({ ...activityDependencies(sql), logger }, { turn, callNumber, forced: null }, execution());
+  const kinds = [(await check(1)).kind];
+  await answer(sql, turn, 1, { calls: 1 });
+  await finishToolCall(sql, turn, 1, 0, text(prose(150_000)));
+  kinds.push((await check(2)).kind);
+  expect(kinds).toEqual(['fits', 'planned']);
+  const checks = lines.filter(({ msg }) => msg === 'context check');
+  expect(checks.map(({ needsCompaction }) => needsCompaction)).toEqual([false, true]);
+  for (const line of checks) {
+    const { estimate = 0, reported, effective = 0, budget = 0, threshold = 0 } = line as Record<string, number>;
+    expect(effective).toBeGreaterThanOrEqual(Math.max(estimate, reported ?? 0) - 1);
+    expect(threshold).toBe(Math.round(budget * 0.75));
+    expect(line['needsCompaction']).toBe(effective > threshold);
+    expect(line).toMatchObject({ force: false, tools: expect.any(Number), systemCharacters: 100 });
+    expect(Number(line['messages'])).toBeGreaterThan(0);
+  }
+  expect(checks[0]).toMatchObject({ reported: null });
+  const events = await listEvents(sql, { conversationId: turn.conversationId });
+  expect(events.filter(({ kind }) => kind === 'compaction_started')).toHaveLength(1);
 });

@@ -4,17 +4,13 @@ import { closeToolCall } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
-import { listEntries } from '../../src/store/log/entries.ts';
-import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { listLateToolResults, readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
+import { useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
-
-const CALL = { callNumber: 1, callIndex: 0 };
+import { CALL, toolResults, turnCalling } from './support/tool-calls.ts';
 
 const { sql } = useTestStore();
 
@@ -43,8 +39,7 @@ function deafTool(timeout?: number) {
 }
 
 async function begin(deaf: ReturnType<typeof deafTool>) {
-  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(deaf.tool)] } });
-  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [toolCall(0, 'transfer')]));
+  const turn = await turnCalling(sql, deaf.tool);
   const abort = new AbortController();
   const dependencies = activityDependencies(sql, { tools: [deaf.tool] });
   const running = runTool(dependencies, { turn, ...CALL }, execution({ signal: abort.signal }));
@@ -52,10 +47,7 @@ async function begin(deaf: ReturnType<typeof deafTool>) {
   return { turn, running, abort };
 }
 
-async function results({ conversationId }: TurnReference): Promise<string[]> {
-  const entries = await listEntries(sql, { conversationId, kinds: ['tool_result'] });
-  return entries.map(({ content }) => textOf(content));
-}
+const results = (turn: TurnReference): Promise<string[]> => toolResults(sql, turn);
 
 const lateResults = async (turn: TurnReference): Promise<string[]> =>
   (await listLateToolResults(sql, [turn.turnId])).map(({ content }) => textOf(content));

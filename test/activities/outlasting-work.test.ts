@@ -5,22 +5,17 @@ import { expect, test } from 'vitest';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
-import { listEntries } from '../../src/store/log/entries.ts';
-import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { listLateToolResults } from '../../src/store/attempts/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, register, startTurn, toolCall } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { databaseBehindProxy } from './support/cut-off-worker.ts';
-import { useStoreAndSimulator } from './support/store-and-simulator.ts';
+import { asked, useStoreAndSimulator } from './support/store-and-simulator.ts';
 import { branchSummary, modelCall, summary } from './support/asking-work.ts';
-
-const CALL = { callNumber: 1, callIndex: 0 };
+import { CALL, toolResults, turnCalling } from './support/tool-calls.ts';
 
 let store: TestStore;
 let simulator: Simulator;
@@ -58,19 +53,13 @@ async function publishing(isSlow = false) {
       return { content: `receipt ${runs.length}` };
     },
   });
-  const { sql } = store;
-  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
-  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [toolCall(0, 'publish')]));
-  return { tool, turn, runs };
+  return { tool, turn: await turnCalling(store.sql, tool), runs };
 }
 
 type Publishing = Awaited<ReturnType<typeof publishing>>;
 type CutOff = Awaited<ReturnType<typeof behindProxy>>;
 
-async function results({ conversationId }: TurnReference): Promise<string[]> {
-  const entries = await listEntries(store.sql, { conversationId, kinds: ['tool_result'] });
-  return entries.map(({ content }) => textOf(content));
-}
+const results = (turn: TurnReference): Promise<string[]> => toolResults(store.sql, turn);
 
 test('the attempt that follows the one that Temporal gave up takes its result, once Postgres takes it: the tool acts once', async () => {
   const { tool, turn, runs } = await publishing();
@@ -189,9 +178,7 @@ test.each([
   '%s that came is stored after Temporal gave its activity up, and not bought again',
   async (_, work, refused) => {
     const { attempt } = await work(store.sql);
-    const asked = async (): Promise<number> =>
-      ((await (await fetch(`${simulator.url}/control/requests`)).json()) as { total: number }).total;
-    const before = await asked();
+    const before = await asked(simulator);
     const dependencies = activityDependencies(store.sql, { simulatorUrl: simulator.url });
     const full = await diskFull(store.sql, refused);
     const first = attemptGivenUp();
@@ -206,6 +193,6 @@ test.each([
     const next = execution({ attempt: 2 });
     expect(await dependencies.outlastingWork.settled(next)).toBe(true);
     await attempt(dependencies, next);
-    expect((await asked()) - before).toBe(1);
+    expect((await asked(simulator)) - before).toBe(1);
   },
 );

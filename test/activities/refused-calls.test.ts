@@ -82,22 +82,6 @@ test.each([
   },
 );
 
-test('a call that its worker failed to make while Postgres was away is stored as unpaid once it is back', async () => {
-  const { proxy, dependencies, waits } = await cutOffWorker(simulator.url);
-  const { turn, attempt } = await modelCall(store.sql);
-  const modelClient = () => {
-    void proxy.reset();
-    throw new TypeError('no such provider');
-  };
-  const failed = expect(attempt({ ...dependencies, modelClient }, execution())).rejects.toMatchObject({
-    type: 'ModelCall.not_sent',
-  });
-  await Promise.race([failed, waitUntil('the failure waits', () => waits.length >= 2)]);
-  await proxy.mend();
-  await failed;
-  expect(await triesOf(turn)).toEqual([{ state: 'failed', kind: 'retryable', cost: 0 }]);
-});
-
 test('a refused call whose activity is given up while Postgres is away ends, and is stored as unpaid later', async () => {
   const { server, onCall, pause } = await refusingServer(RATE_LIMIT);
   const { proxy, dependencies, waits } = await cutOffWorker(server.url);

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { expect, onTestFinished, test } from 'vitest';
-import { requestDecisions } from '../../src/activities/tool/decisions.ts';
+import { closeToolCall, requestDecisions } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import { listEntries } from '../../src/store/log/entries.ts';
 import { StoreError } from '../../src/store/database/errors.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import {
@@ -14,6 +13,7 @@ import {
   reclaimToolCall,
 } from '../../src/store/attempts/tool-calls.ts';
 import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-keys.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { findMarkedProcesses } from '../../src/tools/process/end-processes.ts';
@@ -24,8 +24,7 @@ import { answerWith, useTestStore, register, startTurn, toolCall, claimer } from
 import { waitUntil } from '../support/wait-until.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
-
-const CALL = { callNumber: 1, callIndex: 0 };
+import { CALL, toolResults, turnCalling } from './support/tool-calls.ts';
 
 const { sql } = useTestStore();
 
@@ -53,17 +52,7 @@ async function writeAndHang({ output, signal }: ToolContext): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** A turn whose first answer calls `act`, offered by the turn's snapshot. */
-async function turnCalling(tool: ToolDefinition): Promise<TurnReference> {
-  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
-  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [toolCall(0, 'act')]));
-  return turn;
-}
-
-async function results({ conversationId }: TurnReference): Promise<string[]> {
-  const entries = await listEntries(sql, { conversationId, kinds: ['tool_result'] });
-  return entries.map(({ content }) => textOf(content));
-}
+const results = (turn: TurnReference): Promise<string[]> => toolResults(sql, turn);
 
 test.each<[ToolEffect, string, number]>([
   ['idempotent', 'ran as attempt 2', 1],
@@ -71,7 +60,7 @@ test.each<[ToolEffect, string, number]>([
   ['once', 'Outcome unknown: ', 0],
 ])('after a death a tool with the effect "%s" answers "%s…"', async (effect, answered, runsAgain) => {
   const { tool, runs } = toolOf(effect);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
   await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
   expect(await results(turn)).toEqual([expect.stringContaining(answered)]);
@@ -82,7 +71,7 @@ test.each<[ToolEffect, string, number]>([
 
 test('what a call had written is told when its outcome is unknown; the worker it was taken from stops and its report is kept beside the log', async () => {
   const { tool, runs } = toolOf('once', writeAndHang);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   const frozen = runTool(activityDependencies(sql, { tools: [tool], worker: 'slow' }), { turn, ...CALL }, execution());
   const failed = expect(frozen).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
   const row = () => readToolCall(sql, { ...turn, ...CALL });
@@ -99,9 +88,23 @@ test('what a call had written is told when its outcome is unknown; the worker it
   expect(textOf(late[0]?.content ?? [])).toMatch(/^half done\n\nThe call was stopped\./u);
 });
 
+test('what a call of a dead worker had written is told when a stop ends the turn', async () => {
+  const { tool } = toolOf('once', writeAndHang);
+  const turn = await turnCalling(sql, tool);
+  const frozen = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
+  const failed = expect(frozen).rejects.toMatchObject({ type: 'SupersededAttempt' });
+  const noted = async () => (await readToolCall(sql, { ...turn, ...CALL })).partialOutput !== null;
+  await waitUntil('the output is noted', noted);
+  await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall({ secrets: [] }));
+  await failed;
+  expect(await results(turn)).toEqual([
+    expect.stringMatching(/^The user stopped the turn during this call .*half done\n$/su),
+  ]);
+});
+
 test('a zombie that takes a call over from the attempt that Temporal counts on does not end the turn: its next try does', async () => {
   const { tool } = toolOf('none', writeAndHang);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   const living = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
   const failed = expect(living).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
   const row = () => readToolCall(sql, { ...turn, ...CALL });
@@ -119,7 +122,7 @@ test.each<ToolEffect>(['once', 'none'])(
   async (effect) => {
     let release = (): void => undefined;
     const { tool, runs } = toolOf(effect, async () => new Promise<void>((resolve) => (release = resolve)));
-    const turn = await turnCalling(tool);
+    const turn = await turnCalling(sql, tool);
     const dependencies = activityDependencies(sql, { tools: [tool] });
     const living = runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }));
     await waitUntil('the tool runs', () => runs.length === 1);
@@ -140,7 +143,7 @@ test('a zombie that wakes up within a call asks in time whether the call is stil
     await requireClaim();
     acted.push(attempt);
   });
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   const dependencies = activityDependencies(sql, { tools: [tool] });
   const zombie = runTool(dependencies, { turn, ...CALL }, execution());
   const failed = expect(zombie).rejects.toMatchObject({ type: 'SupersededAttempt' });
@@ -157,7 +160,7 @@ test.each([
   ['a tool that ignores it', async () => new Promise<void>(() => undefined)],
 ])('%s of a turn that was taken over is ended', async (_, act) => {
   const { tool, runs } = toolOf('none', act);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   const replaced = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
   const failed = expect(replaced).rejects.toMatchObject({ type: 'SupersededAttempt' });
   await waitUntil('the tool runs', () => runs.length === 1);
@@ -170,7 +173,7 @@ test.runIf(process.platform === 'linux')(
   'what a dead worker left running of a command is ended before the model is told that the outcome is unknown',
   async () => {
     const { tool } = toolOf('once');
-    const turn = await turnCalling(tool);
+    const turn = await turnCalling(sql, tool);
     await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
     const key = idempotencyKeyOf({ turn, ...CALL });
     const left = spawn('sleep', ['60'], { env: { PATH: process.env['PATH'], HOLDFAST_TOOL_CALL: key } });
@@ -184,7 +187,7 @@ test.runIf(process.platform === 'linux')(
 
 test('a tool that brought five workers down is not tried on a sixth', async () => {
   const { tool, runs } = toolOf('none');
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
   await sql`update tool_calls set attempt = 5 where turn_id = ${turn.turnId}`;
   const result = await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
@@ -195,7 +198,7 @@ test('a tool that brought five workers down is not tried on a sixth', async () =
 
 test('a worker of another version that lacks the tool leaves the call to others, and never runs what one of them began', async () => {
   const { tool } = toolOf('none');
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   const other = activityDependencies(sql);
   const attempt = (number: number) => runTool(other, { turn, ...CALL }, execution({ attempt: number }));
   await expect(attempt(1)).rejects.toMatchObject({ need: { needs: 'tool', name: 'act' } });
@@ -207,7 +210,7 @@ test('a worker of another version that lacks the tool leaves the call to others,
 
 test('whether a call waits for people is told by a worker that has its tool; one that lacks it leaves that to others', async () => {
   const { tool } = toolOf('none');
-  const turn = await turnCalling({ ...tool, approval: true });
+  const turn = await turnCalling(sql, { ...tool, approval: true });
   const asking = (tools: readonly ToolDefinition[], attempt: number) =>
     requestDecisions(
       activityDependencies(sql, { tools }),
@@ -242,7 +245,7 @@ test('a call of a tool that nobody here has holds up no question about another c
 
 test('what a tool searches for is waited for while Postgres is away: an outage reads to no model as if nothing were there', async () => {
   const { tool } = toolOf('none', async ({ memory }) => void (await memory.search('hello', 5)));
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   // Indexed by the search itself, which Postgres refuses.
   const full = await diskFull(sql, 'insert on passages');
   const running = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
@@ -253,7 +256,7 @@ test('what a tool searches for is waited for while Postgres is away: an outage r
 
 test('a result that Postgres cannot take is kept until it can: the tool acts once and its outcome is known', async () => {
   const { tool, runs } = toolOf('once');
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   const full = await diskFull(sql);
   const running = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
   await waitUntil('the result is refused', async () => (await full.refusals()) >= 2);
@@ -265,7 +268,7 @@ test('a result that Postgres cannot take is kept until it can: the tool acts onc
 
 test('a tool that has more time here than where its call was made ends before Temporal gives it up, with a result', async () => {
   const { tool, runs } = toolOf('once', writeAndHang);
-  const turn = await turnCalling(tool);
+  const turn = await turnCalling(sql, tool);
   const dependencies = activityDependencies(sql, { tools: [{ ...tool, timeout: 600_000 }] });
   const limited = execution({ timeLimit: TOOL_TIMEOUT_MARGIN_MILLISECONDS + 300 });
   expect(await runTool(dependencies, { turn, ...CALL }, limited)).toMatchObject({ state: 'failed' });

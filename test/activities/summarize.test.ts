@@ -1,4 +1,7 @@
+import type { ApplicationFailure } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
+import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
+import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import { summarize } from '../../src/activities/compaction/summarize.ts';
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
@@ -10,15 +13,16 @@ import type { PartReference } from '../../src/store/compactions/compaction-parts
 import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
+import { prose } from '../context/builders.ts';
 import { NEW_ATTEMPT, plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { startTurn, step } from '../store/support/store-builders.ts';
+import { answer, finishToolCall, startTurn, step, text } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { cutOffWorker as cutOff } from './support/cut-off-worker.ts';
-import { useStoreAndSimulator } from './support/store-and-simulator.ts';
+import { asked, fault, useStoreAndSimulator } from './support/store-and-simulator.ts';
 
 let store: TestStore;
 let sql: Database;
@@ -52,19 +56,13 @@ async function rowOf({ compactionId }: PartReference) {
   return row;
 }
 
-/** Calls that the simulator was asked so far. */
-async function asked(): Promise<number> {
-  const report = (await (await fetch(`${simulator.url}/control/requests`)).json()) as { total: number };
-  return report.total;
-}
-
 function cutOffWorker(simulatorUrl: string) {
   return cutOff(store.url, (database) => activityDependencies(database, { simulatorUrl }));
 }
 
 test('a summary that came while Postgres was away is kept, completed and stored once it is back, and not bought again', async () => {
   const part = await plannedPart();
-  const before = await asked();
+  const before = await asked(simulator);
   const { proxy, dependencies, waits } = await cutOffWorker(simulator.url);
   const reachCrashPoint = (point: string): void => {
     if (point === 'summarize:answered') void proxy.reset();
@@ -73,7 +71,7 @@ test('a summary that came while Postgres was away is kept, completed and stored 
   await Promise.race([summarizing, waitUntil('the answer waits', () => waits.length >= 2)]);
   await proxy.mend();
   expect(await summarizing).toMatchObject({ kind: 'summarized' });
-  expect((await asked()) - before).toBe(1);
+  expect((await asked(simulator)) - before).toBe(1);
   expect(await rowOf(part)).toEqual({ attempt: 1, failures: 0, unreported: 0, state: 'written', lost: 0 });
 });
 
@@ -145,9 +143,9 @@ test('after five tries that told nothing a part is not bought again: the weaker 
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
   for (let dead = 1; dead <= 5; dead += 1) await registerPartAttempt(sql, part, NEW_ATTEMPT);
-  const before = await asked();
+  const before = await asked(simulator);
   expect(await summarize(dependencies, part, execution({ attempt: 6 }))).toEqual({ kind: 'failed', failures: 1 });
-  expect(await asked()).toBe(before);
+  expect(await asked(simulator)).toBe(before);
   expect(await rowOf(part)).toMatchObject({ state: 'failed', failures: 1 });
 });
 
@@ -171,6 +169,16 @@ test('a paid summary that cannot be stored counts as paid and toward the retries
   expect(usage.modelCalls).toBe(3);
 });
 
+test('a turn that has reached its limit pays for no summary', async () => {
+  const part = await plannedPart();
+  const limits = { turn: { inputTokens: 1 }, conversation: {}, noteAt: 0.8 };
+  await sql`update turns set limits = ${JSON.stringify(limits)}::text::json where id = ${part.turn.turnId}`;
+  const before = await asked(simulator);
+  const limited = await summarize(activityDependencies(sql, { simulatorUrl: simulator.url }), part, execution());
+  expect(limited).toEqual({ kind: 'limit', reason: 'input_token_limit' });
+  expect(await asked(simulator)).toBe(before);
+});
+
 test('a summary whose provider is not reached says for whom it waits, uses up no retry, and waits on', async () => {
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: 'http://127.0.0.1:1' });
@@ -183,4 +191,50 @@ test('a summary whose provider is not reached says for whom it waits, uses up no
   const events = await listEvents(sql, { conversationId: part.turn.conversationId });
   const waits = events.filter(({ kind }) => kind === 'turn_waiting').map(({ data }) => data);
   expect(waits).toMatchObject([2_000, 4_000].map((delayMilliseconds) => ({ reason: 'outage', delayMilliseconds })));
+});
+
+test('R20 a summary without sections is refused and asked for again', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  await fault(simulator, { kind: 'summary_without_sections', times: 1, match: { purpose: 'summary' } });
+  await expect(summarize(dependencies, part, execution())).rejects.toMatchObject({ type: 'Summary.refused' });
+  expect(await summarize(dependencies, part, execution({ attempt: 2 }))).toMatchObject({ kind: 'summarized' });
+});
+
+test('R21 G18 W25 a summary that stays empty is asked for again after 1, 2, 4, 8 and 16 s, then the extractive form follows, and the event names it', async () => {
+  const turn = await startTurn(sql);
+  for (let call = 1; call <= 8; call += 1) {
+    await answer(sql, turn, call, { calls: 1 });
+    await finishToolCall(sql, turn, call, 0, text(prose(8_000, call)));
+  }
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  await fault(simulator, { kind: 'summary_empty', times: null, match: { purpose: 'summary' } });
+  onTestFinished(async () => void (await fetch(`${simulator.url}/control/faults`, { method: 'DELETE' })));
+  const delays: unknown[] = [];
+  const summarized = async (part: PartReference): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const asking = summarize(dependencies, part, execution({ attempt }));
+      const result = await asking.catch((error: unknown) => error as ApplicationFailure);
+      if ('kind' in result) return;
+      delays.push(result.nextRetryDelay);
+    }
+  };
+  const check = { turn, callNumber: 9, forced: 'overflow' } as const;
+  const checked = await compactContext(dependencies, check, execution());
+  if (checked.kind !== 'planned') throw new Error(`not planned: ${checked.kind}`);
+  for (let { planned } = checked; ;) {
+    const { compactionId } = planned;
+    for (const { number } of planned.waves.flat()) await summarized({ turn, compactionId, part: number });
+    const committed = await commitCompaction(dependencies, { turn, compactionId }, execution());
+    if (committed.kind !== 'planned') break;
+    ({ planned } = committed);
+  }
+  expect(delays.slice(0, 5)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000]);
+  const committed = await sql`
+    select form from compactions where conversation_id = ${turn.conversationId} and status = 'committed'`;
+  expect(committed).toEqual([{ form: 'extractive_summary' }]);
+  const events = await listEvents(sql, { conversationId: turn.conversationId });
+  expect(events.find(({ kind }) => kind === 'compaction_form_failed')?.data).toMatchObject({
+    failure: 'summary_failed',
+  });
 });

@@ -1,13 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endOpenAttempts } from '../support/end-open-attempts.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { TcpProxy } from '../support/tcp-proxy.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import { startSteadyTurn } from './steady-turn.ts';
@@ -99,35 +97,3 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
     await turn.completes();
   },
 );
-
-test('what runs when Temporal gives its attempt up goes on in the next one: no command is killed, no answer bought again', async () => {
-  const { client, database } = harness;
-  const command =
-    'echo begun >> ran.txt; until [ -e go-on ]; do sleep 0.05; done; echo ended >> ran.txt; echo the result';
-  const sent = await client.start(`Call run_command with ${JSON.stringify({ command })}\nSay all done`);
-  const { conversationId } = sent;
-  const isOpen = async (table: 'model_attempts' | 'tool_calls', state: string): Promise<boolean> => {
-    const rows =
-      await database`select from ${database(table)} where conversation_id = ${conversationId} and state = ${state}`;
-    return rows.length > 0;
-  };
-  await waitUntil('the command runs', () => isOpen('tool_calls', 'claimed'));
-  await endOpenAttempts(harness.temporal, conversationId);
-  await harness.fault({ kind: 'delay', milliseconds: 3_000, times: 1 });
-  await writeFile(join(harness.workspace, 'go-on'), '');
-  await waitUntil('the model is asked again', () => isOpen('model_attempts', 'registered'));
-  await endOpenAttempts(harness.temporal, conversationId);
-  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
-    outcome: 'completed',
-  });
-  expect(await readFile(join(harness.workspace, 'ran.txt'), 'utf8')).toBe('begun\nended\n');
-  expect(await database`select outcome, attempt from tool_calls where conversation_id = ${conversationId}`).toEqual([
-    { outcome: 'succeeded', attempt: 1 },
-  ]);
-  expect(
-    await database`select state, attempt from model_attempts where purpose = 'step' and conversation_id = ${conversationId} order by call_number`,
-  ).toEqual([
-    { state: 'answered', attempt: 1 },
-    { state: 'answered', attempt: 1 },
-  ]);
-});

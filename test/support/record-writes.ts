@@ -1,46 +1,4 @@
-import { Context } from '@temporalio/activity';
-import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import type { Database, Transaction } from '../../src/store/database/database.ts';
-import type { ActivityObserver } from '../../src/worker/start-worker.ts';
-
-/** What one attempt of an activity did, in order: tables that it committed a change to, and crash points. */
-export interface RecordedExecution {
-  readonly activity: string;
-  readonly steps: ({ readonly wrote: readonly string[] } | { readonly reached: CrashPoint })[];
-}
-
-/** Records each committed write and each crash point of every activity of a worker. */
-export function recordWrites(): {
-  readonly observer: ActivityObserver;
-  readonly executions: () => readonly RecordedExecution[];
-} {
-  const executions = new Map<string, RecordedExecution>();
-  const note = (step: RecordedExecution['steps'][number]): void => {
-    const info = currentActivity();
-    if (info === null) return;
-    const key = `${info.workflowExecution?.runId} ${info.activityId} ${info.attempt}`;
-    const execution = executions.get(key) ?? { activity: info.activityType, steps: [] };
-    executions.set(key, execution);
-    execution.steps.push(step);
-  };
-  return {
-    observer: (make) =>
-      make({
-        database: (database) => recording(database, (wrote) => note({ wrote })),
-        reached: (point) => note({ reached: point }),
-      }),
-    executions: () => [...executions.values()],
-  };
-}
-
-/** `null`: the worker itself, which looks for stray commands and the like. */
-function currentActivity() {
-  try {
-    return Context.current().info;
-  } catch {
-    return null;
-  }
-}
 
 /**
  * A database as a worker has it that is killed behind a write that it commits: from then on nothing reaches Postgres.
@@ -115,30 +73,4 @@ function tableWritten(template: unknown): string | null {
   const text = template.join('?');
   if (!/^\s*(?:with|insert|update|delete)\b/iu.test(text)) return null;
   return /(?:insert into|delete from|(?<!for |no key )update)\s+(\w+)/iu.exec(text)?.[1] ?? null;
-}
-
-/** Tables behind whose writes no crash point has to stand: what a death leaves there is what a death just before it leaves. */
-const EXEMPT_TABLES: Readonly<Record<string, string>> = {
-  provider_calls: 'a place in the queue is renewed and given back like a heartbeat, and is free after its lease',
-  contents: 'pieces of an original that nothing names yet; the point stands behind the last of them',
-  content_pieces: 'as contents',
-  passages: 'the search index, brought up to date by whoever searches next',
-  search_progress: 'as passages',
-};
-
-/** Writes, as `activity into tables`, behind which no crash point of the activity was reached before its next write, or before its end. */
-export function writesWithoutPoint({ activity, steps }: RecordedExecution): string[] {
-  const found: string[] = [];
-  let open: string | null = null;
-  for (const step of steps) {
-    if ('reached' in step) {
-      if (step.reached.startsWith(`${activity}:`)) open = null;
-      continue;
-    }
-    const tables = step.wrote.filter((table) => EXEMPT_TABLES[table] === undefined);
-    if (tables.length === 0) continue;
-    if (open !== null) found.push(open);
-    open = `${activity} into ${tables.toSorted().join(', ')}`;
-  }
-  return open === null ? found : [...found, open];
 }

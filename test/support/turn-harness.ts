@@ -71,7 +71,6 @@ export interface TurnHarness {
   /** Environment that gives a worker process the same servers. */
   readonly environment: Record<string, string>;
   startWorker(options?: {
-    readonly crashPoints?: string;
     readonly deployment?: WorkerDeployment;
     readonly observer?: ActivityObserver;
     /** Of this worker alone, in place of the agent `default`. */
@@ -211,7 +210,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       HOLDFAST_SIMULATOR_URL: simulator.url,
       HOLDFAST_TASK_QUEUE: taskQueue,
     },
-    async startWorker({ crashPoints, deployment, observer, agent, tools = options.tools ?? [] } = {}) {
+    async startWorker({ deployment, observer, agent, tools = options.tools ?? [] } = {}) {
       const worker = await withoutThread(async () =>
         startWorker({
           configuration:
@@ -224,7 +223,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
           beforeCompaction: options.beforeCompaction ?? [],
           concurrentWork: 20,
           shutdownGraceMilliseconds: 1_000,
-          crashPoints,
+          crashPoints: undefined,
           deployment,
           observer,
           hasTimedUpkeep: options.upkeep ?? false,

@@ -1,11 +1,8 @@
-import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { adoptNamespace, readNamespace } from '../../src/store/database/temporal-namespace.ts';
-import { SEARCH_ATTRIBUTE_NAMES } from '../../src/turn/temporal-names.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTestTemporal } from '../support/servers.ts';
-import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
 const harness = useTurnHarness();
 
@@ -36,20 +33,4 @@ test('a server that lost its data is another one under the same name: worker and
   const refusal = { code: 'namespace_differs', message: expect.stringContaining('(lost), not to "default" (') };
   for (const _ of [1, 2]) await expect(client.start('Say hello.')).rejects.toMatchObject(refusal);
   expect(await database`select from conversations`).toHaveLength(before.length);
-});
-
-test('a worker creates the search attributes that its namespace lacks, and its turns set them', async () => {
-  const server = await startTestTemporal();
-  onTestFinished(() => server.stop());
-  const connection = await Connection.connect({ address: server.address });
-  onTestFinished(() => connection.close());
-  const { operatorService } = connection;
-  const searchAttributes = Object.values(SEARCH_ATTRIBUTE_NAMES);
-  await operatorService.removeSearchAttributes({ namespace: 'default', searchAttributes });
-  const bare = await startTurnHarness({ temporalAddress: server.address });
-  onTestFinished(() => bare.stop());
-  await bare.startWorker();
-  const { customAttributes } = await operatorService.listSearchAttributes({ namespace: 'default' });
-  expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(searchAttributes));
-  expect((await bare.runTask('Say hello.')).outcome).toBe('completed');
 });

@@ -1,23 +1,21 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { textOf } from '../../src/context/log/content.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { endSessions } from '../support/end-sessions.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { expectAllHolds } from '../support/expect-all-holds.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 
-let harness: TurnHarness;
+const agent = { allowCommands: true, tools: ['run_command'] };
+const harness = useTurnHarness({ agent });
 
 beforeAll(async () => {
-  const agent = { allowCommands: true, tools: ['run_command'] };
-  harness = await startTurnHarness({ agent });
   await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
 });
-
-afterAll(() => harness.stop());
 
 /** A worker that has nothing to do. */
 async function startIdleWorker(): Promise<void> {
@@ -58,9 +56,18 @@ async function attemptsOf(name: string, conversationId: string) {
   return { attempts: started?.attempt, failure: started?.lastFailure?.applicationFailureInfo?.type };
 }
 
-test('a worker that is killed is missed by its session, and another one goes on with its call', async () => {
+test('killed with a workflow task and a tool that runs, a worker is missed by its session and replaced by one that waits', async () => {
   const { worker, sent } = await startCommand('sleep 300');
   await startIdleWorker();
+  // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
+  worker.kill('SIGSTOP');
+  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId));
+  // Any signal makes a workflow task; a message to an open turn makes none.
+  await handle.signal('unheard');
+  await waitUntil('a workflow task is with the worker', async () => {
+    const { events } = await handle.fetchHistory();
+    return events?.at(-1)?.workflowTaskStartedEventAttributes != null;
+  });
   worker.kill('SIGKILL');
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
@@ -96,3 +103,50 @@ test('a worker that loses its session keeps its calls and takes the session agai
   expect(turn).toMatchObject({ outcome: 'completed' });
   expect(await attemptsOf('runTool', sent.conversationId)).toMatchObject({ attempts: 1 });
 });
+
+/** Writes, leaves a daemon that no process group reaches, and kills its worker once that is named. */
+const COMMAND = [
+  'echo ran >> journal.txt; echo half done',
+  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & until [ -e worker.pid ]; do sleep 0.1; done; kill -9 $(cat worker.pid); sleep 300`,
+].join('; ');
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+}
+
+test(
+  'a command that kills its worker after it acted is not run again: the model is told what is known, and no process of it is left',
+  { timeout: 120_000 },
+  async () => {
+    const { worker: doomed, sent } = await startCommand(COMMAND);
+    await waitUntil('its output is noted', async () => {
+      const rows = await harness.database`
+        select from tool_calls where conversation_id = ${sent.conversationId} and partial_output is not null`;
+      return rows.length === 1;
+    });
+    const daemon = Number(await readFile(join(harness.workspace, 'daemon.pid'), 'utf8'));
+    await writeFile(join(harness.workspace, 'worker.pid'), String(doomed.processId));
+    expect(await doomed.exited).toMatchObject({ signal: 'SIGKILL' });
+    expect(isAlive(daemon)).toBe(true);
+    const successor = await startWorkerProcess(harness);
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+    // Every worker looks for strays of its machine every few seconds.
+    await waitUntil('its daemon is ended', async () => !isAlive(daemon));
+    successor.kill('SIGTERM');
+    expect(await successor.exited).toMatchObject({ code: 0 });
+    expect(turn.outcome).toBe('completed');
+    expect(await readFile(join(harness.workspace, 'journal.txt'), 'utf8')).toBe('ran\n');
+    const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
+    const results = entries.filter((entry) => entry.kind === 'tool_result').map((entry) => textOf(entry.content));
+    expect(results).toEqual([
+      expect.stringMatching(
+        /^Outcome unknown: this call began at .* Check before you repeat it\.\n\nUntil .* it had written 10 bytes:\nhalf done\n$/u,
+      ),
+    ]);
+    await expectAllHolds(harness);
+  },
+);

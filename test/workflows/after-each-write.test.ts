@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
@@ -8,7 +8,7 @@ import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { DEATHS } from './presets/scenario.ts';
+import { DEATHS, writeLogs } from './presets/scenario.ts';
 import { SCENARIOS } from './write-scenarios.ts';
 import type { Scenario } from './write-scenarios.ts';
 
@@ -23,10 +23,7 @@ afterAll(() => server.stop());
 async function openScenario({ options }: Scenario): Promise<TurnHarness> {
   const harness = await startTurnHarness({ temporalAddress: server.address, ...options });
   await mkdir(join(harness.workspace, '.cowork'));
-  for (let file = 1; file <= 25; file += 1) {
-    const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
-  }
+  await writeLogs(harness, 25, 90);
   return harness;
 }
 
@@ -44,7 +41,7 @@ async function resultsOf({ client }: TurnHarness, conversationId: string): Promi
 test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   '%s: whichever write is the last of a worker, another one goes on as if nothing had happened',
   async (_, scenario) => {
-    const { task, deaths, undisturbed, results, outcome = 'completed' } = scenario;
+    const { task, deaths, undisturbed, results, end = { outcome: 'completed' } } = scenario;
     const harness = await openScenario(scenario);
     try {
       const sent = await harness.client.start(task);
@@ -53,7 +50,7 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
         deaths.map(({ at, before }) => ({ at, before: async () => before?.(harness, sent) })),
       );
       const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
-      expect(turn.outcome).toBe(outcome);
+      expect(turn).toMatchObject(end);
       if (results !== undefined) expect(await resultsOf(harness, sent.conversationId)).toEqual(results);
       if (undisturbed !== undefined) {
         await undisturbed(harness);

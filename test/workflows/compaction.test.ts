@@ -1,10 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { writeLogs } from './presets/scenario.ts';
 
 /** The conversation of the first test. */
 let compacted: string;
@@ -14,13 +13,7 @@ const task = (files: number): string => `Call read_file with {"path": "log-$inde
 const harness = useTurnHarness({ agent: { model: 'simulator/sim-8k', rules: ['Never touch pump 13.'] } });
 
 beforeAll(async () => {
-  for (let file = 1; file <= FILES; file += 1) {
-    const lines = Array.from(
-      { length: 40 },
-      (_, index) => `pump ${file * 100 + index} opens at ${index * 3 + file} bar\n`,
-    );
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
-  }
+  await writeLogs(harness, FILES, 40);
   await harness.startWorker();
 });
 
@@ -51,7 +44,7 @@ test('D6 the view holds one summary after several passes, and all originals stay
   const newest = /recall_open shows it by its id; the newest that was taken out is ([0-9a-f-]{36})/.exec(body)?.[1];
   expect(entries.map(({ entryId }) => entryId)).toContain(newest);
   expect(body).toContain('<earlier-results>');
-  results.forEach((entry, index) => expect(textOf(entry.content)).toContain(`pump ${(index + 1) * 100 + 39}`));
+  results.forEach((entry, index) => expect(textOf(entry.content)).toContain(`pump ${(index + 1) * 10_000 + 39} `));
   expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
 });
 
@@ -76,7 +69,7 @@ test('R30 what is sent while a summary is written enters once and in order, afte
   expect(said.slice(1)).toEqual(messages.map((each) => ({ text: each, isAfter: true })));
 });
 
-test('R9 a summarizer with a smaller window than the conversation reads it in parts, eight at once, and merges them', async () => {
+test('R9 O10 a summarizer of its own, with a smaller window than the conversation, reads it in parts, eight at once, and merges them', async () => {
   const other = await startTurnHarness({
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
   });
@@ -117,6 +110,7 @@ async function expectAllRead(of: TurnHarness): Promise<void> {
   const asked = requests.filter(({ purpose }) => purpose === 'summary');
   expect(asked.length).toBeGreaterThan(9);
   expect(asked.every(({ status, inputTokens }) => status === 200 && inputTokens <= 8_192)).toBe(true);
+  expect(JSON.stringify(asked.at(-1)?.body)).toContain('"model":"sim-8k"');
   const parts = await of.database<{ kind: string; wave: number; first: number | null; last: number | null }[]>`
     select kind, wave, from_sequence as first, to_sequence as last from compaction_parts order by number`;
   expect(parts.at(-1)).toMatchObject({ kind: 'merge' });

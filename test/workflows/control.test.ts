@@ -1,18 +1,16 @@
-import type { Holdfast } from '../../src/client/holdfast.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src/client/connect.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startDyingSender } from '../support/dying-sender.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createHeldCalls } from './support/held-calls.ts';
 
-let worker: RunningWorker;
 const { tool: hold, held, start } = createHeldCalls();
 const startHolding = (name: string) => start(harness, name);
 
@@ -34,7 +32,7 @@ const publish = defineTool({
 const harness = useTurnHarness({ tools: [hold, publish], agent: { tools: ['hold', 'publish', 'list_files'] } });
 
 beforeAll(async () => {
-  worker = await harness.startWorker();
+  await harness.startWorker();
 });
 
 const shown = (entries: readonly ListedEntry[]): string[] =>
@@ -50,12 +48,16 @@ async function eventsOf(conversationId: string): Promise<TimelineEvent[]> {
   return events;
 }
 
-test('a steering message enters at the next step, a queued one starts the next turn', async () => {
+test('steering messages enter in order at the next step and add no event to the history; a queued one starts the next turn', async () => {
   const { client } = harness;
   const sent = await startHolding('steered');
   const { conversationId } = sent;
+  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(conversationId));
+  const { historyLength } = await handle.describe();
   const queued = await client.conversation.send({ conversationId, content: 'Say queued', mode: 'queue' });
-  await client.conversation.send({ conversationId, content: 'Say steered', mode: 'steer' });
+  const steered = Array.from({ length: 20 }, (_, index) => `Say steered ${index}`);
+  for (const content of steered) await client.conversation.send({ conversationId, content, mode: 'steer' });
+  expect(await handle.describe()).toMatchObject({ historyLength });
   held.get('steered')?.release();
   const first = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   const second = await client.conversation.outcome({ ...queued, timeoutMilliseconds: 120_000 });
@@ -64,11 +66,11 @@ test('a steering message enters at the next step, a queued one starts the next t
   const place = (text: string): number => texts.findIndex((entry) => entry === text);
   expect(texts.filter((text) => text.startsWith('user'))).toEqual([
     'user: Call hold with {"name": "steered"}',
-    'user: Say steered',
+    ...steered.map((said) => `user: ${said}`),
     'user: Say queued',
   ]);
-  expect(place('user: Say steered')).toBeGreaterThan(place('tool_result: released steered'));
-  expect(place('assistant: steered')).toBeLessThan(place('user: Say queued'));
+  expect(place('user: Say steered 0')).toBeGreaterThan(place('tool_result: released steered'));
+  expect(place('assistant: steered 19')).toBeLessThan(place('user: Say queued'));
 });
 
 test.each([
@@ -144,27 +146,6 @@ test('a compaction asked of an idle conversation is a turn with no step, and the
   ]);
 });
 
-test('sending the same message id twice enters it once; other content under the id is refused', async () => {
-  const { client } = harness;
-  const turn = await harness.runTask('Say first');
-  const { conversationId } = turn;
-  const message = {
-    conversationId,
-    content: 'Say twice',
-    messageId: `twice-${conversationId}`,
-    mode: 'queue',
-  } as const;
-  const one = await client.conversation.send(message);
-  const two = await client.conversation.send(message);
-  expect([one.duplicate, two.duplicate]).toEqual([false, true]);
-  await client.conversation.outcome({ ...one, timeoutMilliseconds: 120_000 });
-  const texts = shown((await client.log.entries({ conversationId })).items);
-  expect(texts.filter((text) => text === 'user: Say twice')).toHaveLength(1);
-  await expect(client.conversation.send({ ...message, content: 'Say other' })).rejects.toMatchObject({
-    code: 'message_id_reused',
-  });
-});
-
 /** Lets upkeep look again and again until a turn has taken the message. */
 async function untilUpkeepRings(messageId: string): Promise<void> {
   await waitUntil('upkeep rings for the message', async () => {
@@ -206,7 +187,12 @@ test.each(['was never answered', 'fell silent'])(
     const { conversationId } = await harness.runTask('Say hello');
     const network = await startTcpProxy(harness.temporalAddress);
     const failures: unknown[] = [];
-    const sender = await clientThatRings(network.address, (_, error) => failures.push(error));
+    const sender = await connect({
+      databaseUrl: harness.databaseUrl,
+      temporal: { address: network.address, namespace: 'default' },
+      taskQueue: harness.taskQueue,
+      onDoorbellFailure: (_, error) => failures.push(error),
+    });
     if (connection === 'fell silent') {
       const heard = await sender.conversation.send({ conversationId, content: 'Say heard', mode: 'queue' });
       await harness.client.conversation.outcome({ ...heard, timeoutMilliseconds: 120_000 });
@@ -227,16 +213,6 @@ test.each(['was never answered', 'fell silent'])(
   },
 );
 
-test('a stop that is sent while no worker is alive ends the turn when one runs', async () => {
-  const sent = await startHolding('later');
-  worker.shutdown();
-  await worker.ended;
-  await harness.client.conversation.stop({ conversationId: sent.conversationId });
-  worker = await harness.startWorker();
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn.outcome).toBe('stopped');
-});
-
 test('a stop aborts a model call that hangs, and the provider is asked no more', async () => {
   await harness.fault({ kind: 'hang', times: 1 });
   const before = (await harness.asked()).total;
@@ -253,16 +229,3 @@ test('a stop aborts a model call that hangs, and the provider is asked no more',
   expect(turn).toMatchObject({ usage: { input: row?.estimated } });
   expect(row?.estimated).toBeGreaterThan(100);
 });
-
-/** A client that rings at another address than the harness's. */
-async function clientThatRings(
-  address: string,
-  onDoorbellFailure: (conversationId: string, error: unknown) => void = () => undefined,
-): Promise<Holdfast> {
-  return connect({
-    databaseUrl: harness.databaseUrl,
-    temporal: { address, namespace: 'default' },
-    taskQueue: harness.taskQueue,
-    onDoorbellFailure,
-  });
-}

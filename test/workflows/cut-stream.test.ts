@@ -1,14 +1,10 @@
-import type { Holdfast } from '../../src/client/holdfast.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { addLiveText } from '../../src/cli/render/turn/live-text.ts';
 import type { LiveText } from '../../src/cli/render/turn/live-text.ts';
-import { connect } from '../../src/client/connect.ts';
 import type { LiveTextUpdate } from '../../src/client/types.ts';
-import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const harness = useTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 2 } }' });
@@ -80,53 +76,4 @@ test.each([
   ]);
   const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId });
   expect(entries.map(({ kind }) => kind)).toEqual(['user', 'assistant']);
-});
-
-test('a reader that stopped reading, so that Postgres cannot send it another byte, slows neither the model call nor other readers', async () => {
-  const { client, database } = harness;
-  const proxy = await startTcpProxy(harness.databaseUrl);
-  const slow = await connect({
-    databaseUrl: proxy.url(harness.databaseUrl),
-    taskQueue: harness.taskQueue,
-    temporal: { address: harness.temporalAddress, namespace: 'default' },
-  });
-  const { conversationId } = await harness.runTask('Say hello');
-  const [stalled, heard]: [unknown[], LiveTextUpdate[]] = [[], []];
-  const end = new AbortController();
-  const read = async (reader: Holdfast, updates: unknown[]): Promise<void> => {
-    for await (const update of reader.conversation.watch({ conversationId, signal: end.signal }))
-      if (update.type === 'live_text') updates.push(update.text);
-  };
-  const stalling = read(slow, stalled).catch(() => undefined);
-  const reading = read(client, heard);
-  const listeners = async (condition: string): Promise<number> =>
-    (
-      await database.unsafe(
-        `select 1 from pg_stat_activity where query like '%${liveTextChannel(conversationId)}%' and pid <> pg_backend_pid() and ${condition}`,
-      )
-    ).length;
-  await waitUntil('both listen', async () => (await listeners('true')) === 2);
-  await proxy.stall();
-  // What no reader knows: 16 MB, more than the buffers on the way hold.
-  await database`
-    select pg_notify(${liveTextChannel(conversationId)}, json_build_object('place', place, 'filling', repeat('x', 7800))::text)
-    from generate_series(1, 2000) place`;
-  await waitUntil(
-    'Postgres waits for the stalled reader',
-    async () => (await listeners(`wait_event = 'ClientWrite'`)) === 1,
-  );
-  const content = 'line of text '.repeat(300);
-  const call = `Call write_file with {"path": "stalled.txt", "content": "${content}"}`;
-  const turn = await harness.runTask(call, { conversationId, timeoutMilliseconds: 120_000 });
-  expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
-  const written = (): string =>
-    heard.flatMap(({ turnId, kind, text }) => (turnId === turn.turnId && kind === 'tool_call' ? [text] : [])).join('');
-  await waitUntil('the other reader has heard it all', () => written().endsWith('"}'));
-  expect(JSON.parse(written())).toEqual({ path: 'stalled.txt', content });
-  expect(await listeners(`wait_event = 'ClientWrite'`)).toBe(1);
-  expect(stalled).toEqual([]);
-  end.abort();
-  await reading;
-  await proxy.close();
-  await Promise.all([stalling, slow.close()]);
 });

@@ -8,7 +8,7 @@ import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { markInterrupted } from '../../src/store/upkeep/upkeep.ts';
 import { closeToolCall } from '../store/support/store-builders.ts';
-import { useTurnHarness, startTurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const decisions = () => harness.client.decisions;
@@ -22,31 +22,17 @@ const release = defineTool({
   description: 'Publishes a version.',
   input: z.object({ version: z.string() }),
   effect: 'once',
-  approval: ({ version }) => !version.startsWith('0.'),
+  approval: true,
   run: ({ version }) => {
     released.push(version);
     return Promise.resolve({ content: `released ${version}` });
   },
 });
 
-const wipe = defineTool({
-  name: 'wipe',
-  description: 'Empties a disk.',
-  input: z.object({ disk: z.string() }),
-  effect: 'once',
-  run: ({ disk }) => {
-    released.push(`wiped ${disk}`);
-    return Promise.resolve({ content: `wiped ${disk}` });
-  },
-});
-
 const harness = useTurnHarness({
   upkeep: true,
-  tools: [release, wipe],
-  agent: {
-    tools: ['release', 'wipe', 'ask_user'],
-    approvals: { rules: [{ tool: 'wipe', when: { disk: '/dev/*' } }] },
-  },
+  tools: [release],
+  agent: { tools: ['release', 'ask_user'] },
 });
 
 beforeAll(async () => {
@@ -110,52 +96,6 @@ test('a call waits for its approval and is allowed with no worker alive, shows w
   await expect(decisions().approve({ conversationId })).rejects.toMatchObject({ code: 'decision_not_found' });
 });
 
-test('a denied call does not run and the model reads why; calls that no rule meets never ask', async () => {
-  const waiting = await startWaiting(
-    'Call wipe with {"disk": "/dev/sda"} and wipe with {"disk": "floppy"} and release with {"version": "0.1.0"}',
-  );
-  const { conversationId } = waiting;
-  const decisionId = `deny-${conversationId}`;
-  const denial = { conversationId, reason: 'not on this machine', decisionId };
-  expect((await decisions().deny(denial)).duplicate).toBe(false);
-  expect((await decisions().deny(denial)).duplicate).toBe(true);
-  const otherwise = decisions().approve({ conversationId, decisionId });
-  await expect(otherwise).rejects.toMatchObject({ code: 'decision_id_reused' });
-  const { texts } = await endOf(waiting);
-  expect(released).toEqual(expect.arrayContaining(['wiped floppy', '0.1.0']));
-  expect(released).toHaveLength(2);
-  expect(texts.some((text) => /^tool_result: The user denied this call.*not on this machine/.test(text))).toBe(true);
-});
-
-test('a decision for the turn or the agent covers every call under its rule, until it is ended', async () => {
-  const waiting = await startWaiting(
-    'Call wipe with {"disk": "/dev/a"} and wipe with {"disk": "/dev/b"}\nCall wipe with {"disk": "/dev/c"}',
-    2,
-  );
-  const { conversationId } = waiting;
-  await expect(decisions().approve({ conversationId })).rejects.toMatchObject({ code: 'decision_ambiguous' });
-  expect(await decisions().approve({ conversationId, call: '1.1.1', for: 'turn' })).toMatchObject({ decided: 2 });
-  await endOf(waiting);
-  expect(released).toHaveLength(3);
-  const next = await startWaiting('Call wipe with {"disk": "/dev/d"}');
-  await decisions().approve({ conversationId: next.conversationId, for: 'agent' });
-  await endOf(next);
-  await conversations().delete({ conversationId: next.conversationId });
-  expect((await harness.runTask('Call wipe with {"disk": "/dev/e"}')).outcome).toBe('completed');
-  expect(released).toHaveLength(5);
-  const [standing] = await decisions().listStanding();
-  expect(standing).toMatchObject({ agent: 'default', rule: 'wipe(disk: /dev/*)', decision: 'approved' });
-  await decisions().endStanding({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
-  const asking = await startWaiting('Call wipe with {"disk": "/dev/f"}');
-  await conversations().stop({ conversationId: asking.conversationId });
-  const { turn } = await endOf(asking);
-  expect(turn.outcome).toBe('stopped');
-  await expect(decisions().approve({ conversationId: asking.conversationId, call: '1.1.0' })).rejects.toMatchObject({
-    code: 'decision_stale',
-  });
-  expect(released).not.toContain('wiped /dev/f');
-});
-
 test('the state of a turn and the calls that wait are of one moment, also when a decision comes between two reads', async () => {
   const { conversationId, ...waiting } = await startWaiting('Call release with {"version": "6.0.0"}');
   let reading: Promise<Conversation> | undefined;
@@ -179,21 +119,6 @@ test('the state of a turn and the calls that wait are of one moment, also when a
   await endOf({ ...waiting, conversationId });
 });
 
-test('a question is answered; messages sent meanwhile wait for the next step', async () => {
-  const waiting = await startWaiting('Call ask_user with {"question": "Red or blue?"}\nSay done');
-  const { conversationId } = waiting;
-  expect(waiting.turn?.state).toBe('waiting_for_answer');
-  await conversations().send({ conversationId, content: 'Say steered' });
-  await expect(decisions().approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
-    code: 'decision_not_found',
-  });
-  await decisions().answer({ conversationId, text: 'Blue\u0000, please' });
-  const { texts } = await endOf(waiting);
-  const answer = texts.indexOf('tool_result: Blue\u0000, please');
-  expect(answer).toBeGreaterThan(0);
-  expect(texts[answer + 1]).toBe('user: Say steered');
-});
-
 test('a turn that was taken over while it waits for a person ends when it is rung, and the next message goes on', async () => {
   const { conversationId, turn } = await startWaiting('Call ask_user with {"question": "Red or blue?"}');
   const [row] = await harness.database<{ epoch: number }[]>`
@@ -201,25 +126,4 @@ test('a turn that was taken over while it waits for a person ends when it is run
   const lost = { conversationId, turnId: turn?.turnId ?? '', epoch: row?.epoch ?? 0 };
   expect(await markInterrupted(harness.database, lost, closeToolCall)).toBe(true);
   expect((await harness.runTask('Say on', { conversationId })).outcome).toBe('completed');
-});
-
-test('a decision that nobody makes in time counts as a denial that the model reads', async () => {
-  const hurried = await startTurnHarness({
-    tools: [release],
-    agent: { tools: ['release', 'ask_user'], approvals: { expiresAfter: 1 } },
-  });
-  try {
-    await hurried.startWorker();
-    const task = 'Call release with {"version": "2.0.0"} and ask_user with {"question": "Which?"}';
-    const { conversationId, outcome } = await hurried.runTask(task);
-    expect(outcome).toBe('completed');
-    const texts = (await hurried.client.log.entries({ conversationId })).items.map((entry) => textOf(entry.content));
-    expect(texts.some((text) => text.startsWith('Nobody allowed this call until'))).toBe(true);
-    expect(texts.some((text) => text.startsWith('Nobody answered until'))).toBe(true);
-    expect(released).toEqual([]);
-    const late = hurried.client.decisions.approve({ conversationId, call: '1.1.0' });
-    await expect(late).rejects.toMatchObject({ code: 'decision_stale' });
-  } finally {
-    await hurried.stop();
-  }
 });

@@ -50,15 +50,3 @@ test('R26 a fallback whose window cannot hold what no compaction makes smaller i
     { from: 'simulator/sim-16k', to: 'simulator-chat/sim-128k', reason: 'window_too_small' },
   ]);
 });
-
-test('R26 a fallback whose window turns out too small later is given up for the next one that can hold the view', async () => {
-  const model = 'simulator/sim-96k';
-  await harness.fault({ kind: 'status', status: 404, times: null, match: { model: 'sim-96k' } });
-  await harness.fault({ kind: 'overflow', limit: 40_000, times: 1, match: { model: 'sim-128k' } });
-  const turn = await harness.runTask('Say hello', { model });
-  const [first, , later] = turn.givenUp;
-  expect(turn).toMatchObject({ outcome: 'completed', model: 'simulator-responses/sim-128k', overflows: 1 });
-  expect(first?.model).toBe(model);
-  expect(later).toMatchObject({ model: 'simulator-chat/sim-128k', reason: 'window_too_small' });
-  expect((await eventsOf(harness, turn.conversationId)).map(({ kind }) => kind)).not.toContain('compaction_exhausted');
-});

@@ -1,17 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { useTurnHarness } from '../support/turn-harness.ts';
+import { writeLogs } from './presets/scenario.ts';
 
 const harness = useTurnHarness({
   agent: { fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-64k'], request: { thinkingBudget: 1_024 } },
 });
 
 beforeAll(async () => {
-  for (let file = 1; file <= 6; file += 1) {
-    const lines = Array.from({ length: 180 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
-  }
+  await writeLogs(harness, 6, 226);
   await harness.startWorker();
 });
 
@@ -59,34 +55,4 @@ test('R26 a refusal for good hands the turn to the fallback, compacted to its wi
   await harness.clearFaults();
   const again = await harness.runTask('Say it goes on', { conversationId });
   expect(again).toMatchObject({ outcome: 'completed', model: 'simulator/sim-32k', givenUp: [] });
-});
-
-test('a model that would keep the turn waiting for days is given up at once, a silent one after its retries, and the last one ends the turn', async () => {
-  const { client, database } = harness;
-  const model = 'simulator-responses/sim-31k';
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 200_000, times: null, match: { model: 'sim-31k' } });
-  await harness.fault({ kind: 'empty_answer', times: null, match: { model: 'sim-16k' } });
-  await harness.fault({ kind: 'status', status: 401, times: null, match: { model: 'sim-64k' } });
-  const sent = await client.start('Say hello', { model });
-  const { conversationId } = sent;
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn).toMatchObject({
-    outcome: 'model_failed',
-    model: 'simulator-chat/sim-64k',
-    givenUp: [
-      { model, callNumber: 1 },
-      { model: 'simulator/sim-16k', callNumber: 2, reason: 'empty_answer' },
-    ],
-  });
-  const tries = await database<{ model: string; tries: number }[]>`
-    select model, count(*)::int as tries from model_attempts where purpose = 'step' and conversation_id = ${conversationId} group by 1 order by 1`;
-  expect(tries).toMatchObject([
-    { model: 'simulator-chat/sim-64k', tries: 1 },
-    { model, tries: 1 },
-    { model: 'simulator/sim-16k', tries: 3 },
-  ]);
-  // Thinking budgets are Anthropic's: the fallback of another protocol is not asked for one.
-  const { requests } = await harness.requests();
-  const chat = requests.find(({ status }) => status === 401);
-  expect(JSON.stringify(chat?.body)).not.toContain('thinking');
 });

@@ -1,15 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../../src/context/log/content.ts';
 import { entryListLines } from '../../src/cli/render/lists/entry-list.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/text/style.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { endSessions } from '../support/end-sessions.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
@@ -46,12 +44,12 @@ const act = defineTool({
   run: () => Promise.resolve({ content: 'acted' }),
 });
 
-let harness: TurnHarness;
 let script: string;
 
+const agent = { allowCommands: true, tools: ['run_command', 'act'] };
+const harness = useTurnHarness({ agent, tools: [act] });
+
 beforeAll(async () => {
-  const agent = { allowCommands: true, tools: ['run_command', 'act'] };
-  harness = await startTurnHarness({ agent, tools: [act] });
   await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
   script = join(harness.workspace, 'worker.mjs');
   await writeFile(script, SCRIPT);
@@ -71,8 +69,6 @@ function replacedAt(output: string): number {
   const { time } = z.object({ time: z.union([z.number(), z.string()]) }).parse(JSON.parse(line ?? '{}'));
   return new Date(time).getTime();
 }
-
-afterAll(() => harness.stop());
 
 /** Everything that turns write, late results and their event left out. */
 async function written(): Promise<unknown> {
@@ -139,38 +135,5 @@ test(
     expect(textOf(result?.lateResults[0]?.content ?? [])).toMatch(/^begun\n/u);
     const shown = entryListLines(await results(), { columns: null, style: PLAIN_STYLE, full: false });
     expect(shown.join('\n')).toMatch(/late error of attempt 1, .*; not in the view\n {4}begun/u);
-  },
-);
-
-test(
-  'a stop that finds the worker dead ends the turn as stopped, with what is known of its call',
-  { timeout: 60_000 },
-  async () => {
-    const dying = await startWorkerProcess(harness, {}, script);
-    onTestFinished(() => dying.kill('SIGKILL'));
-    const { conversationId, messageId } = await harness.client.start(
-      'Call run_command with {"command": "echo begun; sleep 300"}',
-    );
-    await waitUntil('the command runs', async () => {
-      const calls = await harness.database`
-      select from tool_calls t join turns u on u.id = t.turn_id
-      where u.conversation_id = ${conversationId} and t.partial_output is not null`;
-      return calls.length === 1;
-    });
-    // Frozen and not killed: Temporal believes in it, and asks it to cancel.
-    dying.kill('SIGSTOP');
-    await harness.startWorker();
-    await harness.client.conversation.stop({ conversationId });
-    await waitUntil('it is asked to', async () => {
-      const { raw } = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
-      // `PendingActivityState.CANCEL_REQUESTED`
-      return raw.pendingActivities?.some(({ state }) => Number(state) === 3) === true;
-    });
-    await endSessions(harness.database, dying.processId);
-    const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
-    expect(turn).toMatchObject({ outcome: 'stopped', reason: null });
-    const { items: entries } = await harness.client.log.entries({ conversationId });
-    expect(textOf(entries.at(-1)?.content ?? [])).toMatch(/^The user stopped the turn during this call .*begun\n$/su);
-    dying.kill('SIGKILL');
   },
 );

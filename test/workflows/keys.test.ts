@@ -1,11 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startLocalStack } from '../../src/local/stack.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { readEverything } from '../support/read-everything.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 
 const FROM_ENVIRONMENT = 'planted-key-of-the-environment-1';
 const FROM_FILE = 'planted-key-of-the-file-2';
@@ -13,15 +12,13 @@ const ROTATED = 'planted-key-of-the-file-after-rotation-3';
 const FROM_COMMAND = 'planted-key-of-the-command-4';
 const PLANTED = [FROM_ENVIRONMENT, FROM_FILE, ROTATED, FROM_COMMAND];
 
-let harness: TurnHarness;
 const logged: string[] = [];
 
-beforeAll(async () => {
-  harness = await startTurnHarness({
-    log: (line) => logged.push(line),
-    agent: { model: 'filed/sim-32k', allowCommands: true, policy: { summary: { when: 'always' } } },
-    environment: { SOME_KEY: FROM_ENVIRONMENT, COPY_OF_IT: `prefix ${FROM_ENVIRONMENT}` },
-    configurationFile: ({ simulatorUrl }) => `
+const harness = useTurnHarness({
+  log: (line) => logged.push(line),
+  agent: { model: 'filed/sim-32k', allowCommands: true, policy: { summary: { when: 'always' } } },
+  environment: { SOME_KEY: FROM_ENVIRONMENT, COPY_OF_IT: `prefix ${FROM_ENVIRONMENT}` },
+  configurationFile: ({ simulatorUrl }) => `
 providers:
   named: { protocol: anthropic, baseUrl: "${simulatorUrl}", apiKeyVariable: SOME_KEY }
   filed: { protocol: anthropic, baseUrl: "${simulatorUrl}", apiKeyFile: key.txt }
@@ -29,11 +26,12 @@ providers:
 models:
   filed/sim-32k: { window: 32768, maximumOutput: 8192 }
 `,
-  });
+});
+
+beforeAll(async () => {
   await writeFile(join(harness.workspace, 'key.txt'), `${FROM_FILE}\n`);
   await harness.startWorker();
 });
-afterAll(() => harness.stop());
 
 test('keys are rotated without a restart, and stand in no log, error, history, entry, event, summary or stack file, also after env', async () => {
   const commands = [

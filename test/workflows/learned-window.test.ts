@@ -1,9 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { property } from '../../src/models/protocols/json.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
+import { writeLogs } from './presets/scenario.ts';
 
 /** Lines of the worker's log. */
 const logged: string[] = [];
@@ -12,10 +11,7 @@ const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one
 const harness = useTurnHarness({ log: (line) => logged.push(line) });
 
 beforeAll(async () => {
-  for (let file = 1; file <= 4; file += 1) {
-    const lines = Array.from({ length: 150 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
-  }
+  await writeLogs(harness, 4, 190);
   await harness.startWorker();
 });
 

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
+import { useWorkingHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
 const WORDS = Array.from({ length: 700 }, (_, index) => `word${index}`).join(' ');
-let harness: TurnHarness;
 
 const count = defineTool({
   name: 'count',
@@ -19,12 +18,8 @@ const count = defineTool({
   },
 });
 
-beforeAll(async () => {
-  const limits = { steps: 10, noteAt: 0.15 };
-  harness = await startTurnHarness({ tools: [count], agent: { tools: ['count'], limits } });
-  await harness.startWorker();
-});
-afterAll(() => harness.stop());
+const limits = { steps: 10, noteAt: 0.15 };
+const harness: TurnHarness = useWorkingHarness({ tools: [count], agent: { tools: ['count'], limits } });
 
 test('of a limit that is near the model is told once, and again in the very request behind a compaction, which takes the note away', async () => {
   const turn = await harness.runTask('Call count with {"n": "$index"} 30 times, one by one');

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -32,7 +31,6 @@ type Limits = NonNullable<NonNullable<HarnessOptions['agent']>['limits']>;
 /** Agents by what they are limited to. */
 const LIMITS = {
   steps: { steps: 20, conversation: { toolCalls: 26 } },
-  few: { steps: 4 },
   questions: { toolCalls: 2 },
   calls: { conversation: { toolCalls: 4 } },
   slow: { wallTime: 2 },
@@ -45,7 +43,6 @@ const LIMITS = {
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
 let harness: TurnHarness;
 let client: TurnHarness['client'];
-let worker: RunningWorker;
 
 // Continues as new after few steps, so that every limit also holds across runs.
 beforeAll(async () => {
@@ -58,7 +55,7 @@ beforeAll(async () => {
     configurationFile: JSON.stringify({ agents: Object.fromEntries(agents) }),
   });
   ({ client } = harness);
-  worker = await harness.startWorker();
+  await harness.startWorker();
 });
 
 afterAll(async () => {
@@ -100,21 +97,6 @@ test('a turn ends at its limit across runs, after the model was told once; resum
   const texts = await textsOf(conversationId);
   expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(30);
   await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
-});
-
-test('with no worker alive a second resume is refused, the same one sent again counts once, and the turn gets one raise', async () => {
-  const { conversationId } = await runTask('Call count with {"n": "$index"} 30 times, one by one', 'few');
-  worker.shutdown();
-  await worker.ended;
-  const resume = { conversationId, raise: { steps: 3 }, messageId: `resume-${conversationId}` };
-  await client.conversation.resume(resume);
-  expect(await client.conversation.resume(resume)).toMatchObject({ duplicate: true });
-  const second = await runInProcess(['resume', conversationId, '--steps', '+3'], { environment: harness.environment });
-  expect(second.stderr).toContain('resume_waiting');
-  worker = await harness.startWorker();
-  const resumed = await client.conversation.outcome({ ...resume, timeoutMilliseconds: 120_000 });
-  expect(resumed).toMatchObject({ outcome: 'budget_exhausted', steps: 3 });
-  expect(await client.conversation.resume(resume)).toMatchObject({ duplicate: true });
 });
 
 test('people are asked about as many calls of an answer as the turn has left, and all that they answered counts', async () => {

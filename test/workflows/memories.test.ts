@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../../src/store/memory/memories.ts';
@@ -9,7 +9,6 @@ import { useWorkingHarness } from '../support/turn-harness.ts';
 
 const harness = useWorkingHarness({
   agent: { memory: { user: 'ada', tokens: 600 } },
-  configurationFile: 'retention: { days: 300 }',
 });
 
 const scope = (): { scope: 'workspace'; scopeName: string } => ({ scope: 'workspace', scopeName: harness.workspace });
@@ -69,33 +68,6 @@ describe('memories across conversations', () => {
     expect(JSON.stringify(later.view.messages)).toContain('No longer holds');
   });
 
-  it('name the entry that says them, and recall opens it in another conversation: what the user said, or what the model did', async () => {
-    const told = 'The flamingo left at dawn. Ruth saw it, with a lantern, from the tower.';
-    const [said, noted] = ['The flamingo left at dawn.', 'The spoonbill number $index came without a ring.'];
-    const call = (text: string, times = ''): string => `Call remember with ${JSON.stringify({ text })}${times}`;
-    const source = await harness.runTask([told, call(said), call(noted, ' 1 times'), 'Say Noted.'].join('\n'));
-    const asking = await harness.runTask('Say What of the flamingo and the spoonbill?');
-    const { conversationId } = asking;
-    const [note = ''] = await notes(conversationId);
-    const opened = async (of: string, around: object = {}): Promise<string> => {
-      const line = note.split('\n').find((each) => each.includes(of)) ?? '';
-      const [, entryId = 'none'] = / entry ([0-9a-f-]{36}), id /u.exec(line) ?? [];
-      const open = `Call recall_open with ${JSON.stringify({ entry_id: entryId, ...around })}`;
-      await harness.runTask(`${open}\nSay Opened.`, { conversationId });
-      const { items: entries } = await harness.client.log.entries({ conversationId, limit: 500 });
-      return textOf(entries.findLast(({ toolName }) => toolName === 'recall_open')?.content ?? []);
-    };
-    const message = await opened(said);
-    expect(message).toContain(`· user · of conversation ${source.conversationId}`);
-    expect(message).toContain(told);
-    const answer = await opened('The spoonbill number 1 came');
-    expect(answer).toContain(`· assistant · of conversation ${source.conversationId}`);
-    expect(answer).toContain('remember {"text":"The spoonbill number 1 came without a ring."');
-    const range = await opened(said, { around: 1 });
-    expect(range).toMatch(new RegExp(`^\\d entries around entry \\S+ · of conversation ${source.conversationId}`, 'u'));
-    expect(range).toContain(told);
-  });
-
   it('R13 are looked up again after a compaction, with what the work is about by then, its own ones whose call has left the window too', async () => {
     const own = 'The purple ibis breeds at the Naardermeer.';
     const { conversationId } = await harness.runTask(
@@ -126,22 +98,4 @@ describe('memories across conversations', () => {
     const { invariants } = await verify(harness.database, { conversationId });
     expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
   });
-});
-
-test('upkeep deletes what retention no longer keeps, with its index and the memories learned in it', async () => {
-  const { database, client } = harness;
-  const [kept, expired] = [await harness.runTask('Say A young heron.'), await harness.runTask('Say An old heron.')];
-  const { conversationId } = expired;
-  await client.memory.search({ conversationId, query: 'heron' });
-  await insertMemory(database, { ...scope(), id: newId(), kind: 'fact', text: 'Old.', origin: 'user', conversationId });
-  await database`update conversations set active_at = active_at - interval '301 days' where id = ${conversationId}`;
-  await harness.runUpkeep();
-  expect(await database`select from conversations where id = ${conversationId}`).toHaveLength(0);
-  const [left] = await database<{ rows: number }[]>`
-    select (select count(*) from passages where conversation_id = ${conversationId})::int
-      + (select count(*) from memories where conversation_id = ${conversationId})::int as rows`;
-  expect(left?.rows).toBe(0);
-  expect((await client.conversation.get({ conversationId: kept.conversationId })).conversationId).toBe(
-    kept.conversationId,
-  );
 });

@@ -1,15 +1,12 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { changePolicy, policyChanges } from '../../src/context/policy/change-policy.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { eventsOf } from './presets/scenario.ts';
+import { eventsOf, writeLogs } from './presets/scenario.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 
 /** The conversation of the first test. */
 let recovered: string;
-const line = (index: number): string => `line ${index}: the valve of pump ${index * 7} opens at ${index * 3} bar\n`;
 const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
 
 const harness = useTurnHarness({
@@ -17,10 +14,7 @@ const harness = useTurnHarness({
 });
 
 beforeAll(async () => {
-  for (let file = 1; file <= 4; file += 1) {
-    const text = Array.from({ length: 150 }, (_, index) => line(file * 1_000 + index)).join('');
-    await writeFile(join(harness.workspace, `log-${file}.txt`), text);
-  }
+  await writeLogs(harness, 4, 290);
   await harness.startWorker();
 });
 

@@ -1,11 +1,11 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { listMemories } from '../support/list-memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
-import { DEATHS } from './presets/scenario.ts';
+import { DEATHS, writeLogs } from './presets/scenario.ts';
 
 const FILES = 14;
 const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one\nSay all read`;
@@ -14,13 +14,7 @@ const harness = useTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'c
 
 beforeAll(async () => {
   await mkdir(join(harness.workspace, '.cowork'));
-  for (let file = 1; file <= FILES; file += 1) {
-    const lines = Array.from(
-      { length: 130 },
-      (_, index) => `pump ${file * 100 + index} opens at ${index * 3 + file} bar\n`,
-    );
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
-  }
+  await writeLogs(harness, FILES, 130);
 }, 400_000);
 
 interface Committed {

@@ -1,10 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { DEATHS } from './presets/scenario.ts';
 
 const MAILS = 41;
@@ -15,15 +14,14 @@ const MAILS = 41;
 const MAIL_CHARACTERS = 24_700;
 const TASK = `Call read_file with {"path": "mail/$index.txt", "limit": 2000} ${MAILS} times, one by one\nSay all mails are read`;
 
-let harness: TurnHarness;
+const agent = {
+  model: 'simulator/sim-489k',
+  preset: 'wolffish',
+  policy: { outputReserve: { tokens: 16_384 } },
+} as const;
+const harness = useTurnHarness({ agent });
 
 beforeAll(async () => {
-  const agent = {
-    model: 'simulator/sim-489k',
-    preset: 'wolffish',
-    policy: { outputReserve: { tokens: 16_384 } },
-  } as const;
-  harness = await startTurnHarness({ agent });
   await mkdir(join(harness.workspace, 'mail'));
   for (let mail = 1; mail <= MAILS; mail += 1) {
     const lines = Array.from(
@@ -32,9 +30,7 @@ beforeAll(async () => {
     );
     await writeFile(join(harness.workspace, 'mail', `${mail}.txt`), lines.join('').slice(0, MAIL_CHARACTERS));
   }
-}, 400_000);
-
-afterAll(() => harness.stop());
+});
 
 test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a worker dies in every activity', async () => {
   const sent = await harness.client.start(TASK);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { runCli, startCli } from '../cli/run-cli.ts';
+import { startCli } from '../cli/run-cli.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { useWorkingHarness, startTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -8,7 +8,7 @@ const harness = useWorkingHarness();
 
 test("a turn that waits for the provider's rate limit says so in its state, in the list and in the timeline", async () => {
   const { client } = harness;
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 18, times: 1 });
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 12, times: 1 });
   const sent = await client.start('Say hello');
   await waitUntil(
     'the turn waits',
@@ -17,47 +17,30 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
     12_000,
   );
   const options = { environment: harness.environment, directory: harness.workspace };
-  expect((await runCli(['list'], options)).stdout).toContain('waiting for rate limit');
+  expect((await runInProcess(['list'], options)).stdout).toContain('waiting for rate limit');
   // What a watcher is told while it waits, not only afterwards.
   const watching = startCli(['watch', sent.conversationId], options);
   await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'), 20_000);
   expect((await client.conversation.get({ conversationId: sent.conversationId })).turn?.state).toBe(
     'waiting_for_rate_limit',
   );
-  // 18 s, spread by a tenth at most, rounded up.
-  expect(watching.stdout()).toMatch(
-    /The turn waits (?:1[7-9]|2[01]) s for simulator: rate limit, until \d\d:\d\d:\d\d\./u,
-  );
+  // 12 s, spread by a tenth at most, rounded up.
+  expect(watching.stdout()).toMatch(/The turn waits 1[1-4] s for simulator: rate limit, until \d\d:\d\d:\d\d\./u);
   const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await watching.ended;
   expect(watched).toMatchObject({ code: 0, stderr: '' });
   expect(watched.stdout).toMatch(/The turn waits[^]*completed/u);
   expect((await client.conversation.list()).items[0]?.turn?.state).toBe('ended');
-});
-
-test('a turn whose call is refused for a few seconds says that it waits, until the call is made again', async () => {
-  const { client, database } = harness;
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 9, times: 1 });
-  const sent = await client.start('Say hello');
-  const state = async () => (await client.conversation.get({ conversationId: sent.conversationId })).turn?.state;
-  await waitUntil('the turn waits', async () => (await state()) === 'waiting_for_rate_limit', 8_000);
-  const options = { environment: harness.environment, directory: harness.workspace };
-  expect((await runInProcess(['list'], options)).stdout).toContain('waiting for rate limit');
-  await harness.fault({ kind: 'delay', milliseconds: 6_000, times: 1 });
-  const events = async () => {
-    const rows = await database<{ kind: string; data: Record<string, unknown> }[]>`
-      select kind, data from events where conversation_id = ${sent.conversationId} order by number`;
-    return rows.slice(rows.findIndex(({ kind }) => kind === 'model_call_failed'));
-  };
-  await waitUntil('the call is made again', async () => (await events()).length > 2, 20_000);
-  expect(await state()).toBe('running');
-  expect(await events()).toMatchObject([
-    { kind: 'model_call_failed' },
-    { kind: 'turn_waiting', data: { provider: 'simulator', reason: 'rate_limit' } },
-    { kind: 'model_call_started' },
+  const calls = await harness.database<{ kind: string }[]>`
+    select kind from events where conversation_id = ${sent.conversationId}
+      and kind in ('model_call_started', 'model_call_failed', 'turn_waiting') order by number`;
+  expect(calls.map(({ kind }) => kind)).toEqual([
+    'model_call_started',
+    'model_call_failed',
+    'turn_waiting',
+    'model_call_started',
   ]);
-  expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome).toBe('completed');
 });
 
 test('a turn whose summaries do nothing but wait is idle, as one whose model call waits', async () => {
@@ -79,3 +62,35 @@ test('a turn whose summaries do nothing but wait is idle, as one whose model cal
   const turn = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });
+
+test('a pause of days is one of a day, is shown and can be ended: calls are made again, and a turn that waits for it writes no history', async () => {
+  const paused = await startTurnHarness();
+  onTestFinished(() => paused.stop());
+  const { client } = paused;
+  const options = { environment: paused.environment, directory: paused.workspace };
+  const models = () => runInProcess(['model', 'list'], options);
+  const unpause = () => runInProcess(['model', 'unpause', 'simulator'], options);
+  await paused.startWorker();
+  await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 129_200, times: 1 });
+  const refused = await client.start('Say first');
+  const { conversationId } = refused;
+  await waitUntil(
+    'the turn waits',
+    async () => (await client.conversation.get({ conversationId })).turn?.state === 'waiting_for_rate_limit',
+    24_000,
+  );
+  const timers = async () => (await paused.history(conversationId)).includes('timerStartedEventAttributes');
+  expect(await timers()).toBe(false);
+  const [pause] = await client.models.listPauses();
+  const length = Date.parse(pause?.until ?? '') - Date.parse(pause?.since ?? '');
+  expect(length / 3_600_000).toBeCloseTo(24, 1);
+  const { stdout } = await models();
+  expect(stdout).toMatch(/^simulator is not called until \S+: it answered with a rate limit at \S+\./mu);
+  expect(stdout).toContain('npx holdfast model unpause simulator');
+  expect((await unpause()).stdout).toBe('simulator is called again.\n');
+  expect((await unpause()).stdout).toBe('simulator was not paused. No provider is.\n');
+  expect((await models()).stdout).not.toContain('is not called until');
+  expect((await paused.runTask('Say other')).outcome).toBe('completed');
+  await client.conversation.stop({ conversationId });
+  expect((await client.conversation.outcome({ ...refused, timeoutMilliseconds: 60_000 })).outcome).toBe('stopped');
+}, 120_000);

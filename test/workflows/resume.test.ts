@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TurnSummary } from '../../src/client/types.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { verify } from '../../src/verify/verify.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import type { CliResult } from '../cli/cli-result.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 
 const acted: string[] = [];
@@ -32,26 +32,25 @@ const LIMITS = {
   'three-steps': { steps: 3 },
   rests: { conversation: { idleTime: 60 } },
   'few-tokens': { conversation: { inputTokens: 100 } },
-  both: { toolCalls: 2, conversation: { toolCalls: 5, steps: 6 } },
 } as const satisfies Readonly<Record<string, Limits>>;
 
-let harness: TurnHarness;
 let client: TurnHarness['client'];
 let worker: RunningWorker;
 
+const agents = Object.entries(LIMITS).map(([name, limits]) => [name, { tools: ['act'], limits }]);
+const harness = useTurnHarness({
+  tools: [act],
+  configurationFile: JSON.stringify({ agents: Object.fromEntries(agents) }),
+});
+
 beforeAll(async () => {
-  const agents = Object.entries(LIMITS).map(([name, limits]) => [name, { tools: ['act'], limits }]);
-  harness = await startTurnHarness({
-    tools: [act],
-    configurationFile: JSON.stringify({ agents: Object.fromEntries(agents) }),
-  });
   ({ client } = harness);
   worker = await harness.startWorker();
 });
+
 beforeEach(() => {
   acted.length = 0;
 });
-afterAll(() => harness.stop());
 
 /** What `work` does while no worker runs. */
 async function withoutWorker<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -164,28 +163,6 @@ test('a raise that is too small, or no whole number, is refused with the smalles
   expect((await endOf({ conversationId, messageId })).steps).toBe(1);
 });
 
-test('raises of a turn leave the limit of the conversation as it is; where both are reached one raise is for both', async () => {
-  const { conversationId, reason } = await runTask(MANY, 'both');
-  const reasons = [reason];
-  const goOn = async (raise: { toolCalls?: number; steps?: number }) =>
-    reasons.push((await endOf(await client.conversation.resume({ conversationId, raise }))).reason);
-  await goOn({ toolCalls: 2 });
-  await goOn({ toolCalls: 2 });
-  expect(reasons).toEqual(['tool_call_limit', 'tool_call_limit', 'conversation_tool_call_limit']);
-  expect(acted).toHaveLength(5);
-  // The turn had one left; the conversation none.
-  await goOn({ toolCalls: 1 });
-  expect(reasons.at(-1)).toBe('conversation_step_limit');
-  expect(acted).toHaveLength(6);
-  // Its tool calls are used up as well.
-  await expect(client.conversation.resume({ conversationId, raise: { steps: 3 } })).rejects.toMatchObject({
-    code: 'limit_not_raised',
-    message: expect.stringContaining(`holdfast resume ${conversationId} --steps +3 --tool-calls +1"`) as string,
-  });
-  await goOn({ steps: 3, toolCalls: 2 });
-  expect(acted).toHaveLength(8);
-});
-
 describe('on branches', () => {
   const forkAt = async (conversationId: string, kind: 'user' | 'assistant' | null) => {
     const at =
@@ -238,17 +215,5 @@ describe('on branches', () => {
       steps: 1,
     });
     await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
-  });
-
-  test('while a change of branch waits, nobody knows what a resume would go on with', async () => {
-    const { conversationId } = await runTask('Say all done', 'two-steps');
-    await forkAt(conversationId, null);
-    expect((await harness.runTask(MANY, { conversationId })).reason).toBe('step_limit');
-    await withoutWorker(async () => {
-      await client.branches.switch({ conversationId, branch: 0, summarize: false });
-      await expect(client.conversation.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
-        code: 'conversation_busy',
-      });
-    });
   });
 });

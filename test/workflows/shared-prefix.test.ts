@@ -1,15 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { useTurnHarness } from '../support/turn-harness.ts';
+import { writeLogs } from './presets/scenario.ts';
 
 const harness = useTurnHarness();
 
 beforeAll(async () => {
-  for (let file = 1; file <= 16; file += 1) {
-    const lines = Array.from({ length: 120 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
-  }
+  await writeLogs(harness, 16, 150);
   await harness.startWorker();
 });
 

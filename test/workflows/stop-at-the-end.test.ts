@@ -4,15 +4,13 @@ import { startSimulator } from '../../packages/simulator/src/index.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import type { EndTurnInput } from '../../src/turn/activity-values.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { openTestStore, said, send, text } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { startScriptedTurn } from './support/scripted-turn.ts';
-import { beginsWith, startWorkerOfActivities, endedAs } from './support/worker-of-activities.ts';
+import { startWorkerOfActivities } from './support/worker-of-activities.ts';
 import type { WorkerOfActivities } from './support/worker-of-activities.ts';
 
 let store: TestStore;
@@ -105,27 +103,17 @@ test.each([
   },
 );
 
-test("Temporal's own cancel during the check behind the last answer ends the turn as completed, and says with it that it came", async () => {
-  const input: EndTurnInput[] = [];
-  let release = (): void => undefined;
-  const isOver = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await startScriptedTurn(inject('temporalAddress'), ({ conversationId: own, worker: scripted }) => ({
-    ...beginsWith({ checkAfterLastStep: true }),
-    compactContext: async ({ turnIsOver }) => {
-      if (turnIsOver === true) {
-        await scripted().temporal.workflow.getHandle(turnWorkflowId(own)).cancel();
-        await isOver;
-      }
-      return { kind: 'fits', view: { headEntryId: 'head', tokens: 100 } };
-    },
-    endTurn: async (ended) => {
-      input.push(ended);
-      release();
-      return endedAs(ended);
-    },
-  }));
-  await waitUntil('the turn ends', () => input.length > 0);
-  expect(input).toMatchObject([{ outcome: 'completed', cancelled: true }]);
+test('messages that come between the end of a turn and the return of its run begin the next turn each, with nobody but the doorbell to tell', async () => {
+  let sent = 0;
+  const sendNext = async (): Promise<void> => {
+    sent += 1;
+    if (sent < 8) meanwhile.afterItsEnd = sendNext;
+    await send(store.sql, { conversationId, mode: 'queue', ...text(`Say ${sent}`) });
+    await ring();
+  };
+  await sendNext();
+  await waitUntil('all are answered', async () => (await said(store.sql, conversationId)).length === 16);
+  expect(await said(store.sql, conversationId)).toEqual(
+    Array.from({ length: 8 }, (_, index) => [`user Say ${index + 1}`, `assistant ${index + 1}`]).flat(),
+  );
 });

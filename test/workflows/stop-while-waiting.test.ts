@@ -1,30 +1,23 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { SentMessage } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createHeldCalls } from './support/held-calls.ts';
 import { READ } from './write-scenarios.ts';
+import { writeLogs } from './presets/scenario.ts';
 
-let harness: TurnHarness;
 const { tool: hold, held } = createHeldCalls();
 
+const summary = { when: 'always' } as const;
+const tools = ['read_file', 'hold'];
+const agent = { model: 'simulator/sim-8k', policy: { summary, trigger: { fraction: 0.7 } }, tools };
+const harness = useTurnHarness({ agent, tools: [hold] });
+
 beforeAll(async () => {
-  const summary = { when: 'always' } as const;
-  const tools = ['read_file', 'hold'];
-  const agent = { model: 'simulator/sim-8k', policy: { summary, trigger: { fraction: 0.7 } }, tools };
-  harness = await startTurnHarness({ agent, tools: [hold] });
-  for (let file = 1; file <= 5; file += 1) {
-    const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
-  }
+  await writeLogs(harness, 5, 90);
   await harness.startWorker();
 });
-
-afterAll(() => harness.stop());
 
 /** The provider is well again, for the next message and the next test. */
 async function recover(): Promise<void> {

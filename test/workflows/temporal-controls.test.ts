@@ -1,20 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { ListedEntry } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import { said } from '../store/support/store-builders.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
-import { useWorkingHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createHeldCalls } from './support/held-calls.ts';
 
 const { tool: hold, held, start } = createHeldCalls();
 const startHolding = (name: string) => start(harness, name);
 
-const harness = useWorkingHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
+let worker: RunningWorker;
+const harness = useTurnHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
+
+beforeAll(async () => {
+  worker = await harness.startWorker();
+});
 
 const shown = (entries: readonly ListedEntry[]): string[] =>
   entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`);
@@ -56,6 +63,8 @@ test.each([
       expect(next.outcome).toBe('completed');
       expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 })).outcome).toBe(outcome);
     }
+    const entries = shown((await client.log.entries({ conversationId: acting.conversationId })).items);
+    expect(entries.find((text) => text.startsWith('tool_result'))).toContain('Outcome unknown');
   },
 );
 
@@ -72,19 +81,6 @@ test("a steering message that was sent before Temporal's own cancel is not answe
   expect(next.outcome).toBe('completed');
   const texts = shown((await client.log.entries({ conversationId })).items);
   expect(texts.slice(-3)).toEqual(['user: Say steered', 'user: Say on', 'assistant: on']);
-});
-
-test('after a terminate the running tool is aborted, and the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
-  const sent = await startHolding('terminated');
-  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).terminate('test');
-  // Temporal tells it with the answer to the next heartbeat.
-  await waitUntil('the tool is aborted', () => held.get('terminated')?.abortedAt() !== null);
-  const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
-  expect(next.outcome).toBe('completed');
-  const dead = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 });
-  expect(dead.outcome).toBe('interrupted');
-  const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
-  expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
 });
 
 test('a turn that an operator pauses in Temporal is no lost one: it goes on when he lets it', async () => {
@@ -121,31 +117,45 @@ test('after a terminate a fork is refused once, and accepted when that has had t
   expect(forked.outcome).toBe('completed');
 });
 
-test('a resume and a fork are refused while a turn runs', async () => {
-  const { client } = harness;
-  const { conversationId } = await harness.runTask('Say first');
-  const { items: entries } = await client.log.entries({ conversationId });
-  const entryId = entries.find(({ kind }) => kind === 'assistant')?.entryId ?? '';
-  const sent = await client.conversation.send({
-    conversationId,
-    content: 'Call hold with {"name": "refused"}',
-    mode: 'queue',
+/** What `work` does while no worker runs. */
+async function withoutWorker<Result>(work: () => Promise<Result>): Promise<Result> {
+  worker.shutdown();
+  await worker.ended;
+  const result = await work();
+  worker = await harness.startWorker();
+  return result;
+}
+
+test("what was sent before Temporal's own cancel, while no worker is alive, is stopped with its turn when one runs", async () => {
+  const { client, database, temporal } = harness;
+  const sent = await startHolding('unserved');
+  const { conversationId } = sent;
+  const before = await withoutWorker(async () => {
+    const steered = await client.conversation.send({ conversationId, content: 'Say before', mode: 'steer' });
+    await temporal.workflow.getHandle(turnWorkflowId(conversationId)).cancel();
+    return steered;
   });
-  await waitUntil('the tool runs', () => held.has('refused'));
-  await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
-    code: 'conversation_busy',
-    what: `conversation ${conversationId} has a turn that runs`,
+  for (const message of [sent, before])
+    expect(await client.conversation.outcome({ ...message, timeoutMilliseconds: 120_000 })).toMatchObject({
+      outcome: 'stopped',
+    });
+  expect((await said(database, conversationId)).at(-1)).toBe('user Say before');
+});
+
+test("what was sent before Temporal's own cancel of a turn that had not begun is not answered until the user says something else", async () => {
+  const { client, database, temporal } = harness;
+  const sent = await withoutWorker(async () => {
+    const unserved = await client.start('Say first');
+    const handle = temporal.workflow.getHandle(turnWorkflowId(unserved.conversationId));
+    await waitUntil('its workflow is started', async () => (await handle.describe().catch(() => null)) !== null);
+    await handle.cancel();
+    return unserved;
   });
-  const fork = { conversationId, entryId, summarize: false };
-  await expect(client.branches.fork(fork)).rejects.toMatchObject({ code: 'conversation_busy' });
-  held.get('refused')?.release();
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn.outcome).toBe('completed');
-  const forked = await client.conversation.outcome({
-    ...(await client.branches.fork(fork)),
-    timeoutMilliseconds: 120_000,
+  const { conversationId } = sent;
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'stopped',
   });
-  expect(forked.outcome).toBe('completed');
-  expect((await client.branches.list({ conversationId })).find(({ active }) => active)?.branch).toBe(1);
+  await harness.runTask('Say on', { conversationId });
+  expect(await said(database, conversationId)).toEqual(['user Say first', 'user Say on', 'assistant on']);
   await expectAllHolds(harness);
 });

@@ -51,59 +51,55 @@ test('a turn ends on the build that it began on, the turn that follows it begins
   expect(await buildsOf(conversationId)).toEqual(['old', 'new']);
 });
 
-test('a turn whose build has no worker any more waits, and ends on the current build once it is told to', async () => {
-  const { client, temporal } = harness;
+/** A turn that began on the build `old` and waits for an answer. */
+async function askedOnOldBuild(versioning?: 'auto-upgrade') {
+  const { client } = harness;
   const name = `holdfast-${randomUUID()}`;
-  const old = await harness.startWorker({ deployment: { name, buildId: 'old' } });
+  const mode = versioning === undefined ? {} : { versioning };
+  const old = await harness.startWorker({ deployment: { name, buildId: 'old', ...mode } });
   await makeCurrent(name, 'old');
   const sent = await client.start('Call ask_user with {"question": "Which?"}\nSay done');
   const { conversationId } = sent;
-  const stateOf = async () => (await client.conversation.get({ conversationId })).turn?.state;
-  await waitUntil('the turn asks', async () => (await stateOf()) === 'waiting_for_answer');
-  old.shutdown();
-  await old.ended;
-  await harness.startWorker({ deployment: { name, buildId: 'new' } });
-  await makeCurrent(name, 'new');
-  await client.decisions.answer({ conversationId, text: 'this' });
-  expect(await harness.client.start('Say meanwhile').then((other) => client.conversation.outcome(other))).toMatchObject(
-    {
-      outcome: 'completed',
+  const state = async () => (await client.conversation.get({ conversationId })).turn?.state;
+  await waitUntil('the turn asks', async () => (await state()) === 'waiting_for_answer');
+  return {
+    conversationId,
+    state,
+    /** Replaces the worker by one of the build `new`, and answers. */
+    async redeploy() {
+      await harness.startWorker({ deployment: { name, buildId: 'new', ...mode } });
+      await makeCurrent(name, 'new');
+      old.shutdown();
+      await old.ended;
+      await client.decisions.answer({ conversationId, text: 'this' });
     },
-  );
-  expect(await stateOf()).not.toBe('ended');
-  const workflowId = turnWorkflowId(conversationId);
-  await temporal.workflowService.updateWorkflowExecutionOptions({
+    async completesOnNewBuild() {
+      const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+      expect(turn).toMatchObject({ outcome: 'completed' });
+      expect(await buildsOf(conversationId)).toEqual(['new']);
+    },
+  };
+}
+
+test('a turn whose build has no worker any more waits, and ends on the current build once it is told to', async () => {
+  const turn = await askedOnOldBuild();
+  await turn.redeploy();
+  const other = await harness.client.start('Say meanwhile');
+  expect(await harness.client.conversation.outcome(other)).toMatchObject({ outcome: 'completed' });
+  expect(await turn.state()).not.toBe('ended');
+  await harness.temporal.workflowService.updateWorkflowExecutionOptions({
     namespace: 'default',
-    workflowExecution: { workflowId },
+    workflowExecution: { workflowId: turnWorkflowId(turn.conversationId) },
     workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
     updateMask: { paths: ['versioning_override'] },
   });
-  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
-    outcome: 'completed',
-  });
-  expect(await buildsOf(conversationId)).toEqual(['new']);
+  await turn.completesOnNewBuild();
 }, 400_000);
 
 test('a turn of a build that lets its turns move goes on with the current build', async () => {
-  const { client } = harness;
-  const name = `holdfast-${randomUUID()}`;
-  const old = await harness.startWorker({ deployment: { name, buildId: 'old', versioning: 'auto-upgrade' } });
-  await makeCurrent(name, 'old');
-  const sent = await client.start('Call ask_user with {"question": "Which?"}\nSay done');
-  const { conversationId } = sent;
-  await waitUntil(
-    'the turn asks',
-    async () => (await client.conversation.get({ conversationId })).turn?.state === 'waiting_for_answer',
-  );
-  await harness.startWorker({ deployment: { name, buildId: 'new', versioning: 'auto-upgrade' } });
-  await makeCurrent(name, 'new');
-  old.shutdown();
-  await old.ended;
-  await client.decisions.answer({ conversationId, text: 'this' });
-  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
-    outcome: 'completed',
-  });
-  expect(await buildsOf(conversationId)).toEqual(['new']);
+  const turn = await askedOnOldBuild('auto-upgrade');
+  await turn.redeploy();
+  await turn.completesOnNewBuild();
 }, 200_000);
 
 /** Of each turn's run, in order. */

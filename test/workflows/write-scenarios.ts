@@ -19,8 +19,8 @@ export interface Scenario {
   readonly options: Pick<HarnessOptions, 'agent' | 'providerLimits' | 'tools' | 'beforeCompaction'>;
   readonly task: string;
   readonly deaths: readonly Death[];
-  /** Default: `completed`. */
-  readonly outcome?: string;
+  /** What its turn comes to. Default: `completed`. */
+  readonly end?: { readonly outcome: string; readonly reason?: string; readonly steps?: number };
   /** What its tools came to. Default: not looked at. */
   readonly results?: readonly string[];
   /** Prepares the same task once more, with a worker that does not die: the entries must be the same. */
@@ -63,7 +63,6 @@ async function makePlansUseless({ database }: TurnHarness): Promise<void> {
   });
 }
 
-/** The provider that asked for a pause before asks for one that is waited out in the workflow. */
 /** The first model is gone, and those that follow it turn out to be smaller than what may not be left out. */
 async function shrinkFallbacks(harness: TurnHarness): Promise<void> {
   await harness.fault({ kind: 'status', status: 404, times: null, match: { model: 'sim-32k' } });
@@ -90,8 +89,8 @@ const forkAtStart = ({ client }: TurnHarness, { conversationId }: SentMessage) =
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'messages and runs of a turn',
-    options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 13 } } },
-    task: `${READ} 12 times, one by one`,
+    options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 12 } } },
+    task: `${READ} 20 times, one by one`,
     deaths: [
       // What was sent before a turn begins is taken as it begins.
       { at: 'beginTurn:written' },
@@ -103,6 +102,7 @@ export const SCENARIOS: readonly Scenario[] = [
       { at: 'continueTurn:written' },
       { at: 'compactContext:limit-noted' },
     ],
+    end: { outcome: 'budget_exhausted', reason: 'tool_call_limit', steps: 12 },
   },
   {
     name: 'R31 a compaction',
@@ -252,7 +252,7 @@ export const SCENARIOS: readonly Scenario[] = [
         before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
       },
     ],
-    outcome: 'context_exhausted',
+    end: { outcome: 'context_exhausted' },
   },
   {
     name: 'a hook that fails',
@@ -284,6 +284,6 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     task: 'Say it fits',
     deaths: [{ at: 'compactContext:fell-back', before: shrinkFallbacks }, { at: 'compactContext:exhausted' }],
-    outcome: 'context_exhausted',
+    end: { outcome: 'context_exhausted' },
   },
 ];

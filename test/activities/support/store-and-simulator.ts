@@ -22,3 +22,16 @@ export function useStoreAndSimulator(opened: (both: StoreAndSimulator) => void):
     await both?.store.close();
   });
 }
+
+/** Calls that the simulator was asked so far. */
+export async function asked({ url }: Simulator): Promise<number> {
+  const { total } = (await (await fetch(`${url}/control/requests?last=0`)).json()) as { total: number };
+  return total;
+}
+
+/** Makes the simulator fail; see `packages/simulator/src/faults/fault.ts`. */
+export async function fault({ url }: Simulator, given: Readonly<Record<string, unknown>>): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${url}/control/faults`, { method: 'POST', headers, body: JSON.stringify(given) });
+  if (!response.ok) throw new Error(`the simulator refused: ${await response.text()}`);
+}

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { StoredSummary } from '../../../src/client/types.ts';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { dieInOrder } from '../../support/ordered-deaths.ts';
-import { useTurnHarness, startTurnHarness } from '../../support/turn-harness.ts';
+import { useTurnHarness } from '../../support/turn-harness.ts';
 import { DEATHS, eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 /** The conversation of the first test. */
@@ -103,29 +103,3 @@ test('O13 O25 after it the model is asked what was done, sees the summary as its
   expect(JSON.stringify(messages[0]?.content)).toContain('What did we do so far?');
   expect(JSON.stringify(messages[1]?.content)).toContain('## Objective');
 });
-
-test('O10 a model of its own summarizes, when one is set', async () => {
-  const own = await startTurnHarness({
-    agent: { model: MODEL, preset: 'opencode', policy: { summary: { model: 'simulator/sim-128k' } } },
-  });
-  try {
-    await writeLogs(own, 2);
-    await own.startWorker();
-    const turn = await own.runTask(readTask(2));
-    const asked = await own.client.conversation.compact({ conversationId: turn.conversationId });
-    await own.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
-    const [summary] = await own.client.log.summaries({ conversationId: turn.conversationId });
-    expect(summary).toMatchObject({ trigger: 'manual' });
-    const [row] = await own.database<{ model: string }[]>`
-      select model from compactions where id = ${summary?.compactionId ?? ''}`;
-    expect(row?.model).toBe('simulator/sim-128k');
-    const { requests } = await own.requests();
-    const models = requests.filter((request) => request.purpose === 'summary').map((request) => request.body);
-    expect(JSON.stringify(models[0])).toContain('sim-128k');
-    // A manual pass is not followed by a request to continue.
-    const { items: entries } = await own.client.log.entries({ conversationId: turn.conversationId });
-    expect(entries.at(-1)?.kind).toBe('compaction');
-  } finally {
-    await own.stop();
-  }
-}, 400_000);

@@ -55,19 +55,3 @@ test('P26 start and end are told with their reason, and whether the call is made
     { kind: 'compaction_committed', reason: 'overflow', willRetry: true },
   ]);
 });
-
-test('P2 P31 the check is made once more after the last step, and a compaction right after it finds nothing to do', async () => {
-  // Eight files stay below the trigger; the long answer brings the count over it.
-  const turn = await harness.runTask(`${readTask(8)}\nWrite 7000 words`, { timeoutMilliseconds: 200_000 });
-  const { conversationId } = turn;
-  const before = await harness.client.log.summaries({ conversationId });
-  const history = await harness.history(conversationId);
-  expect(history.split('"compactContext"').length - 1).toBe(turn.steps + 1);
-  const asked = await harness.client.conversation.compact({ conversationId });
-  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
-  const again = await harness.client.conversation.compact({ conversationId });
-  await harness.client.conversation.outcome({ ...again, timeoutMilliseconds: 120_000 });
-  expect((await harness.client.log.summaries({ conversationId })).length).toBe(before.length + 1);
-  const declined = (await eventsOf(harness, conversationId)).filter(({ kind }) => kind === 'compaction_declined');
-  expect(declined.map(({ data }) => data['reason'])).toEqual(['nothing_to_compact']);
-}, 400_000);

@@ -2,6 +2,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
 import type { Activities } from '../../../src/activities/create-activities.ts';
 import { newId } from '../../../src/store/database/ids.ts';
+import type { EndTurnInput } from '../../../src/turn/activity-values.ts';
 import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
 import { ringDoorbell } from '../../../src/temporal/ring-doorbell.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -10,8 +11,8 @@ import type { WorkerOfActivities } from './worker-of-activities.ts';
 
 export interface ScriptedTurn extends WorkerOfActivities {
   readonly conversationId: string;
-  /** What it ended with. */
-  readonly outcomes: readonly string[];
+  /** Waits for the end of the turn, and returns what was to be stored of it. */
+  end(): Promise<readonly EndTurnInput[]>;
   /** Runs of its workflow so far. */
   runs(): Promise<number>;
 }
@@ -22,20 +23,22 @@ export async function startScriptedTurn(
   scripted: (turn: { conversationId: string; worker: () => WorkerOfActivities }) => Partial<Activities>,
 ): Promise<ScriptedTurn> {
   const conversationId = newId();
-  const outcomes: string[] = [];
+  const ended: EndTurnInput[] = [];
   let worker: WorkerOfActivities | undefined;
   const started = (): WorkerOfActivities => {
     if (worker === undefined) throw new Error('the worker is not started');
     return worker;
   };
+  const { endTurn, ...activities } = scripted({ conversationId, worker: started });
   worker = await startWorkerOfActivities(
     address,
     scriptedActivities({
-      endTurn: (input) => {
-        outcomes.push(input.outcome);
-        return Promise.resolve(endedAs(input));
+      ...activities,
+      endTurn: async (input) => {
+        const end = (await endTurn?.(input)) ?? endedAs(input);
+        if (end.kind === 'ended') ended.push(input);
+        return end;
       },
-      ...scripted({ conversationId, worker: started }),
     }),
   );
   onTestFinished(() => started().stop());
@@ -43,7 +46,10 @@ export async function startScriptedTurn(
   return {
     ...worker,
     conversationId,
-    outcomes,
+    async end() {
+      await waitUntil('the turn ends', () => ended.length > 0, 30_000);
+      return ended;
+    },
     runs: async () => (await runHistories(started().temporal, conversationId)).length,
   };
 }

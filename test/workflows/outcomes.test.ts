@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../../src/context/log/content.ts';
@@ -5,10 +7,32 @@ import { listEvents } from '../../src/store/log/events.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
+import { diskFull } from '../support/disk-full.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const harness = useWorkingHarness();
+
+test('a task runs to its answer through a tool call, each step three activities', async () => {
+  await writeFile(join(harness.workspace, 'note.txt'), 'the answer is 42\n');
+  const turn = await harness.runTask('Call read_file with {"path": "note.txt"}');
+  expect(turn).toMatchObject({ outcome: 'completed', steps: 2, compactions: 0, overflows: 0 });
+  expect(turn.text).toMatch(/^Done: 1 tool result/u);
+  expect(turn.explanation).toBe('The turn completed.');
+  const { items: entries } = await harness.client.log.entries({ conversationId: turn.conversationId });
+  expect(entries.map((entry) => entry.kind)).toEqual(['user', 'assistant', 'tool_result', 'assistant']);
+  expect(JSON.stringify(entries[2]?.content)).toContain('the answer is 42');
+});
+
+test('a turn that ends without an answer has no text, and an explanation that says what to do; the conversation goes on', async () => {
+  await harness.fault({ kind: 'status', status: 401, times: null });
+  const turn = await harness.runTask('Say nothing.');
+  await harness.clearFaults();
+  expect(turn).toMatchObject({ outcome: 'model_failed', text: '' });
+  expect(turn.explanation).toMatch(/then send a message to go on\.$/u);
+  const next = await harness.runTask('Say it goes on', { conversationId: turn.conversationId });
+  expect(next.outcome).toBe('completed');
+});
 
 test('a model whose provider has no key ends the turn at once, says what to set, and the conversation goes on with another model', async () => {
   const refused = await harness.runTask('Say hello.', { model: 'anthropic/claude-sonnet-4-5' });
@@ -95,4 +119,24 @@ test('start shows the reason and ends with exit code 1', async () => {
   });
   expect(code).toBe(1);
   expect(stdout).toContain('The worker has no key');
+});
+
+test('work that fails ten times, and not because of an outage, ends the turn as interrupted with one code; the next message goes on', async () => {
+  const { client, database } = harness;
+  // A limit of Postgres is exceeded, which no waiting mends.
+  const broken = await diskFull(database, 'insert on model_attempts', '54000');
+  const sent = await client.start('Say hello');
+  const { conversationId } = sent;
+  const failing = async () =>
+    (await database`select from conversations where id = ${conversationId} and failures <> '{}'`).length === 1;
+  await waitUntil('a failure is counted', failing, 10_000);
+  await database`
+    update conversations set failures = (select jsonb_object_agg(key, 9) from jsonb_each(failures))
+    where id = ${conversationId}`;
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(turn).toMatchObject({ outcome: 'interrupted', reason: 'repeated_failure' });
+  expect(turn.explanation).toContain('failed ten times');
+  expect(await failing()).toBe(false);
+  await broken.end();
+  expect((await harness.runTask('Say hello', { conversationId })).outcome).toBe('completed');
 });

@@ -1,0 +1,86 @@
+import { asyncLocalStorage } from '@temporalio/activity';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { activity } from '../../src/activities/runtime/activity.ts';
+import type { ActivityBody } from '../../src/activities/runtime/activity.ts';
+import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
+import { listEvents } from '../../src/store/log/events.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { activityContext } from './support/activity-context.ts';
+
+const { sql } = useTestStore();
+
+type Of = { readonly turn: TurnReference } | { readonly conversationId: string };
+
+/** Runs attempts of an activity as Temporal calls it. */
+function attemptsOf(body: ActivityBody<Of, string>, timeLimit = 60_000) {
+  const logger = pino({ level: 'silent' });
+  const shell = {
+    database: sql,
+    logger,
+    isWorkflowOpen: () => Promise.resolve(true),
+    worksOn: () => ({ told: null, done: () => undefined }),
+    fenceWatch: createFenceWatch(sql, logger),
+  };
+  const run = activity<Of, string>(shell, body);
+  return (attempt: number, of: Of): Promise<string> =>
+    asyncLocalStorage.run(activityContext(attempt, timeLimit), () => run(of));
+}
+
+/** An activity whose work ends when the test says so. */
+function waiting(timeLimit?: number) {
+  const ends: ((result: string) => void)[] = [];
+  const run = () => new Promise<string>((resolve) => void ends.push(resolve));
+  const attempt = attemptsOf({ name: 'waiting', run }, timeLimit);
+  return { ends, attempt: (number: number) => attempt(number, { conversationId: '1' }) };
+}
+
+test('an attempt joins the work of the one before while that is within its time limit', async () => {
+  const { ends, attempt } = waiting();
+  const attempts = [attempt(1), attempt(2)];
+  ends[0]?.('once');
+  expect(await Promise.all(attempts)).toEqual(['once', 'once']);
+  expect(ends).toHaveLength(1);
+});
+
+test('work that hangs beyond its time limit is begun anew by the next attempt, which does not wait for it', async () => {
+  const limit = 50;
+  const { ends, attempt } = waiting(limit);
+  const begun = performance.now();
+  const hanging = attempt(1);
+  await waitUntil('the time limit is over', () => performance.now() - begun > limit);
+  const next = attempt(2);
+  ends[1]?.('anew');
+  expect(await next).toBe('anew');
+  ends[0]?.('too late');
+  expect(await hanging).toBe('too late');
+  expect(ends).toHaveLength(2);
+});
+
+/** What ten attempts come to that always fail. */
+async function tenFailures(givenUp?: ActivityBody<Of, string>['givenUp']) {
+  const turn = await startTurn(sql);
+  const run = () => Promise.reject(new TypeError('planted'));
+  const attempt = attemptsOf({ name: 'summarize', run, ...(givenUp !== undefined && { givenUp }) });
+  const ends: unknown[] = [];
+  for (let number = 1; number <= 10; number += 1)
+    ends.push(await attempt(number, { turn }).catch((error: unknown) => error));
+  return { turn, ends };
+}
+
+test('a third failure is told in the timeline, the tenth ends the activity, and the failures of a turn are forgotten with it', async () => {
+  const { turn, ends } = await tenFailures();
+  expect(ends.slice(0, 9)).toEqual(Array.from({ length: 9 }, () => expect.objectContaining({ nonRetryable: false })));
+  expect(ends[9]).toMatchObject({ type: 'repeated_failure', nonRetryable: true });
+  const events = await listEvents(sql, { conversationId: turn.conversationId });
+  expect(events.filter(({ kind }) => kind === 'activity_failing').map(({ data }) => data)).toEqual([
+    { activity: 'summarize', code: 'TypeError', failures: 3 },
+  ]);
+});
+
+test('a summary that failed ten times falls to its weaker form', async () => {
+  const { ends } = await tenFailures(() => 'weaker form');
+  expect(ends[9]).toBe('weaker form');
+});
