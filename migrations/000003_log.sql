@@ -127,7 +127,6 @@ create table model_attempts (
   response_id text, -- The vendor's id of the response.
   failure_kind text, -- retryable and permanent use up a retry. lost: never reported. superseded: a newer try had begun.
   failure_evidence text, -- Code of what the classifier found; never the vendor's words.
-  failure_status integer, -- HTTP status.
   input_tokens integer, -- Input tokens, cached ones included; null: not reported.
   cache_read_tokens integer, -- Of them, read from the cache.
   cache_write_tokens integer, -- Of them, written to the cache.

@@ -1,7 +1,8 @@
 import type { Database, Transaction } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
-import { BLOCK_ENTRIES } from '../../src/store/log/unpack-outlines.ts';
+import { transaction } from '../../src/store/database/transaction.ts';
+import { writeMemory } from '../../src/store/memory/memories.ts';
+import { BLOCK_ENTRIES } from '../../src/store/log/packed-outlines.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { CLONED_TABLES } from './clone-conversations.ts';
 
@@ -208,5 +209,6 @@ async function remember(sql: Database, conversationId: string): Promise<void> {
   const [row] = await sql<{ agent: string }[]>`select agent from conversations where id = ${conversationId}`;
   if (row === undefined) throw new TypeError('the template of a filled conversation does not exist');
   const scope = { scope: 'agent', scopeName: row.agent } as const;
-  await insertMemory(sql, { id: newId(), ...scope, kind: 'fact', text: MEMORY, origin: 'user', conversationId });
+  const memory = { id: newId(), ...scope, kind: 'fact', text: MEMORY, origin: 'user', conversationId } as const;
+  await transaction(sql, (open) => writeMemory(open, memory));
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Database } from '../store/database/database.ts';
 import type { Listeners } from '../store/database/listen.ts';
 import { requireNamespace } from '../store/database/temporal-namespace.ts';
-import type { MeaningSearch } from '../store/search/embedder.ts';
+import type { MeaningSearch } from '../store/search/find-by-meaning.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { EndpointName } from './api/endpoints.ts';

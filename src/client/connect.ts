@@ -7,7 +7,7 @@ import { createListeners } from '../store/database/listen.ts';
 import { openDatabase } from '../store/database/pooler.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
 import { StoreError } from '../store/database/errors.ts';
-import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
+import type { MeaningSearch, TextEmbedder } from '../store/search/find-by-meaning.ts';
 import { temporalAt } from '../temporal/profile.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/temporal-names.ts';

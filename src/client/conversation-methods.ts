@@ -5,7 +5,7 @@ import { deleteConversation } from '../store/conversations/delete-conversation.t
 import type { ConversationState } from '../store/conversations/conversations.ts';
 import { readPins } from '../store/log/pins.ts';
 import { exportConversation } from '../store/transfer/export-conversation.ts';
-import { importExportedConversation } from '../store/transfer/import-exported.ts';
+import { importExportedConversation } from '../store/transfer/import-file.ts';
 import { COUNTED_OF_CONVERSATION, isDivisible } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';

@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../store/database/database.ts';
 import { readAtOnce } from '../store/database/transaction.ts';
 import { readLastTurn } from '../store/turns/turns.ts';
 import type { TurnRow } from '../store/turns/turns.ts';
-import { readWindowSource } from '../store/log/window-source.ts';
+import { readWindowSource } from '../store/log/view.ts';
 import { HoldfastClientError } from './errors.ts';
 import { explainOutcome } from '../turn/explain-outcome.ts';
 import { pageOf } from './page.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { readBranchPlaces } from '../store/conversations/branches.ts';
 import { StoreError } from '../store/database/errors.ts';
-import { deleteMemory, listMemoriesOf } from '../store/memory/inspect-memories.ts';
+import { deleteMemory, listMemoriesOf } from '../store/memory/memories.ts';
 import type { StoredMemory } from '../store/memory/memories.ts';
 import { countUnindexed, searchMemory } from '../store/memory/recall-search.ts';
 import { embedBehind } from '../store/search/embeddings.ts';

@@ -95,25 +95,16 @@ export class SessionAssembler {
       return this.add({ kind: 'user', content: earlierResult('a tool', record.content), ...timeOf(record.at) });
     }
     open.answered = true;
-    return [this.resultOf(open.call, { ...record, recorded: true })];
+    const { isError, content, at } = record;
+    return [this.resultOf(open.call, { outcome: isError ? 'failed' : 'succeeded', content, ...timeOf(at) })];
   }
 
   private resultOf(
     call: ToolCallPart,
-    of: Pick<Extract<ImportedRecord, { kind: 'tool_result' }>, 'isError' | 'recorded' | 'content' | 'at'>,
+    of: Pick<Extract<ImportedRecord, { kind: 'tool_result' }>, 'outcome' | 'content' | 'at'>,
   ): LogRecord {
-    const { isError, recorded, content, at } = of;
-    return {
-      kind: 'tool_result',
-      turn: this.turn,
-      callNumber: this.callNumber,
-      callIndex: call.index,
-      toolName: call.name,
-      isError,
-      recorded,
-      content,
-      ...timeOf(at),
-    };
+    const { turn, callNumber } = this;
+    return { kind: 'tool_result', turn, callNumber, callIndex: call.index, toolName: call.name, ...of };
   }
 
   private closeStep(): LogRecord[] {
@@ -121,7 +112,7 @@ export class SessionAssembler {
     this.openCalls = [];
     const closed = missing.map(({ call }) => {
       this.onProblem('call_without_result');
-      return this.resultOf(call, { isError: true, recorded: false, content: [{ type: 'text', text: NOT_RECORDED }] });
+      return this.resultOf(call, { outcome: 'outcome_unknown', content: [{ type: 'text', text: NOT_RECORDED }] });
     });
     const said = this.waiting.flatMap((record) => (record.kind === 'user' ? this.addUser(record) : []));
     this.waiting = [];

@@ -43,7 +43,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
       from messages m
       join turns t on t.conversation_id = m.conversation_id
         and case when m.turn_id is null
-          then coalesce(t.epoch = m.sent_epoch, t.begun_at < m.created_at) and t.ended_at > m.consumed_at and t.outcome <> 'interrupted'
+          then t.epoch = m.sent_epoch and t.ended_at > m.consumed_at and t.outcome <> 'interrupted'
           else t.id = m.turn_id and t.outcome is null end
       where ${inScope(sql, sql`m.conversation_id`, scope)} and m.kind = 'stop' and m.consumed_at is not null
       limit ${scope.limit}`,

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import type { Activities } from '../activities/create-activities.ts';
 import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
-import { markCancelled } from '../store/turns/cancelled-work.ts';
+import { markCancelled } from '../store/turns/fences.ts';
 import { dataConverterWith } from '../temporal/data-converter.ts';
 import { failingReadably } from '../temporal/payload-codec.ts';
 import { traceActivities } from '../temporal/trace-activities.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
-import { findFinishedCalls } from '../store/attempts/tool-call-keys.ts';
+import { findFinishedCalls } from '../store/attempts/tool-call-rows.ts';
 import { findMarkedCalls, killMarkedProcesses } from '../tools/process/end-processes.ts';
 
 /** Milliseconds between two looks at the machine's processes. */

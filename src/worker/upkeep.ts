@@ -4,11 +4,11 @@ import { closeToolCall } from '../activities/tool/decisions.ts';
 import type { Database } from '../store/database/database.ts';
 import { decideCoveredCalls } from '../store/messages/decisions.ts';
 import { isOutage } from '../store/database/errors.ts';
-import { deleteExpiredMemories } from '../store/memory/expired-memories.ts';
+import { deleteExpiredMemories } from '../store/memory/memories.ts';
 import { applyRetention, deleteOldTimelines } from '../store/upkeep/retention.ts';
 import type { RetentionRule } from '../store/upkeep/retention.ts';
 import { indexConversation } from '../store/memory/recall-search.ts';
-import type { TextEmbedder } from '../store/search/embedder.ts';
+import type { TextEmbedder } from '../store/search/find-by-meaning.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
 import {
   findOpenTurns,

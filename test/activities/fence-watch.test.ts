@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import { createListeners } from '../../src/store/database/listen.ts';
-import { markCancelled } from '../../src/store/turns/cancelled-work.ts';
+import { markCancelled } from '../../src/store/turns/fences.ts';
 import { startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

@@ -6,7 +6,7 @@ import type { Entry } from '../../src/context/log/entry.ts';
 import type { BeforeCompaction, CompactionPreparation } from '../../src/context/policy/compaction-hook.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
-import { storeAnswer } from '../../src/store/attempts/store-answer.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { listEvents } from '../../src/store/log/events.ts';

@@ -5,7 +5,7 @@ import type { ActivityDependencies } from '../../src/activities/runtime/dependen
 import { summarize } from '../../src/activities/compaction/summarize.ts';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
-import { storeAnswer } from '../../src/store/attempts/store-answer.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { listParts } from '../../src/store/compactions/compaction-parts.ts';
 import { endCompaction } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';

@@ -11,7 +11,7 @@ import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts
 import { newId } from '../../src/store/database/ids.ts';
 import { importConversation } from '../../src/store/transfer/import-conversation.ts';
 import type { ImportedRecord } from '../../src/store/transfer/import-conversation.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { listMemories } from '../support/list-memories.ts';
 import type { MemoryScope } from '../../src/store/memory/memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';

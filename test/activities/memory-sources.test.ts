@@ -7,7 +7,7 @@ import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import type { ToolMemory } from '../../src/tools/tool.ts';
 import {
   SNAPSHOT,

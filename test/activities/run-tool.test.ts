@@ -12,7 +12,7 @@ import {
   readToolCall,
   reclaimToolCall,
 } from '../../src/store/attempts/tool-calls.ts';
-import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-keys.ts';
+import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-rows.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';

@@ -3,7 +3,7 @@ import { relevantMemories, scopesOf, toolMemories } from '../../src/activities/t
 import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { listMemories } from '../support/list-memories.ts';
 import type { ToolMemories } from '../../src/tools/tool.ts';
 import { makeConversation } from '../store/support/make-conversation.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 import type { CliResult } from './cli-result.ts';
 import { runInProcess } from './run-in-process.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TimelineEvent } from '../../src/client/types.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -7,7 +7,7 @@ import { loadEntries } from '../../dev/bench/memory/load-entries.ts';
 import { createEmbeddingClient } from '../../src/models/embedder.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';
-import type { MeaningSearch } from '../../src/store/search/embedder.ts';
+import type { MeaningSearch } from '../../src/store/search/find-by-meaning.ts';
 import { embedBehind } from '../../src/store/search/embeddings.ts';
 import { startVectorDatabase } from '../support/vector-database.ts';
 

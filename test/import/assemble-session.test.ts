@@ -30,7 +30,7 @@ const brief = (record: LogRecord): string => {
     case 'assistant':
       return `answer ${record.turn}.${record.callNumber}`;
     case 'tool_result':
-      return `result ${record.turn}.${record.callNumber}.${record.callIndex}${record.recorded ? '' : ' missing'}`;
+      return `result ${record.turn}.${record.callNumber}.${record.callIndex}${record.outcome === 'outcome_unknown' ? ' missing' : ''}`;
     default:
       return record.kind;
   }
@@ -65,7 +65,7 @@ test('a message that came while calls were open enters after their results, in t
 test('a call without a result gets one that says so, and a result without a call becomes a message; both are named', () => {
   const { log, problems } = assemble([user('a'), answer('x'), answer(), result('ghost')]);
   expect(log.map(brief)).toEqual(['user turn 1', 'answer 1.1', 'result 1.1.0 missing', 'answer 1.2', 'user turn 2']);
-  expect(log[2]).toMatchObject({ isError: true, content: text(NOT_RECORDED) });
+  expect(log[2]).toMatchObject({ outcome: 'outcome_unknown', content: text(NOT_RECORDED) });
   expect(log[4]).toMatchObject({ content: earlierResult('a tool', text('ghost')) });
   expect(problems).toEqual(['call_without_result', 'result_without_call']);
 });

@@ -10,7 +10,7 @@ import { startServer } from '../../src/server/start-server.ts';
 import type { RunningServer } from '../../src/server/start-server.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { isolateTenants } from '../../src/store/database/migration-ledger.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readsDuring } from '../../dev/bench/table-reads.ts';
-import { readActiveTask, readBranchTasks } from '../../src/store/conversations/branch-tasks.ts';
+import { readActiveTask, readBranchTasks } from '../../src/store/conversations/branches.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { limitsOfNewTurn } from '../../src/store/turns/turn-limits.ts';
-import { withoutTableScans } from '../../src/store/database/without-table-scans.ts';
+import { withoutTableScans } from '../../src/store/memory/choose-memories.ts';
 import { end, go } from './support/branch-builders.ts';
 import { answer, openTestStore, SNAPSHOT, startTurn } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';

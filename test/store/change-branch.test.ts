@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
 import { measureView } from '../../src/context/view/measure-view.ts';
 import { withdrawAttempt } from '../../src/store/attempts/attempts.ts';
-import {
-  branchCallOf,
-  changeBranch,
-  readBranchCommand,
-  registerBranchAttempt,
-} from '../../src/store/conversations/change-branch.ts';
+import { branchCallOf, changeBranch, registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
+import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import type { NewBranchSummary } from '../../src/store/conversations/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
@@ -147,27 +143,22 @@ describe('a change of branch', () => {
     expect(turns.at(-1)).toMatchObject({ calls: 2, cost: 0.5, repeatedCalls: 1, repeatedCost: 0.25 });
   });
 
-  it.each(['this', 'an older'])(
-    'is refused while a message waits, and when a turn began after it was sent with %s version',
-    async (version) => {
-      const turn = await startTurn(sql);
-      const { conversationId } = turn;
-      const target = { entryId: null, summarizes: false };
-      await expect(command(sql, conversationId, target)).rejects.toMatchObject({ code: 'conversation_busy' });
-      await end(sql, turn);
-      await expect(command(sql, conversationId, { branch: 9, summarizes: false })).rejects.toMatchObject({
-        code: 'branch_not_found',
-      });
-      await expect(command(sql, conversationId, { entryId: newId(), summarizes: false })).rejects.toMatchObject({
-        code: 'entry_not_found',
-      });
-      await command(sql, conversationId, target);
-      const older = sql`sent_epoch = null, created_at = created_at - interval '1 hour'`;
-      await owner`
-      update messages set ${version === 'this' ? sql`sent_epoch = sent_epoch - 2` : older}
-      where conversation_id = ${conversationId} and kind = 'fork'`;
-      const next = await continueConversation(sql, conversationId);
-      expect(await readBranchCommand(sql, next)).toMatchObject({ kind: 'refused', refusal: 'conversation_busy' });
-    },
-  );
+  it('is refused while a message waits, and when a turn began after it was sent', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    const target = { entryId: null, summarizes: false };
+    await expect(command(sql, conversationId, target)).rejects.toMatchObject({ code: 'conversation_busy' });
+    await end(sql, turn);
+    await expect(command(sql, conversationId, { branch: 9, summarizes: false })).rejects.toMatchObject({
+      code: 'branch_not_found',
+    });
+    await expect(command(sql, conversationId, { entryId: newId(), summarizes: false })).rejects.toMatchObject({
+      code: 'entry_not_found',
+    });
+    await command(sql, conversationId, target);
+    await owner`
+      update messages set sent_epoch = sent_epoch - 2 where conversation_id = ${conversationId} and kind = 'fork'`;
+    const next = await continueConversation(sql, conversationId);
+    expect(await readBranchCommand(sql, next)).toMatchObject({ kind: 'refused', refusal: 'conversation_busy' });
+  });
 });

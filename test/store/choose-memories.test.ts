@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseMemories } from '../../src/store/memory/choose-memories.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { useTestStore } from './support/store-builders.ts';
 

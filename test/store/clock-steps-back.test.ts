@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { decide } from '../../src/store/messages/decide.ts';
-import { requestDecisions } from '../../src/store/messages/decisions.ts';
+import { decide, requestDecisions } from '../../src/store/messages/decisions.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
-import { readNewestFlush } from '../../src/store/compactions/flushes.ts';
+import { readNewestFlush } from '../../src/store/compactions/compaction-parts.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { claimPermit, giveUpPermit, releasePermit } from '../../src/store/providers/permits.ts';
 import { findStanding } from '../../src/store/messages/standing-decisions.ts';
@@ -78,19 +77,6 @@ describe('when the clock of the database steps back, a change of branch', () => 
 });
 
 describe('when the clock of the database steps back, a stop', () => {
-  it.each(['before', 'behind'])(
-    'ends the turn that is about to begin, for what was queued %s the end of the last one',
-    async (when) => {
-      const turn = await startTurn(fast);
-      const { conversationId } = turn;
-      if (when === 'before') await send(fast, { conversationId, mode: 'queue' });
-      await endedAs(fast, turn);
-      if (when === 'behind') await send(sql, { conversationId, mode: 'queue' });
-      await send(sql, { conversationId, kind: 'stop' });
-      expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', stopRequested: true });
-    },
-  );
-
   it('that met its turn is no breach when what is sent later is answered', async () => {
     const turn = await startTurn(fast);
     const { conversationId } = turn;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { insertEntry } from '../../src/store/log/entry-writer.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { listMemories } from '../support/list-memories.ts';
 import { writeAsTurn } from '../../src/store/database/transaction.ts';
 import { end } from './support/branch-builders.ts';

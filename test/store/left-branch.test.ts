@@ -4,10 +4,10 @@ import type { BranchItem } from '../../src/context/summary/branch-summary.ts';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
-import { readBranchCommand } from '../../src/store/conversations/change-branch.ts';
+import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { chooseLeftItems, readLeftBranch, readLeftFiles } from '../../src/store/conversations/left-branch.ts';
-import { storeAnswer } from '../../src/store/attempts/store-answer.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { command, end } from './support/branch-builders.ts';
 import {
   answerWith,

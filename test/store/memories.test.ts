@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
-import { forgetMemory, insertMemory } from '../../src/store/memory/memories.ts';
+import { forgetMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { listMemories } from '../support/list-memories.ts';
 import type { MemoryScope, MemoryToInsert } from '../../src/store/memory/memories.ts';
 import { headOf, startTurn, useTestStore } from './support/store-builders.ts';

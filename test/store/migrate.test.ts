@@ -127,16 +127,6 @@ describe('migrate', () => {
     await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('holdfast db migrate');
   });
 
-  it('refuses a database with the tables of a version before the first release, and says what to do', async () => {
-    const sql = connect();
-    for (const table of ['migrations', 'conversations', 'packed_outlines'])
-      await sql.unsafe(`create table public.${table} (id int)`);
-    const refusal = { code: 'database_differs', message: expect.stringContaining('empty database') };
-    await expect(migrate(sql, directory)).rejects.toMatchObject(refusal);
-    await expect(requireCurrentSchema(sql, directory)).rejects.toMatchObject(refusal);
-    expect(await sql`select to_regnamespace('holdfast') as found`).toEqual([{ found: null }]);
-  });
-
   it('divides the tables that grow with each step, when they are made and at no other time', async () => {
     const sql = connect();
     await migrate(sql, directory, 4);

@@ -88,12 +88,6 @@ describe('searchMemory', () => {
     expect(await texts(turn, 'cafe zurich')).toEqual(['Das Café in Zürich']);
   });
 
-  it('finds what is like the query when no word is the same', async () => {
-    const turn = await conversationOf(sql, 'The Kubernetes cluster is down', 'Something else entirely');
-    const found = await find(turn, 'kuberntes');
-    expect(found).toMatchObject([{ text: 'The Kubernetes cluster is down', match: 'similar' }]);
-  });
-
   it.each([
     "'",
     String.raw`a\'b & | ! ( ) <-> :*`,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
 import { listWaitingMessages } from '../support/waiting-messages.ts';
-import { startConversation } from '../../src/store/conversations/start-conversation.ts';
+import { startConversation } from '../../src/store/conversations/conversations.ts';
 import { text, useTestStore } from './support/store-builders.ts';
 
 const { sql } = useTestStore();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readBranchTasks } from '../../src/store/conversations/branch-tasks.ts';
-import { changeBranch, readBranchCommand, refuseBranchCommand } from '../../src/store/conversations/change-branch.ts';
+import { readBranchTasks } from '../../src/store/conversations/branches.ts';
+import { changeBranch, refuseBranchCommand } from '../../src/store/conversations/change-branch.ts';
+import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import type { EndTurnRequest } from '../../src/store/turns/end-turn.ts';
 import { listEvents } from '../../src/store/log/events.ts';

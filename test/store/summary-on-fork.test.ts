@@ -6,7 +6,7 @@ import { readBranchPlaces } from '../../src/store/conversations/branches.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { findShownEntries } from '../../src/store/log/notes.ts';
 import { readCurrentPoint } from '../../src/store/compactions/plan-source.ts';
 import { searchMemory } from '../../src/store/memory/recall-search.ts';

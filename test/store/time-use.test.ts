@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/store/database/database.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
-import { readTimeUse } from '../../src/store/turns/time-use.ts';
+import { readTimeUse } from '../../src/store/turns/turn-limits.ts';
 import { openMovedClock } from './support/moved-clock.ts';
 import { answer, finishToolCall, send, startTurn, useTestStore } from './support/store-builders.ts';
 

@@ -18,8 +18,8 @@ import {
   readCurrentProjectionSource,
   readProjectionSource,
   readProjectionSourceOfCall,
+  readWindowSource,
 } from '../../src/store/log/view.ts';
-import { readWindowSource } from '../../src/store/log/window-source.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 import { act, ACTION_ON_BRANCHES } from './support/growing-conversations.ts';
 import type { Action, Growth } from './support/growing-conversations.ts';

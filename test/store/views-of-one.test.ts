@@ -3,7 +3,7 @@ import { writePieces } from '../../src/store/log/content-pieces.ts';
 import { commitCompaction, replanCompaction } from '../../src/store/compactions/compactions.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { withoutTableScans } from '../../src/store/database/without-table-scans.ts';
+import { withoutTableScans } from '../../src/store/memory/choose-memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
 import { answer, finishToolCall, openTestStore, startTurn, step, text } from './support/store-builders.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Queries } from '../../src/store/database/database.ts';
 import { transaction } from '../../src/store/database/transaction.ts';
-import { withoutTableScans } from '../../src/store/database/without-table-scans.ts';
+import { withoutTableScans } from '../../src/store/memory/choose-memories.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 const { sql } = useTestStore();

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Database } from '../../src/store/database/database.ts';
-import type { TextEmbedder } from '../../src/store/search/embedder.ts';
+import type { TextEmbedder } from '../../src/store/search/find-by-meaning.ts';
 import { indexFallenBehind } from '../../src/worker/upkeep.ts';
 import { NEVER, upkeepDependencies } from '../worker/support/upkeep-dependencies.ts';
 

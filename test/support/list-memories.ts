@@ -1,5 +1,5 @@
 import type { Queries } from '../../src/store/database/database.ts';
-import { listMemoriesOf } from '../../src/store/memory/inspect-memories.ts';
+import { listMemoriesOf } from '../../src/store/memory/memories.ts';
 import type { MemoryKind, MemoryScope, StoredMemory } from '../../src/store/memory/memories.ts';
 
 /** Memories of these scopes, each newest first. */

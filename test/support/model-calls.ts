@@ -1,5 +1,5 @@
 import type { ReportedUsage } from '../../src/models/model-client.ts';
-import { reportedUsage } from '../../src/store/messages/answers.ts';
+import { reportedUsage } from '../../src/store/attempts/usage.ts';
 import type { Database } from '../../src/store/database/database.ts';
 
 interface StoredCall {
@@ -19,7 +19,6 @@ interface StoredCall {
   readonly failure: {
     readonly kind: string;
     readonly evidence: string;
-    readonly status: number | null;
     readonly message: string | null;
   } | null;
   readonly durationMilliseconds: number | null;
@@ -36,7 +35,7 @@ export async function listModelCalls(
     select m.turn_id, m.call_number, m.attempt, m.state, m.model, m.head_entry_id, m.compactions, m.view_fingerprint,
       m.renderer_version, m.estimated_tokens, ${reportedUsage(sql)} as usage, m.cost::float8 as cost, m.stop_reason,
       case when m.failure_kind is not null then json_build_object('kind', m.failure_kind, 'evidence',
-        coalesce(m.failure_evidence, ''), 'status', m.failure_status, 'message', m.failure_message) end as failure,
+        coalesce(m.failure_evidence, ''), 'message', m.failure_message) end as failure,
       m.duration_milliseconds, iso_time(m.started_at) as started_at, iso_time(m.ended_at) as ended_at
     from model_attempts m
     where m.conversation_id = ${conversationId} and m.purpose = 'step' and m.turn_id = coalesce(${turnId}, m.turn_id)

@@ -8,7 +8,7 @@ import type { CompactionPlan, Operation } from '../../src/context/plan/plan.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { storeAnswer } from '../../src/store/attempts/store-answer.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
 import {

@@ -138,8 +138,8 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   [
     'stop_meets_its_turn',
     (sql) => sql`
-    insert into messages (id, conversation_id, kind, mode, content, measurements, created_at, consumed_at)
-    select 'swallowed', t.conversation_id, 'stop', 'steer', '[]', no_measurements(), t.begun_at + interval '1 ms', t.ended_at - interval '1 ms'
+    insert into messages (id, conversation_id, kind, mode, content, measurements, sent_epoch, consumed_at)
+    select 'swallowed', t.conversation_id, 'stop', 'steer', '[]', no_measurements(), t.epoch, t.ended_at - interval '1 ms'
     from turns t where t.id = ${newest(sql, 'turns')}`,
   ],
   [

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-keys.ts';
+import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-rows.ts';
 import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { findMarkedProcesses } from '../../src/tools/process/end-processes.ts';
 import { endStrayCommands } from '../../src/worker/stray-commands.ts';

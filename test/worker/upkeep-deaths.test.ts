@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { lookAfterConversations } from '../../src/worker/upkeep.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';

@@ -4,7 +4,7 @@ import { deleteExpired, repairSomeTurns, ringForWaitingMessages } from '../../sr
 import type { UpkeepDependencies } from '../../src/worker/upkeep.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';

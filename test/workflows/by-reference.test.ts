@@ -94,7 +94,7 @@ test('nor is the text of a summary, of its focus, of an answer, of a steering me
   const summaries = await harness.client.log.summaries({ conversationId });
   expect(JSON.stringify(summaries)).toContain('numbat');
   const failed = await harness.database`
-    select from model_attempts where conversation_id = ${conversationId} and failure_status = 500`;
+    select from model_attempts where conversation_id = ${conversationId} and failure_evidence = 'HTTP 500'`;
   expect(failed).toHaveLength(1);
   const stored = await storedByTemporal(conversationId);
   expect(stored).toContain(conversationId);

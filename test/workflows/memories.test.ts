@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { listMemories } from '../support/list-memories.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import type { SentMessage } from '../../src/client/types.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { insertMemory } from '../../src/store/memory/memories.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';

@@ -4,7 +4,7 @@ import type { BeforeCompaction } from '../../context/policy/compaction-hook.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { ModelClient } from '../../models/model-client.ts';
 import type { Database } from '../../store/database/database.ts';
-import type { TextEmbedder } from '../../store/search/embedder.ts';
+import type { TextEmbedder } from '../../store/search/find-by-meaning.ts';
 import type { ToolRegistry } from '../../tools/runtime/registry.ts';
 import type { ModelPermits } from './model-permits.ts';
 import type { ReachCrashPoint } from './crash-points.ts';

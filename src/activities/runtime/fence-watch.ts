@@ -2,10 +2,8 @@ import { CancelledFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Database } from '../../store/database/database.ts';
 import type { Listeners } from '../../store/database/listen.ts';
-import { findCancelled, WORK_CHANNEL } from '../../store/turns/cancelled-work.ts';
-import type { CancellableWork } from '../../store/turns/cancelled-work.ts';
-import { findReplaced } from '../../store/turns/fences.ts';
-import type { FencedWork } from '../../store/turns/fences.ts';
+import { findCancelled, WORK_CHANNEL, findReplaced } from '../../store/turns/fences.ts';
+import type { CancellableWork, FencedWork } from '../../store/turns/fences.ts';
 import type { StoreError } from '../../store/database/errors.ts';
 import { describeError } from './failures.ts';
 

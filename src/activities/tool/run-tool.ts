@@ -4,7 +4,7 @@ import { newId } from '../../store/database/ids.ts';
 import { isOutage, StoreError } from '../../store/database/errors.ts';
 import { keepPartialOutput, readToolCall, storeToolResult } from '../../store/attempts/tool-calls.ts';
 import type { ToolCallOutcome, ToolClaim, ToolResultToStore } from '../../store/attempts/tool-calls.ts';
-import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
+import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import { killMarkedProcesses } from '../../tools/process/end-processes.ts';
 import { runToolCall } from '../../tools/runtime/run-tool-call.ts';

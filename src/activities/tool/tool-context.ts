@@ -1,5 +1,5 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
+import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
 import { readLeftBranches } from '../../store/conversations/branches.ts';
 import { isConversationOfUser } from '../../store/conversations/conversations.ts';
 import type { Database } from '../../store/database/database.ts';

@@ -6,7 +6,7 @@ import { sentencesOf, sentencesSaid } from '../../context/memory/memory-origin.t
 import { budgetFor } from '../../context/policy/budget.ts';
 import { givingWay } from '../../models/protocols/give-way.ts';
 import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
-import { idempotencyKeyOf } from '../../store/attempts/tool-call-keys.ts';
+import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
 import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
 import type { ToolCallReference } from '../../store/attempts/tool-calls.ts';
 import { readSummaryText } from '../../store/compactions/compactions.ts';

@@ -7,7 +7,7 @@ import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { newId } from '../../store/database/ids.ts';
 import { readLearnedLimits } from '../../store/providers/model-facts.ts';
 import { onlySteps } from '../../store/turns/turn-limits.ts';
-import { isStopWaiting, isUnstoppedWaiting } from '../../store/messages/waiting.ts';
+import { isStopWaiting, readWaiting } from '../../store/messages/waiting.ts';
 import * as store from '../../store/turns/turns.ts';
 import type {
   BeginTurnInput,
@@ -81,7 +81,9 @@ async function requireAgent(
   },
 ): Promise<void> {
   const { refusal } = asked.configured;
-  if (refusal?.outcome !== 'interrupted' || !(await isUnstoppedWaiting(database, conversationId))) return;
+  if (refusal?.outcome !== 'interrupted') return;
+  const { isAny, isStopped } = await readWaiting(database, conversationId);
+  if (!isAny || isStopped) return;
   throw new LackedHere(
     refusal.reason === 'preset_unknown'
       ? { needs: 'preset', name: asked.settings.preset ?? '' }

@@ -17,11 +17,11 @@ import type { FileLists } from '../../context/summary/file-lists.ts';
 import type { View } from '../../context/view/view.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { withdrawAttempt } from '../../store/attempts/attempts.ts';
+import { readBranchCommand } from '../../store/conversations/branch-commands.ts';
 import type { BranchCommand } from '../../store/conversations/branch-commands.ts';
 import * as store from '../../store/conversations/change-branch.ts';
 import type { NewBranchSummary } from '../../store/conversations/change-branch.ts';
-import { readEarlierBranchSummary } from '../../store/conversations/earlier-branch-summary.ts';
-import { chooseLeftItems, readLeftFiles } from '../../store/conversations/left-branch.ts';
+import { readEarlierBranchSummary, chooseLeftItems, readLeftFiles } from '../../store/conversations/left-branch.ts';
 import type { LeftBranch } from '../../store/conversations/left-branch.ts';
 import { readCalibration } from '../../store/providers/calibrations.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
@@ -51,7 +51,7 @@ export async function changeBranch(
 ): Promise<ChangeBranchResult> {
   const { database, reachCrashPoint } = dependencies;
   const { turn } = input;
-  const read = await store.readBranchCommand(database, turn);
+  const read = await readBranchCommand(database, turn);
   // An attempt whose result was lost made or refused it.
   if (read.kind === 'none') {
     const reason = await store.readRefusal(database, turn);

@@ -5,8 +5,7 @@ import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import { appendNoteBefore } from '../../store/log/entries.ts';
 import type { NoteRequest } from '../../store/log/entries.ts';
 import { LIMIT_NOTE_KEY } from '../../store/log/notes.ts';
-import { readTimeUse } from '../../store/turns/time-use.ts';
-import { readLimits, readSpending } from '../../store/turns/turn-limits.ts';
+import { readTimeUse, readLimits, readSpending } from '../../store/turns/turn-limits.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import type {
   CommitCompactionInput,

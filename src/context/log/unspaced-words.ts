@@ -2,7 +2,7 @@
  * Pattern of a stretch of scripts that write words without spaces between them. Kana with the signs that both kinds share: by
  * `Script` alone the `ー` of most loanwords would be of no script, and end the stretch.
  */
-export const UNSPACED = String.raw`[\p{Script=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
+const UNSPACED = String.raw`[\p{Script=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
 const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
 /** Takes a word apart into stretches with and without spaces, by turns: `文件txt` is two. */
 const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');
@@ -35,13 +35,18 @@ export function isUnspaced(word: string): boolean {
   return HAS_UNSPACED.test(word);
 }
 
+/** Stretches without and with such characters, by turns; the first and the last may be empty. */
+export function stretchesOf(word: string): string[] {
+  return word.split(STRETCHES);
+}
+
 /** Without arrays of its own where it can: a tool may return megabytes. */
 function addWithPairs(words: string[], word: string): void {
   if (!HAS_UNSPACED.test(word)) {
     words.push(word);
     return;
   }
-  for (const [index, stretch] of word.split(STRETCHES).entries()) {
+  for (const [index, stretch] of stretchesOf(word).entries()) {
     if (index % 2 === 1) addPairs(words, stretch);
     else if (stretch !== '') words.push(stretch);
   }
@@ -53,4 +58,11 @@ function addPairs(words: string[], stretch: string): void {
   for (let index = 1; index < characters.length; index += 1) {
     words.push(`${characters[index - 1] ?? ''}${characters[index] ?? ''}`);
   }
+}
+
+/** The pairs of neighbours in a stretch of such characters; of one character itself. */
+export function pairsOf(stretch: string): string[] {
+  const pairs: string[] = [];
+  addPairs(pairs, stretch);
+  return pairs;
 }

@@ -2,13 +2,17 @@ import type { ReportedUsage } from '../../models/model-client.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
 import type { ActivityAttempt } from './activity-attempts.ts';
-import type { ModelCallReference } from '../messages/answers.ts';
 import type { Database, Fragment, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { jsonText, plainText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 import { addUsage } from './usage.ts';
+
+export interface ModelCallReference {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+}
 
 export type PaidCall = { readonly turn: TurnReference } & (
   | { readonly purpose: 'step'; readonly callNumber: number }
@@ -150,17 +154,16 @@ export interface AttemptEnd {
     readonly kind: string;
     /** Code; never the vendor's words. */
     readonly evidence: string;
-    readonly status?: number | null;
     readonly message?: string | null;
   };
 }
 
 export function endColumns(sql: Queries, { epoch }: TurnReference, end: Omit<AttemptEnd, 'attempt'>): Fragment {
   const { usage, failure } = end;
-  const { kind = null, evidence, status = null, message = null } = failure ?? {};
+  const { kind = null, evidence, message = null } = failure ?? {};
   return sql`
     state = ${failure === undefined ? 'answered' : 'failed'}, failure_kind = ${kind},
-    failure_evidence = ${evidence === undefined ? null : plainText(evidence)}, failure_status = ${status},
+    failure_evidence = ${evidence === undefined ? null : plainText(evidence)},
     failure_message = ${message === null ? null : jsonText(message)}::text::json,
     input_tokens = ${usage?.input ?? null}, cache_read_tokens = ${usage?.cacheRead ?? null},
     cache_write_tokens = ${usage?.cacheWrite ?? null}, output_tokens = ${usage?.output ?? null},

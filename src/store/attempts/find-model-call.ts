@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
+import { turnNumber, turnNumbered } from '../turns/turn-number.ts';
 
 /** Which model call of a conversation: each part that is left out means the newest. */
 export interface ModelCallAddress {
@@ -38,18 +39,16 @@ export async function findModelCalls(
   if (!isId(conversationId)) return [];
   const { turn, callNumber, attempt } = address;
   return sql<FoundModelCall[]>`
-    with numbered as (
-      select id, row_number() over (order by epoch)::int as number from turns where conversation_id = ${conversationId}
-    )
-    select t.number as "turn", t.id as "turnId", m.call_number, m.attempt, m.model, m.state,
+    select ${turnNumber(sql)} as turn, t.id as "turnId", m.call_number, m.attempt, m.model, m.state,
       m.head_entry_id, m.view_fingerprint, m.renderer_version,
       m.estimated_tokens, m.input_tokens as "reportedTokens",
       m.cache_read_tokens, m.cost::float8 as cost, m.failure_kind as failure, m.started_at
-    from numbered t join model_attempts m on m.turn_id = t.id and m.purpose = 'step'
-    where true ${turn === undefined ? sql`` : sql`and t.number = ${turn}`}
+    from turns t join model_attempts m on m.turn_id = t.id and m.purpose = 'step'
+    where t.conversation_id = ${conversationId}
+      ${turn === undefined ? sql`` : sql`and t.id = ${turnNumbered(sql, conversationId, turn)}`}
       ${callNumber === undefined ? sql`` : sql`and m.call_number = ${callNumber}`}
       ${attempt === undefined ? sql`` : sql`and m.attempt = ${attempt}`}
-    order by t.number desc, m.call_number desc, m.attempt desc limit ${limit}`;
+    order by t.epoch desc, m.call_number desc, m.attempt desc limit ${limit}`;
 }
 
 /** The newest call of a conversation that was answered; `null` before the first. */

@@ -17,11 +17,8 @@ export type {
   ToolCallReference,
 } from './tool-call-rows.ts';
 
-export { listLateToolResults } from './late-results.ts';
-export type { LateToolResult } from './late-results.ts';
-
-export { storeToolResult } from './tool-results.ts';
-export type { StoredToolResult, ToolResultToStore } from './tool-results.ts';
+export { listLateToolResults, storeToolResult } from './tool-results.ts';
+export type { LateToolResult, StoredToolResult, ToolResultToStore } from './tool-results.ts';
 
 export interface RequestedToolCall {
   readonly name: string;

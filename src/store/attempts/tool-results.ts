@@ -7,6 +7,7 @@ import { readToolCall } from './tool-call-rows.ts';
 import type { ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
 import { writeLocked } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
+import type { ContentPart } from '../../context/log/content.ts';
 
 export interface ToolResultToStore extends ToolCallReference, NewContent {
   /** Id of the result's entry, made before, so that the content can name it. */
@@ -103,4 +104,24 @@ async function keepLateResult({ sql, turn, event }: Writer, result: ToolResultTo
     where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
       and not exists (select from unnest(late_results) l where l.attempt = ${attempt})`;
   if (count > 0) await event('tool_result_late', { callNumber, callIndex, attempt, outcome, workerIdentity });
+}
+
+export interface LateToolResult {
+  readonly turnId: string;
+  readonly callNumber: number;
+  readonly callIndex: number;
+  readonly attempt: number;
+  readonly workerIdentity: string;
+  readonly outcome: ToolCallOutcome;
+  readonly content: readonly ContentPart[];
+  readonly receivedAt: string;
+}
+
+export async function listLateToolResults(sql: Database, turnIds: readonly string[]): Promise<LateToolResult[]> {
+  if (turnIds.length === 0) return [];
+  return sql<LateToolResult[]>`
+    select t.turn_id, t.call_number, t.call_index, l.attempt,
+      l.worker_identity, l.outcome, l.content, iso_time(l.received_at) as "receivedAt"
+    from tool_calls t cross join unnest(t.late_results) l
+    where t.turn_id = any(${[...turnIds]}::uuid[]) order by l.received_at, t.call_number, t.call_index, l.attempt`;
 }

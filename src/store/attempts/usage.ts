@@ -54,6 +54,8 @@ export async function addUsage(
   return row?.cost ?? null;
 }
 
-export async function recountTotals(sql: Queries, conversationId: string): Promise<void> {
-  await sql`select recount_totals(${conversationId})`;
+export function reportedUsage(sql: Queries): Fragment {
+  return sql`case when m.input_tokens is not null then json_build_object('input', m.input_tokens,
+    'cacheRead', coalesce(m.cache_read_tokens, 0), 'cacheWrite', coalesce(m.cache_write_tokens, 0),
+    'output', coalesce(m.output_tokens, 0)) end`;
 }

@@ -8,7 +8,6 @@ import type { CompactionRow } from './compaction-rows.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
-import { StoreError } from '../database/errors.ts';
 import { consumeCommands } from '../messages/commands.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
 import type { EventDataByKind } from '../log/timeline.ts';
@@ -58,10 +57,10 @@ export type CommittedCompaction =
   | { readonly kind: 'abandoned' };
 
 /**
- * Commits in one transaction: checks epoch and head, refuses what is not smaller or has an empty
- * summary; appends the marker entry and the continuation note; from then on the projection follows
- * the plan. Compact commands that wait join it. Repeating it returns what stands.
- * @throws StoreError `stale_epoch`, `head_moved`, `compaction_refused`, `compaction_not_found`
+ * Commits in one transaction: checks epoch and head, appends the marker entry and the continuation note; from then on the projection
+ * follows the plan. Checks of the table refuse what is not smaller or lacks a summary. Compact commands that wait join it. Repeating
+ * it returns what stands.
+ * @throws StoreError `stale_epoch`, `head_moved`, `compaction_not_found`
  */
 export async function commitCompaction(sql: Database, request: CommitCompactionRequest): Promise<CommittedCompaction> {
   return writeAsTurn(sql, request.turn, async (writer) => {
@@ -69,7 +68,6 @@ export async function commitCompaction(sql: Database, request: CommitCompactionR
     const finished = await finishedBefore(writer.sql, compaction);
     if (finished !== null) return finished;
     requireHead(writer, compaction.headEntryId);
-    requireGain(compaction, request);
     return write(writer, compaction, request);
   });
 }
@@ -80,23 +78,6 @@ async function finishedBefore(sql: Transaction, compaction: CompactionRow): Prom
   if (nextCompactionId !== null) return { kind: 'replanned', next: await getCompaction(sql, nextCompactionId) };
   if (markerEntryId === null || committedHeadEntryId === null || tokensAfter === null) return { kind: 'abandoned' };
   return { kind: 'committed', headEntryId: committedHeadEntryId, markerEntryId, tokensAfter };
-}
-
-/** Refused here with words; the table's own checks refuse the same. */
-function requireGain(compaction: CompactionRow, { summary, tokensAfter, compactionId }: CommitCompactionRequest): void {
-  if (Math.round(tokensAfter) >= compaction.tokensBefore) {
-    throw new StoreError(
-      'compaction_refused',
-      `compaction ${compactionId} leaves ${Math.round(tokensAfter)} of ${compaction.tokensBefore} tokens: nothing won`,
-    );
-  }
-  const needsSummary = compaction.plan.coveredThroughSequence !== null;
-  if (needsSummary !== (summary !== null) || summary?.text.trim() === '') {
-    throw new StoreError(
-      'compaction_refused',
-      `compaction ${compactionId} ${needsSummary ? 'drops entries and needs a summary that is not empty' : 'drops nothing and takes no summary'}`,
-    );
-  }
 }
 
 async function write(

@@ -4,10 +4,10 @@ import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { reportedUsage } from '../messages/answers.ts';
+import { reportedUsage } from '../attempts/usage.ts';
 import { toCalibration } from '../providers/calibrations.ts';
 import type { CalibrationColumns } from '../providers/calibrations.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { staleEpoch } from '../messages/waiting.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
@@ -121,4 +121,12 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
         : { usage, answer: parseMeasurements(answer), since: parseMeasurements(since) },
     limits: limits ?? onlySteps(stepLimit),
   };
+}
+
+/** Passes that the turn made after overflows that the provider reported. */
+export async function countRecoveries(sql: Queries, { conversationId, turnId }: TurnReference): Promise<number> {
+  const [row] = await sql<{ recoveries: number }[]>`
+    select count(*)::int as recoveries from compactions
+    where conversation_id = ${conversationId} and turn_id = ${turnId} and reason = 'overflow' and status = 'committed'`;
+  return row?.recoveries ?? 0;
 }

@@ -66,5 +66,3 @@ export async function readResultsOf(
     characters: characterCount(parseMeasurements(measurements)),
   }));
 }
-
-/** The point of the branch at which a range is read; `null` when the conversation has no such head. */

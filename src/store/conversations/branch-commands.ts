@@ -2,7 +2,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ViewPoint } from './branch-path.ts';
 import type { Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
-import { newestOnPath } from '../log/newest-on-path.ts';
+import { newestOnPath } from './branch-path.ts';
 
 export type BranchRefusal =
   /** A turn began after it was sent: the conversation was not idle. */
@@ -50,7 +50,7 @@ export async function readBranchCommand(sql: Queries, turn: TurnReference): Prom
       h.sequence as head_sequence,
       exists (
         select from turns t where t.conversation_id = m.conversation_id and t.id <> ${turnId}
-          and coalesce(t.epoch > m.sent_epoch, t.begun_at > m.created_at) and not t.command_only) as outdated
+          and t.epoch > m.sent_epoch and not t.command_only) as outdated
     from messages m
     join conversations c on c.id = m.conversation_id
     left join entries h on h.id = c.head_entry_id

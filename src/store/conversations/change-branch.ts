@@ -3,7 +3,6 @@ import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
 import { measureView } from '../../context/view/measure-view.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
-import { readBranchCommand } from './branch-commands.ts';
 import { registerAttempt, reportAttempt, supersededAttempt } from '../attempts/attempts.ts';
 import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from '../attempts/attempts.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
@@ -194,7 +193,7 @@ export async function endBranchCommand(
         order by v.number desc limit 1) as changed
     from messages m join turns t on t.id = ${turn.turnId}
     where m.conversation_id = ${turn.conversationId} and m.kind in ('fork', 'switch')
-      and (m.turn_id = t.id or (m.consumed_at is null and coalesce(m.sent_epoch < t.epoch, m.created_at <= t.begun_at)))
+      and (m.turn_id = t.id or (m.consumed_at is null and m.sent_epoch < t.epoch))
     order by m.consumed_at nulls last, m.position limit 1`;
   if (command === undefined) return { kind: 'none', takenBack: 0 };
   if (command.changed) return { kind: 'changed', takenBack: 0 };
@@ -229,5 +228,3 @@ async function tellRefusal({ sql, turn, event }: TurnWriter, messageId: string, 
     where conversation_id = ${turn.conversationId} and follows_id = ${messageId} and consumed_at is null`;
   await event('branch_refused', { messageId, reason });
 }
-
-export { readBranchCommand };

@@ -1,11 +1,14 @@
 import type { ContentPart } from '../../context/log/content.ts';
-import { textOf } from '../../context/log/content.ts';
+import { titleOf } from './branches.ts';
 import type { TurnOutcome } from '../../turn/turn-reference.ts';
 import type { Database, Queries } from '../database/database.ts';
-import { isId } from '../database/ids.ts';
-import type { ConversationSettings } from '../messages/messages.ts';
+import { isId, newId } from '../database/ids.ts';
+import type { ConversationSettings, AcceptedMessage, MessageInput } from '../messages/messages.ts';
 import { usageOf } from '../attempts/usage.ts';
 import type { TurnUsage } from '../attempts/usage.ts';
+import { notifyWatchers } from '../log/event-writer.ts';
+import { checkMessageId, insertMessage } from '../messages/messages.ts';
+import { transaction } from '../database/transaction.ts';
 
 /** `working`: a turn is open. `waiting`: rows wait and no turn is open. `idle`: neither. */
 export type ConversationState = 'working' | 'waiting' | 'idle';
@@ -61,13 +64,10 @@ function conversationColumns(sql: Queries) {
 const TITLE_CHARACTERS = 120;
 
 function toConversationRow({ firstContent: first, ...row }: ConversationColumns): ConversationRow {
-  const [title = ''] = textOf(first ?? [])
-    .trim()
-    .split('\n');
   return {
     ...row,
     state: row.activeTurnId !== null ? 'working' : row.waitingMessages > 0 ? 'waiting' : 'idle',
-    title: title.length > TITLE_CHARACTERS ? `${title.slice(0, TITLE_CHARACTERS - 1)}…` : title,
+    title: titleOf(first, TITLE_CHARACTERS),
   };
 }
 
@@ -143,4 +143,50 @@ function inState(sql: Queries, state: ConversationState) {
     case 'idle':
       return sql`and c.active_turn_id is null and not ${waiting}`;
   }
+}
+
+export interface StartInput extends Pick<MessageInput, 'content' | 'measurements' | 'mode'> {
+  readonly agent: string;
+  readonly settings: ConversationSettings;
+  readonly tenant: string;
+  readonly taskQueue: string;
+  /** Chosen by the sender, 1 to 200 characters; starting twice with it, for a tenant, is starting once. Default: each start is another one. */
+  readonly startKey?: string;
+  /** Default: a new one. */
+  readonly conversationId?: string;
+}
+
+export interface StartedConversation extends AcceptedMessage {
+  readonly conversationId: string;
+  readonly messageId: string;
+}
+
+/**
+ * Writes a conversation and its first message, whose id is the start key; returns after the commit. A repeated start finds the
+ * conversation of the first.
+ * @throws StoreError `message_id_reused` (the key belongs to a conversation that began with another message), `invalid_message_id`
+ */
+export async function startConversation(sql: Database, start: StartInput): Promise<StartedConversation> {
+  const { tenant, taskQueue, agent, settings, startKey, conversationId: chosenId = newId(), ...message } = start;
+  const messageId = startKey ?? newId();
+  checkMessageId(messageId);
+  const started = await transaction(sql, async (open): Promise<StartedConversation> => {
+    // Of two at once, the second waits here until the first has committed.
+    const inserted = await open<{ id: string }[]>`
+      insert into conversations (id, tenant, start_key, task_queue, agent, model, preset, workspace, user_name)
+      values (${chosenId}, ${tenant}, ${startKey ?? null}, ${taskQueue}, ${agent}, ${settings.model},
+        ${settings.preset}, ${settings.workspace}, ${settings.user})
+      on conflict (tenant, start_key) do nothing returning id`;
+    const [row] =
+      inserted.length > 0
+        ? inserted
+        : await open<{ id: string }[]>`
+            select id from conversations where tenant = ${tenant} and start_key = ${startKey ?? null}`;
+    if (row === undefined) throw new TypeError('a start finds the conversation that its key belongs to');
+    const conversationId = row.id;
+    const state = await insertMessage(open, { ...message, id: messageId, conversationId, kind: 'message' });
+    return { conversationId, messageId, state, isTurnOpen: false };
+  });
+  if (started.state === 'accepted') await notifyWatchers(sql, started.conversationId, 0);
+  return started;
 }

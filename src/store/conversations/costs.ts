@@ -1,4 +1,5 @@
 import type { Queries } from '../database/database.ts';
+import { turnNumber } from '../turns/turn-number.ts';
 
 /** What costs are added up by; a step is a model call with its tries and the summaries made before it. */
 export type CostGroup = 'agent' | 'model' | 'conversation' | 'turn' | 'step';
@@ -52,12 +53,10 @@ export async function readCosts(
       ? sql``
       : sql`and exists (select from conversations c where c.id = t.conversation_id and c.tenant = ${tenant})`;
   const only = conversationId === undefined ? ofTenant : sql`and t.conversation_id = ${conversationId}`;
-  const turnNumber = inOrder
-    ? sql`(select count(*)::int from turns e where e.conversation_id = t.conversation_id and e.epoch <= t.epoch)`
-    : sql`0`;
+  const number = inOrder ? turnNumber(sql) : sql`0`;
   return sql<CostRow[]>`
     with calls as (
-      select t.agent, ${turnNumber} as turn, m.call_number as step, m.model, m.conversation_id::text, 1 as calls, m.input_tokens,
+      select t.agent, ${number} as turn, m.call_number as step, m.model, m.conversation_id::text, 1 as calls, m.input_tokens,
         m.cache_read_tokens, m.cache_write_tokens, m.output_tokens, m.cost, (m.cost is null)::int as unknown,
         -- What a user stopped is not asked for again.
         m.state = 'failed' and m.failure_kind <> 'aborted' as repeated
@@ -65,7 +64,7 @@ export async function readCosts(
       where m.started_at >= ${from} and m.is_paid ${only}
       union all
       -- Of turns whose tries retention deleted, what their sums hold beyond the tries that stay.
-      select t.agent, ${turnNumber}, null, t.model, t.conversation_id::text, t.model_calls - rest.calls, t.input_tokens - rest.input,
+      select t.agent, ${number}, null, t.model, t.conversation_id::text, t.model_calls - rest.calls, t.input_tokens - rest.input,
         t.cache_read_tokens - rest.cache_read, t.cache_write_tokens - rest.cache_write, t.output_tokens - rest.output,
         t.cost - rest.cost, t.calls_of_unknown_cost - rest.unknown, false
       from turns t cross join lateral (

@@ -64,21 +64,12 @@ const VARIABLES = {
 } as const;
 type Parameter = keyof typeof VARIABLES;
 
-/** Parameters of other clients or of no effect here, each with the reason why it is left out. */
-const LEFT_OUT: Readonly<Record<string, string>> = {
-  schema: "Holdfast's tables are in the schema holdfast",
-  connection_limit: 'Holdfast sizes its own pools',
-  pool_timeout: 'Holdfast sizes its own pools',
-  pool_max_conns: 'Holdfast sizes its own pools',
-  socket_timeout: 'Holdfast has a limit of its own',
-  statement_cache_size: 'pgbouncer=true turns prepared statements off',
-  keepalives: 'keepalives are always on',
-  keepalives_interval: 'the kernel decides it',
-  keepalives_count: 'the kernel decides it',
-  tcp_user_timeout: 'Holdfast has a limit of its own',
-  load_balance_hosts: 'hosts are tried in their order',
-  sslsni: 'the name of the host is always sent',
-};
+/** Parameters of other clients, or for what Holdfast or the kernel decides. */
+const LEFT_OUT = new Set(
+  'schema connection_limit pool_timeout pool_max_conns socket_timeout statement_cache_size keepalives keepalives_interval keepalives_count tcp_user_timeout load_balance_hosts sslsni'.split(
+    ' ',
+  ),
+);
 
 /** Variables of libpq that say how to connect and are not read. */
 const UNREAD_VARIABLES = ['PGHOSTADDR', 'PGPASSFILE', 'PGREQUIREAUTH', 'PGSERVICE', 'PGSSLCERTMODE', 'PGSSLCRL'];
@@ -172,8 +163,7 @@ function readUrl(url: string): { given: Map<Parameter, string>; warnings: string
   if (places.some(({ port }) => port)) set('port', places.map(({ port }) => port || String(DEFAULT_PORT)).join(','));
   const warnings: string[] = [];
   for (const [name, text] of new URLSearchParams(query ?? '')) {
-    const reason = Object.hasOwn(LEFT_OUT, name) ? LEFT_OUT[name] : undefined;
-    if (reason !== undefined) warnings.push(`parameter ${name} of the database's address is left out: ${reason}`);
+    if (LEFT_OUT.has(name)) warnings.push(`parameter ${name} of the database's address has no effect`);
     else if (!isParameter(name))
       throw new StoreError(
         'database_url_invalid',

@@ -57,14 +57,12 @@ export type StoreErrorCode =
   | 'decision_id_reused'
   /** A claim, answer or plan that its row's state does not allow. */
   | 'wrong_state'
-  /** A summary is empty, or the result is not smaller than what it replaces. */
-  | 'compaction_refused'
   | 'content_incomplete'
   /** The address of the database cannot be read, or a parameter of it is unknown, of no valid value or not supported. Not retryable. */
   | 'database_url_invalid'
   /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
   | 'database_pooled'
-  /** Another version of Holdfast, newer or from before the first release, made the database. */
+  /** Another version of Holdfast made the database. */
   | 'database_differs'
   /** Its login may not make what Holdfast needs, or its tables are divided otherwise than was asked for. */
   | 'database_unsupported'

@@ -11,7 +11,6 @@ import {
   databaseDiffers,
   grantRights,
   openExtensions,
-  refuseUnversioned,
   takeLock,
 } from './migration-ledger.ts';
 import { describeColumns } from './column-comments.ts';
@@ -117,7 +116,6 @@ export async function migrateEmbeddings(
  */
 export async function requireCurrentSchema(sql: Queries, directory = packageMigrations()): Promise<void> {
   const files = await readMigrations(directory);
-  await refuseUnversioned(sql);
   const [bookkeeping] = await sql<
     { exists: boolean }[]
   >`select to_regclass('holdfast.migrations') is not null as exists`;

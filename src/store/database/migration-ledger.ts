@@ -65,7 +65,6 @@ export async function createBookkeeping(sql: Database): Promise<void> {
   await sql.begin(async (transaction) => {
     // `if not exists` alone is not safe against a simultaneous creation.
     await takeLock(transaction);
-    await refuseUnversioned(transaction);
     await transaction.unsafe(`
       do $$
       declare
@@ -149,17 +148,10 @@ export async function openExtensions(transaction: Transaction): Promise<void> {
   );
 }
 
-export async function refuseUnversioned(sql: Queries): Promise<void> {
-  const [before] = await sql<{ found: boolean }[]>`
-    select to_regclass('public.migrations') is not null and to_regclass('public.conversations') is not null
-      and to_regclass('public.packed_outlines') is not null as found`;
-  if (before?.found === true) throw databaseDiffers('public.migrations');
-}
-
 /** The one message for every database that this version does not know, older or newer. */
 export function databaseDiffers(found: string): StoreError {
   return new StoreError(
     'database_differs',
-    `another version of Holdfast made this database (${found}): use that version or a newer one; what was made before the first release no version reads: use an empty database, for example a new \`holdfast dev\` folder`,
+    `another version of Holdfast made this database (${found}): use that version or a newer one, or an empty database`,
   );
 }

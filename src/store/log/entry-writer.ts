@@ -1,5 +1,5 @@
 import { contentProblem } from '../../context/log/content.ts';
-import type { NoteSlot } from '../../context/log/entry.ts';
+import type { EntryKind, NoteSlot } from '../../context/log/entry.ts';
 import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Transaction } from '../database/database.ts';
@@ -8,52 +8,26 @@ import { newId } from '../database/ids.ts';
 import { measurementsText } from './measurement-columns.ts';
 import { jsonText, plainText } from './stored-text.ts';
 
-interface AnyNewEntry extends NewContent {
+export interface NewEntry extends NewContent {
   /** Made by the caller when the content must name it. Default: a new one. */
   readonly id?: string;
   readonly turn: TurnReference;
+  readonly kind: EntryKind;
   /** Refused as `head_moved` when another entry is the head; left out, the head is the parent. */
   readonly parentId?: string;
   /** When it was said, where that was elsewhere and before; ISO 8601. Default: now. */
   readonly createdAt?: string;
-}
-
-export type NewEntry = AnyNewEntry &
-  (
-    | { readonly kind: 'user'; readonly messageId: string }
-    | {
-        readonly kind: 'assistant';
-        readonly callNumber: number;
-        readonly modelAttempt: number;
-        readonly toolCallCount: number;
-      }
-    | {
-        readonly kind: 'tool_result';
-        readonly callNumber: number;
-        readonly callIndex: number;
-        readonly toolName: string;
-        readonly isError: boolean;
-      }
-    | { readonly kind: 'branch_summary' }
-    | { readonly kind: 'note'; readonly slot: NoteSlot; readonly key?: string }
-    | { readonly kind: 'compaction'; readonly compactionId: string }
-  );
-
-/** Columns that only some kinds have; the database checks which. */
-function kindColumns(entry: NewEntry) {
-  const none = {
-    messageId: null,
-    callNumber: null,
-    modelAttempt: null,
-    toolCallCount: null,
-    callIndex: null,
-    toolName: null,
-    isError: null,
-    slot: null,
-    key: null,
-    compactionId: null,
-  };
-  return { ...none, ...entry };
+  // Only some kinds have these; checks of the table say which.
+  readonly callNumber?: number | null;
+  readonly modelAttempt?: number;
+  readonly toolCallCount?: number;
+  readonly callIndex?: number | null;
+  readonly toolName?: string | null;
+  readonly isError?: boolean;
+  readonly slot?: NoteSlot | null;
+  readonly key?: string | null;
+  readonly messageId?: string;
+  readonly compactionId?: string | null;
 }
 
 /**
@@ -66,18 +40,16 @@ export async function insertEntry(
 ): Promise<{ readonly id: string; readonly sequence: number }> {
   const problem = contentProblem(entry.content);
   if (problem !== null) throw new TypeError(`content of an entry: ${problem}`);
-  const columns = kindColumns(entry);
   const id = entry.id ?? newId();
-  const { turn } = entry;
+  const { turn, toolName = null } = entry;
   const [row] = await sql<{ sequence: number }[]>`
     insert into entries (id, conversation_id, parent_id, kind, slot, note_key, turn_id, epoch, call_number,
       model_attempt, call_index, tool_call_count, tool_name, is_error, message_id, compaction_id, content,
       original_id, measurements, created_at)
-    values (${id}, ${turn.conversationId}, ${entry.parentId ?? null}, ${entry.kind}, ${columns.slot},
-      ${columns.key}, ${turn.turnId}, ${turn.epoch}, ${columns.callNumber}, ${columns.modelAttempt},
-      ${columns.callIndex}, ${columns.toolCallCount},
-      ${columns.toolName === null ? null : plainText(columns.toolName)}, ${columns.isError},
-      ${columns.messageId}, ${columns.compactionId}, ${jsonText(entry.content)}::text::json,
+    values (${id}, ${turn.conversationId}, ${entry.parentId ?? null}, ${entry.kind}, ${entry.slot ?? null},
+      ${entry.key ?? null}, ${turn.turnId}, ${turn.epoch}, ${entry.callNumber ?? null}, ${entry.modelAttempt ?? null},
+      ${entry.callIndex ?? null}, ${entry.toolCallCount ?? null}, ${toolName === null ? null : plainText(toolName)},
+      ${entry.isError ?? null}, ${entry.messageId ?? null}, ${entry.compactionId ?? null}, ${jsonText(entry.content)}::text::json,
       ${entry.original?.contentId ?? null}, ${measurementsText(entry.measurements)}::measurements,
       coalesce(${entry.createdAt ?? null}::text::timestamptz, holdfast_now()))
     returning sequence`;

@@ -3,33 +3,22 @@
  * conversation reaches a collector. Without an SDK of OpenTelemetry in the process, this does nothing.
  */
 import { metrics, trace } from '@opentelemetry/api';
-import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
+import type { Attributes, Counter } from '@opentelemetry/api';
 import type { EventDataByKind, EventKind } from './timeline.ts';
 
-interface Instruments {
-  readonly turns: Counter;
-  readonly modelCalls: Counter;
-  readonly tokens: Counter;
-  readonly toolCalls: Counter;
-  readonly compactions: Counter;
-  readonly compactionFailures: Counter;
-  readonly tokensSaved: Counter;
-  readonly compactionSeconds: Histogram;
-  readonly cost: Counter;
-  readonly recoveries: Counter;
-  readonly takeoverSeconds: Histogram;
-  readonly providerWaits: Counter;
-  readonly activityFailures: Counter;
-}
+type Instruments = ReturnType<typeof makeInstruments>;
 
 let instruments: Instruments | null = null;
 
 /** Made at the first event: the API's meters do nothing when they were made before the SDK. */
 function made(): Instruments {
-  if (instruments !== null) return instruments;
+  return (instruments ??= makeInstruments());
+}
+
+function makeInstruments() {
   const meter = metrics.getMeter('holdfast');
   const counter = (name: string, description: string): Counter => meter.createCounter(name, { description });
-  instruments = {
+  return {
     turns: counter('holdfast.turns', 'Turns that ended, by outcome and reason'),
     modelCalls: counter('holdfast.model_calls', 'Tries of model calls of steps, by result'),
     tokens: counter('holdfast.tokens', 'Tokens of answered model calls of steps, by direction'),
@@ -52,7 +41,6 @@ function made(): Instruments {
     providerWaits: counter('holdfast.provider_waits', 'Waits of turns for a provider, by reason'),
     activityFailures: counter('holdfast.activity_failures', 'Activities that failed three times'),
   };
-  return instruments;
 }
 
 /** Counts an event and returns what it says of the span under way. */

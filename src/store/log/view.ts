@@ -17,8 +17,12 @@ import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { staleEpoch } from '../messages/waiting.ts';
-import { readCurrentPoint } from '../compactions/plan-source.ts';
+import { readCurrentPoint, readViewOutline } from '../compactions/plan-source.ts';
 import { readLastTurn, readSnapshot } from '../turns/turns.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
+import type { Calibration } from '../../context/plan/plan.ts';
+import { readCalibration } from '../providers/calibrations.ts';
+import type { ViewOutline } from '../compactions/plan-source.ts';
 
 type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp'>;
 
@@ -137,4 +141,26 @@ async function readRuntime(sql: Database, point: ViewPoint, turnId: string): Pro
       count(*) filter (where kind = 'tool_result')::int as results
     from entries where conversation_id = ${point.conversationId} and turn_id = ${turnId} and sequence <= ${point.headSequence}`;
   return { iteration: (row?.answers ?? 0) + 1, toolCalls: row?.results ?? 0 };
+}
+
+export interface WindowSource extends ViewOutline {
+  readonly snapshot: AgentSnapshot;
+  readonly fixed: Measurements;
+  readonly calibration: Calibration;
+}
+
+export async function readWindowSource(sql: Database, conversationId: string): Promise<WindowSource | null> {
+  if (!isId(conversationId)) return null;
+  const [point, turn] = await Promise.all([readCurrentPoint(sql, conversationId), readLastTurn(sql, conversationId)]);
+  if (point === null || turn === null) return null;
+  const [outline, { snapshot, fixed }] = await Promise.all([
+    readViewOutline(sql, point),
+    readSnapshot(sql, turn.turn.turnId),
+  ]);
+  const calibration = await readCalibration(sql, {
+    conversationId,
+    model: snapshot.model,
+    limits: snapshot.modelLimits,
+  });
+  return { ...outline, snapshot, fixed, calibration };
 }

@@ -12,8 +12,7 @@ import {
 } from './memories.ts';
 import type { MemoryScope, MemoryToInsert, StoredMemory } from './memories.ts';
 import { memoryIsOfAnotherUser } from './memory-users.ts';
-
-import { withoutTableScans } from '../database/without-table-scans.ts';
+import { transaction } from '../database/transaction.ts';
 
 /** Words of a goal that are looked up, its first. After a compaction it is some pages long. */
 const MOST_STEMS = 300;
@@ -140,4 +139,23 @@ async function findMemoryOfText(
       ${statedFor === undefined ? sql`` : sql`and not ${memoryIsOfAnotherUser(sql, statedFor)}`}
     order by m.created_at desc, m.id desc`;
   return rows.find((memory) => memory.text === text)?.id ?? null;
+}
+
+/**
+ * Queries whose plans keep to indexes, where Postgres would read a whole table: its estimates of what arrays and trigrams match say
+ * nothing of the word that is asked for.
+ */
+export async function withoutTableScans<Result>(
+  sql: Queries,
+  work: (open: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const within = async (open: Transaction): Promise<Result> => {
+    await open`set local enable_seqscan = off`;
+    const result = await work(open);
+    // What follows in the same transaction is planned as ever; when `work` fails, the transaction does.
+    await open`set local enable_seqscan to default`;
+    return result;
+  };
+  if ('savepoint' in sql) return within(sql);
+  return transaction(sql, within);
 }

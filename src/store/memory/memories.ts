@@ -3,7 +3,6 @@ import type { Database, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { jsonText } from '../log/stored-text.ts';
-import { transaction } from '../database/transaction.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { termsOf } from './memory-terms.ts';
 import { memoryIsOfAnotherUser, ofAnotherUser } from './memory-users.ts';
@@ -63,14 +62,9 @@ export interface StoredMemory extends MemoryScope {
 }
 
 /**
- * Stores a memory and marks those that it supersedes; `false` when its id was stored before. Not in the name of a turn: what a
- * turn remembers is written with `writeMemory`, in a transaction that is refused to a turn or an attempt that was replaced.
+ * Stores a memory and marks those that it supersedes; `false` when its id was stored before.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
  */
-export async function insertMemory(sql: Database, memory: MemoryToInsert): Promise<boolean> {
-  return transaction(sql, (open) => writeMemory(open, memory));
-}
-
 export async function writeMemory(open: Transaction, memory: MemoryToInsert): Promise<boolean> {
   // Whatever wrote it: a memory is shown in conversations that never saw the secret (R28).
   const { text } = await redactSecrets(memory.text);
@@ -237,4 +231,56 @@ export function memoryIsOfScopes(sql: Queries, scopes: readonly MemoryScope[]) {
 
 export function memoryIsInForce(sql: Queries) {
   return sql`m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`;
+}
+
+/** Seconds that a memory stays after it expired: a clock that is wrong by hours ends none for good. */
+const KEPT_SECONDS = 86_400;
+const DELETED_AT_ONCE = 1_000;
+
+/**
+ * Deletes memories that expired more than a day ago, with those whose place they had taken: they were to be kept until then. The
+ * entries that they were taken from stay.
+ *
+ * @returns whether all such are gone now, or there may be more
+ */
+export async function deleteExpiredMemories(
+  sql: Database,
+): Promise<{ readonly deleted: number; readonly isAll: boolean }> {
+  const isExpired = sql`expires_at < holdfast_now() - make_interval(secs => ${KEPT_SECONDS})`;
+  const expired = await sql<{ id: string }[]>`
+    select id from memories where ${isExpired} order by expires_at limit ${DELETED_AT_ONCE}`;
+  if (expired.length === 0) return { deleted: 0, isAll: true };
+  // One that was stated again meanwhile is kept.
+  const { count: deleted } = await sql`
+    delete from memories where id = any(${expired.map(({ id }) => id)}::uuid[]) and ${isExpired}`;
+  return { deleted, isAll: expired.length < DELETED_AT_ONCE };
+}
+
+export async function listMemoriesOf(
+  sql: Queries,
+  request: {
+    readonly tenant: string;
+    readonly scope?: MemoryScope['scope'];
+    readonly name?: string;
+    /** Also those that were superseded or have expired. Default: false. */
+    readonly all?: boolean;
+    readonly limit: number;
+  },
+): Promise<StoredMemory[]> {
+  const { tenant, scope, name, all, limit } = request;
+  return sql<StoredMemory[]>`
+    select ${memoryColumns(sql)} from memories m
+    where m.tenant = ${tenant} ${scope === undefined ? sql`` : sql`and m.scope = ${scope}`}
+      ${name === undefined ? sql`` : sql`and m.scope_name = ${name}`}
+      ${all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
+    order by m.created_at desc, m.id desc limit ${limit}`;
+}
+
+export async function deleteMemory(
+  sql: Queries,
+  { tenant, id }: { readonly tenant: string; readonly id: string },
+): Promise<boolean> {
+  if (!isId(id)) return false;
+  const { count } = await sql`delete from memories where tenant = ${tenant} and id = ${id}`;
+  return count > 0;
 }

@@ -1,7 +1,7 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { ConversationCounts } from '../../turn/spending.ts';
-import { requireMayResume } from './accept-resume.ts';
+import { requireMayResume } from './resumes.ts';
 import { branchIsBusy } from '../conversations/branches.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';

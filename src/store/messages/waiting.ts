@@ -12,25 +12,18 @@ export async function isStopWaiting(sql: Queries, turn: TurnReference): Promise<
   return row.stops;
 }
 
-export async function isSteered(sql: Queries, conversationId: string): Promise<boolean> {
-  const rows = await sql`
-    select from messages
-    where conversation_id = ${conversationId} and consumed_at is null and kind = 'message' and mode = 'steer' limit 1`;
-  return rows.length > 0;
+export interface Waiting {
+  readonly isAny: boolean;
+  readonly isStopped: boolean;
+  readonly isSteered: boolean;
 }
 
-export async function isAnythingWaiting(sql: Queries, conversationId: string): Promise<boolean> {
-  const rows = await sql`
-    select from messages where conversation_id = ${conversationId} and consumed_at is null limit 1`;
-  return rows.length > 0;
-}
-
-/** Whether something waits that a turn can take, and no stop beside it. */
-export async function isUnstoppedWaiting(sql: Queries, conversationId: string): Promise<boolean> {
-  const [row] = await sql<{ waits: boolean | null }[]>`
-    select bool_and(kind <> 'stop') as waits from messages
-    where conversation_id = ${conversationId} and consumed_at is null`;
-  return row?.waits === true;
+export async function readWaiting(sql: Queries, conversationId: string): Promise<Waiting> {
+  const [row] = await sql<Waiting[]>`
+    select count(*) > 0 as is_any, coalesce(bool_or(kind = 'stop'), false) as is_stopped,
+      coalesce(bool_or(kind = 'message' and mode = 'steer'), false) as is_steered
+    from messages where conversation_id = ${conversationId} and consumed_at is null`;
+  return row ?? { isAny: false, isStopped: false, isSteered: false };
 }
 
 export function staleEpoch(turn: TurnReference, epoch: number | undefined): StoreError {

@@ -12,7 +12,6 @@ const MOST_CANDIDATES = 1_200;
 const MOST_ROWS = 3_000;
 /** Days that are looked through for words that very many passages have. */
 const MOST_DAYS = 400;
-const DAY_MILLISECONDS = 86_400_000;
 
 export interface Candidate {
   readonly id: string;
@@ -80,7 +79,9 @@ async function selectiveQueries(
   filter: SearchFilter,
 ): Promise<string[]> {
   if (filter.after !== undefined || filter.before !== undefined) {
-    return [allOf([anyTerm(telling), anyOf(timeTermsBetween(filter))])];
+    const all = telling.reduce((sum, { frequency }) => sum + frequency, 0);
+    const days = await newestDays(sql, scope, all, filter);
+    return days.length === 0 ? [] : [allOf([anyTerm(telling), anyOf(days)])];
   }
   if (filter.kinds !== undefined) return [anyTerm(telling)];
   const share = scope.passages / scope.ofAgent;
@@ -91,28 +92,28 @@ async function selectiveQueries(
   const [first] = telling;
   const queries = [...(together === '' ? [] : [together]), ...(rarest.length === 0 ? [] : [anyTerm(rarest)])];
   if (rarest.length > 0 || first === undefined) return queries;
-  const days = await newestDays(sql, scope, first.frequency / scope.ofAgent);
+  const days = await newestDays(sql, scope, first.frequency, filter);
   return [allOf([anyTerm([first]), anyOf(days)]), ...(telling.length > 1 ? queries : [])];
 }
 
-/** So many of the newest days that a term which this part of the passages has is found often enough. */
-async function newestDays(sql: Database, scope: SearchedScope, part: number): Promise<string[]> {
-  const { tenant, agent, passages, ofAgent } = scope;
+/** So many of the newest days that what so many passages of the agent have is found often enough; one at least. */
+async function newestDays(
+  sql: Database,
+  { tenant, agent, passages, ofAgent }: SearchedScope,
+  frequency: number,
+  { after, before }: SearchFilter,
+): Promise<string[]> {
   const rows = await sql<{ term: string; passages: number }[]>`
     select term, passages from term_frequencies
-    where tenant = ${tenant} and agent = ${agent} and term >= '@1' and term < '@3' and length(term) = 11 and passages > 0
+    where tenant = ${tenant} and agent = ${agent} and term >= ${dayTerm(after) ?? '@1'} and term <= ${dayTerm(before) ?? '@3'}
+      and length(term) = 11 and passages > 0
     order by term desc limit ${MOST_DAYS}`;
+  const share = Math.min(1, frequency / ofAgent) * (passages / ofAgent);
   let sum = 0;
-  const days = rows.filter((row) => (sum += row.passages * part * (passages / ofAgent)) <= MOST_CANDIDATES);
-  return (days.length === 0 ? rows.slice(0, 1) : days).map(({ term }) => term);
+  const days = rows.filter((row, index) => (sum += row.passages * share) <= MOST_CANDIDATES || index === 0);
+  return days.map(({ term }) => term);
 }
 
-function timeTermsBetween({ after, before }: SearchFilter): string[] {
-  const end = before === undefined ? Date.now() + DAY_MILLISECONDS : Date.parse(before);
-  const begin = after === undefined ? Date.parse('1970-01-01') : Date.parse(after);
-  const days = (end - begin) / DAY_MILLISECONDS;
-  const length = days <= 90 ? 10 : days <= 2_000 ? 7 : 4;
-  const terms = new Set<string>();
-  for (let at = begin; at <= end; at += DAY_MILLISECONDS) terms.add(`@${new Date(at).toISOString().slice(0, length)}`);
-  return [...terms, `@${new Date(end).toISOString().slice(0, length)}`];
+function dayTerm(time: string | undefined): string | null {
+  return time === undefined ? null : `@${new Date(time).toISOString().slice(0, 10)}`;
 }

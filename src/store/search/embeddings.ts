@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
-import { hasVectors, modelKey, vectorText } from './embedder.ts';
-import type { TextEmbedder } from './embedder.ts';
+import { hasVectors, modelKey, vectorText } from './find-by-meaning.ts';
+import type { TextEmbedder } from './find-by-meaning.ts';
 
 /** Passages of one request, most of them with three texts: endpoints take at least so many, and a crash repeats no more. */
 const PASSAGES_PER_REQUEST = 32;

@@ -21,13 +21,13 @@ export interface Passage {
 }
 
 /** Cuts a text into passages at line ends or spaces where there are any; nothing is left out but blank passages. */
-export function splitPassages(text: string, offset = 0): Passage[] {
+export function splitPassages(text: string): Passage[] {
   const passages: Passage[] = [];
   let start = 0;
   while (start < text.length) {
     const end = passageEnd(text, start);
     const piece = text.slice(start, end);
-    if (piece.trim() !== '') passages.push({ offset: offset + start, text: piece });
+    if (piece.trim() !== '') passages.push({ offset: start, text: piece });
     start = end;
   }
   return passages;
@@ -58,7 +58,7 @@ function passageEnd(text: string, start: number): number {
 
 /** Passages of one statement: cutting more into words would leave the transaction idle for longer than the server allows. */
 const PASSAGES_PER_INSERT = 250;
-/** Characters that are cut into passages at a time, so that a message of megabytes is written as it is cut. */
+/** Characters that are read at a time: of a message of megabytes not all is indexed. */
 const PORTION_CHARACTERS = 100 * PASSAGE_CHARACTERS;
 /** Characters that are indexed of one original. Indexing these takes seconds; the longest original would take half a minute. */
 export const INDEXED_CHARACTERS = 4_000_000;
@@ -84,14 +84,16 @@ export interface IndexedConversation extends AgentOfTenant {
   readonly talkPassages: number;
 }
 
-interface WaitingPassage {
+/** What the passages of a source share. */
+interface SourceText {
   readonly source: Source;
   readonly saidAt: Date;
   readonly language: Language;
-  readonly offset: number;
-  readonly text: string;
-  readonly words: readonly Word[];
   readonly pathWords: readonly Word[];
+}
+
+interface WaitingPassage extends SourceText, Passage {
+  readonly words: readonly Word[];
   readonly place: number | null;
 }
 
@@ -112,40 +114,26 @@ export class PassageWriter {
   }
 
   /**
-   * Cuts the texts of a source as they read; what is left of a chunk after its last full passage joins the next. Offsets are those of
-   * the original, escapes of JSON included. Returns how many of its characters were read.
+   * Cuts the texts of a source into passages as they read. Offsets are those of the original, escapes of JSON included. Returns how many
+   * of its characters were read.
    */
   async add(source: Source, texts: readonly ChunkedText[]): Promise<number> {
     const reader = new ReadableTextReader();
-    const pathWords = source.path === null ? [] : wordsOfPath(source.path);
-    let [offset, rest] = [0, ''];
-    let shared: Pick<WaitingPassage, 'source' | 'saidAt' | 'language' | 'pathWords'> | undefined;
-    const push = async (passages: readonly Passage[], text: string): Promise<void> => {
-      shared ??= { source, pathWords, language: languageOf(text), saidAt: saidAtOf(source, text) };
-      for (const passage of passages) this.#push(shared, passage, reader.originalOffset(passage.offset));
-      if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
-    };
+    let text = '';
     for await (const portion of portionsOf(texts, reader)) {
-      rest += portion;
-      if (rest.length < PORTION_CHARACTERS) continue;
-      const passages = splitPassages(rest, offset);
-      const last = passages.pop();
-      const consumed = last === undefined ? rest.length : last.offset - offset;
-      await push(passages, rest);
-      rest = rest.slice(consumed);
-      offset += consumed;
-      const read = reader.originalOffset(offset);
-      if (read >= INDEXED_CHARACTERS) return read;
+      text += portion;
+      if (reader.originalOffset(text.length) >= INDEXED_CHARACTERS) break;
     }
-    await push(splitPassages(rest, offset), rest);
-    return reader.originalOffset(offset + rest.length);
+    const pathWords = source.path === null ? [] : wordsOfPath(source.path);
+    const shared = { source, pathWords, language: languageOf(text), saidAt: saidAtOf(source, text) };
+    for (const passage of splitPassages(text)) {
+      this.#push(shared, passage, reader.originalOffset(passage.offset));
+      if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
+    }
+    return reader.originalOffset(text.length);
   }
 
-  #push(
-    shared: Pick<WaitingPassage, 'source' | 'saidAt' | 'language' | 'pathWords'>,
-    passage: Passage,
-    offset: number,
-  ) {
+  #push(shared: SourceText, passage: Passage, offset: number): void {
     const text = plainText(passage.text);
     const place = shared.source.isTalk ? this.#place : null;
     if (place !== null) this.#place += 1;

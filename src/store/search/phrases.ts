@@ -1,4 +1,5 @@
 import { inOneSpelling } from '../../context/log/one-spelling.ts';
+import { isUnspaced } from '../../context/log/unspaced-words.ts';
 
 /** Shorter ones would stand everywhere, but in quotation marks or with a sign that no sentence has: "C#". Characters. */
 const SHORTEST_PHRASE = 3;
@@ -12,7 +13,6 @@ const IDENTIFIER = /^\S*(?:[\d_./:@\\-]|\p{Ll}\p{Lu})\S*$/u;
 const WORDS_OF_A_ROW = 4;
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}_]+/gu;
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
-const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 interface Phrase {
   /** In one spelling, with single spaces. */
@@ -77,6 +77,6 @@ function stands(text: string, { text: phrase, isPart }: Phrase): boolean {
 /** Whether no word goes on from one character to the next. */
 function isBound(before: string | undefined, after: string | undefined): boolean {
   if (before === undefined || after === undefined) return true;
-  if (UNSPACED_CHARACTER.test(before) || UNSPACED_CHARACTER.test(after)) return true;
+  if (isUnspaced(before) || isUnspaced(after)) return true;
   return !(WORD_CHARACTER.test(before) && WORD_CHARACTER.test(after));
 }

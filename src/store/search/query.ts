@@ -23,6 +23,8 @@ export interface QueryTerm {
   readonly frequency: number;
 }
 
+const USUAL = { isStopWord: false, isDate: false, isName: false, isSimilar: false, share: 1, frequency: 0 };
+
 /** Terms of one query, the rarest; each is a bit of an integer. */
 const MOST_TERMS = 30;
 /** Words of a query whose rarity is read. */
@@ -116,8 +118,7 @@ async function wordTerms(sql: Database, { languages }: SearchedScope, text: stri
     if (found.has(key)) continue;
     const isStopWord = stems.get(language)?.get(word)?.isStopWord === true;
     const share = !isStopWord ? 1 : QUESTION_WORDS.has(word) ? QUESTION_WORD_SHARE : STOP_WORD_SHARE;
-    const isName = names.has(word);
-    found.set(key, { word, terms, position, isStopWord, isDate: false, isName, isSimilar: false, share, frequency: 0 });
+    found.set(key, { ...USUAL, word, terms, position, isStopWord, isName: names.has(word), share });
   }
   return [...found.values()];
 }
@@ -133,17 +134,8 @@ function dateTerms(text: string, askedAt: Date): QueryTerm[] {
   const dates = dateTermsOf(text, askedAt);
   const isPart = (term: string): boolean => dates.some((other) => other.length > term.length && other.startsWith(term));
   const exact = [...dates.filter((term) => !isPart(term)), ...yearTermsOf(text)];
-  return [...new Set(exact)].map((term) => ({
-    word: term,
-    terms: [term],
-    position: -1,
-    isStopWord: false,
-    isDate: true,
-    isName: false,
-    isSimilar: false,
-    share: DATE_SHARE,
-    frequency: 0,
-  }));
+  const date = { ...USUAL, position: -1, isDate: true, share: DATE_SHARE };
+  return [...new Set(exact)].map((term) => Object.assign({}, date, { word: term, terms: [term] }));
 }
 
 /** Shorter words are like too many others. Characters. */
@@ -158,18 +150,12 @@ const MOST_SIMILAR = 5;
 /** Pairs that one Chinese character may stand for. */
 const MOST_PAIRS = 100;
 
-interface SimilarWords {
-  readonly terms: readonly string[];
-  readonly frequency: number;
-  readonly share: number;
-}
-
 /** Words of the agent's passages that a word may be meant for which none of them has: of like letters, or with it as a part. */
 export async function similarWords(
   sql: Database,
   { tenant, agent }: SearchedScope,
   { word, terms }: { readonly word: string; readonly terms: readonly string[] },
-): Promise<SimilarWords> {
+): Promise<Pick<QueryTerm, 'terms' | 'frequency' | 'share'>> {
   const isCharacter = isUnspacedCharacter(word);
   if (!isCharacter && word.length < SHORTEST_WORD) return { terms: [], frequency: 0, share: 0 };
   const letters = foldAccents(word);

@@ -2,7 +2,7 @@ import type { RecallKind } from '../../tools/tool.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { isWanted } from './scope.ts';
 import type { SearchedScope, SearchFilter } from './scope.ts';
-import type { ScoredPlace } from './score.ts';
+import type { ScoredPlace } from './rank.ts';
 
 export interface ReadPassage {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { inFullWidth, UNSPACED } from '../../context/log/unspaced-words.ts';
+import { inFullWidth, isUnspaced, pairsOf, stretchesOf } from '../../context/log/unspaced-words.ts';
 import { wholeCharacters } from '../../tools/files/text.ts';
 
 /**
@@ -22,7 +22,6 @@ const LONGEST_WORD = 64;
 const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Regional_Indicator}{2})$/u;
 const WORD =
   /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[.\-/:@][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*|\p{Extended_Pictographic}|\p{Regional_Indicator}{2}/gu;
-const UNSPACED_RUN = new RegExp(UNSPACED, 'gu');
 /** What stands behind an apostrophe in English is no word: possessives and shortened verbs. */
 const CLITIC = /(?<=[\p{L}\p{M}])['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
 /** Most words: English ones, without parts. */
@@ -44,30 +43,21 @@ const PLAIN = /^[\p{L}\p{M}]+$/u;
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let position = 0;
-  const add = (found: string): void => {
-    const lower = indexedForm(found);
-    words.push({ text: lower, isPlain: PLAIN.test(lower), position });
-  };
   for (const [piece] of withoutClitics(composed(text)).matchAll(WORD)) {
-    if (SIMPLE.test(piece)) {
+    const isSimple = SIMPLE.test(piece);
+    if (isSimple || EMOJI.test(piece)) {
       position += 1;
-      words.push({ text: piece.slice(0, LONGEST_WORD).toLowerCase(), isPlain: true, position });
+      words.push({ text: piece.slice(0, LONGEST_WORD).toLowerCase(), isPlain: isSimple, position });
       continue;
     }
-    if (EMOJI.test(piece)) {
-      position += 1;
-      words.push({ text: piece, isPlain: false, position });
-      continue;
-    }
-    for (const { run, isUnspaced } of byScript(piece)) {
-      if (isUnspaced) {
-        for (const pair of characterPairs(run)) {
-          position += 1;
-          words.push({ text: indexedForm(pair), isPlain: false, position });
-        }
-      } else {
+    for (const [index, stretch] of stretchesOf(piece).entries()) {
+      const isUnspaced = index % 2 === 1;
+      for (const run of isUnspaced ? pairsOf(stretch) : (stretch.match(WORD) ?? [])) {
         position += 1;
-        for (const part of withParts(run)) add(part);
+        for (const part of isUnspaced ? [run] : withParts(run)) {
+          const form = indexedForm(part);
+          words.push({ text: form, isPlain: !isUnspaced && PLAIN.test(form), position });
+        }
       }
     }
   }
@@ -90,22 +80,6 @@ function withoutClitics(text: string): string {
   return /['’]/u.test(text) ? text.replaceAll(CLITIC, '') : text;
 }
 
-/** Stretches with and without spaces between words: `文件.txt` is two. */
-function byScript(piece: string): { readonly run: string; readonly isUnspaced: boolean }[] {
-  const runs: { run: string; isUnspaced: boolean }[] = [];
-  let end = 0;
-  const spaced = (text: string): void => {
-    for (const [run] of text.matchAll(WORD)) runs.push({ run, isUnspaced: false });
-  };
-  for (const found of piece.matchAll(UNSPACED_RUN)) {
-    spaced(piece.slice(end, found.index));
-    runs.push({ run: found[0], isUnspaced: true });
-    end = found.index + found[0].length;
-  }
-  spaced(piece.slice(end));
-  return runs;
-}
-
 function withParts(word: string): string[] {
   if (PLAIN.test(word) && !/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return [word];
   const found = new Set([word]);
@@ -118,12 +92,6 @@ function withParts(word: string): string[] {
   return [...found];
 }
 
-function characterPairs(run: string): string[] {
-  const characters = Array.from(run);
-  if (characters.length === 1) return characters;
-  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
-}
-
 /** Accents off, of a word in lower case: `café` and `cafe` are one term, and so are `łódź` and `lodz`. */
 export function foldAccents(word: string): string {
   if (ASCII.test(word)) return word;
@@ -133,5 +101,5 @@ export function foldAccents(word: string): string {
 
 /** One character of a script without spaces: the index has it alone or in pairs. */
 export function isUnspacedCharacter(word: string): boolean {
-  return Array.from(word).length === 1 && word.search(UNSPACED_RUN) === 0;
+  return Array.from(word).length === 1 && isUnspaced(word);
 }

@@ -11,8 +11,8 @@ import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './read-file.ts
 const FETCHED_AT_ONCE = 100;
 
 /**
- * Writes a conversation as lines of JSON: a header, what was said with originals, summaries and all branches, and their
- * number and the SHA-256 of all lines before, each with a line feed. One snapshot, however long it takes.
+ * Writes a conversation as lines of JSON: a header, what was said with originals, summaries and all branches, and the SHA-256
+ * of all lines before, each with a line feed. One snapshot, however long it takes.
  *
  * @param write awaited line by line; a line has no line break of its own
  * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open or a message waits, which would be
@@ -38,22 +38,16 @@ export async function exportConversation(
     await writeLine(
       JSON.stringify({ format: CONVERSATION_FORMAT, version: CONVERSATION_FORMAT_VERSION, conversationId }),
     );
-    let rows = 0;
     for (const name of Object.keys(FILE_TABLES).filter(isFileTable)) {
-      const cursor = open
-        .unsafe<{ line: string }[]>(
-          `select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${exportQuery(name)}) as r`,
-          [conversationId],
-        )
-        .cursor(FETCHED_AT_ONCE);
+      const query = `select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${exportQuery(name)}) as r`;
+      const cursor = open.unsafe<{ line: string }[]>(query, [conversationId]).cursor(FETCHED_AT_ONCE);
       for await (const fetched of cursor) {
-        rows += fetched.length;
         // A line break in JSON is white space: inside a string it is an escape.
         for (const { line } of fetched) await writeLine(line.replaceAll('\n', ' '));
       }
     }
     // Without a last line nobody could tell a file that was cut off between two lines from a whole one.
-    await write(JSON.stringify({ rows, sha256: checksum.digest('hex') }));
+    await write(JSON.stringify({ sha256: checksum.digest('hex') }));
   });
 }
 

@@ -74,14 +74,14 @@ export const FILE_TABLES = {
     row: z.strictObject({
       ...each(number, 'sequence', 'turn'),
       ...each(id.nullable(), 'parent_id', 'compaction_id', 'original_id'),
-      ...each(name.nullable(), 'note_key', 'tool_name', 'outcome', 'model'),
+      ...each(name.nullable(), 'note_key', 'tool_name', 'model'),
+      outcome: z.enum(['succeeded', 'failed', 'outcome_unknown', 'not_run']).nullable(),
       id,
       branch: count,
       kind: z.enum(['user', 'assistant', 'tool_result', 'compaction', 'branch_summary', 'note']),
       slot: z.enum(['rules', 'memories', 'continuation', 'plan']).nullable(),
       call_number: number.nullable(),
       call_index: count.nullable(),
-      is_error: z.boolean().nullable(),
       created_at: time,
       content,
     }),
@@ -188,6 +188,12 @@ export type RowOf<Table extends FileTable> = z.output<(typeof FILE_TABLES)[Table
 
 export function isFileTable(table: string): table is FileTable {
   return Object.hasOwn(FILE_TABLES, table);
+}
+
+const JSON_COLUMNS = /^(?:files|focus|plan|sections|summary|text)$/u;
+
+export function isJson(column: string): boolean {
+  return JSON_COLUMNS.test(column);
 }
 
 /** Columns that are not of the table, or not as they stand there. Rules and memories are of the agent and the user that a turn works with. */

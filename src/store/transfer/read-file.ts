@@ -17,12 +17,6 @@ export interface FileRow {
   readonly line: number;
 }
 
-export interface ConversationFile {
-  readonly conversationId: string;
-  /** All of a file is known to be whole only when they have ended. */
-  readonly rows: AsyncIterable<FileRow>;
-}
-
 /** Whether a file begins as `exportConversation` begins one. */
 export function isConversationFile(firstLine: string): boolean {
   return parseObject(firstLine)?.['format'] === CONVERSATION_FORMAT;
@@ -35,10 +29,12 @@ export function invalid(line: number, problem: string): StoreError {
 
 /**
  * Reads the first line of a file; its rows are read as they are asked for. Tells of each line what does not depend on a database:
- * that it is a row, that none is missing, and that nothing was changed.
+ * that it is a row, that none is missing, and that nothing was changed. All of a file is known to be whole only when its rows have ended.
  * @throws StoreError `conversation_file_invalid`, as the rows do
  */
-export async function readConversationFile(lines: AsyncIterable<string>): Promise<ConversationFile> {
+export async function readConversationFile(
+  lines: AsyncIterable<string>,
+): Promise<{ readonly conversationId: string; readonly rows: AsyncIterable<FileRow> }> {
   const opened = each(lines);
   const { value: header = '' } = await opened.next();
   try {
@@ -55,29 +51,25 @@ async function* each(lines: AsyncIterable<string>): AsyncGenerator<string, undef
 
 async function* rowsBehind(header: string, lines: AsyncIterable<string>): AsyncGenerator<FileRow> {
   const checksum = createHash('sha256').update(`${header}\n`);
-  let [rowCount, number, isWhole] = [0, 1, false];
+  let [line, isWhole] = [1, false];
   for await (const text of lines) {
-    number += 1;
-    if (isWhole) throw invalid(number, 'something stands after its end');
+    line += 1;
+    if (isWhole) throw invalid(line, 'something stands after its end');
     const parsed = parseObject(text);
-    if (parsed === null) throw invalid(number, 'it is no JSON object; the file may have been cut off');
-    const { rows, sha256, table, row } = parsed;
-    if (typeof rows === 'number') {
-      if (rows !== rowCount) throw invalid(number, `it has ${rowCount} rows, of ${rows} that were written`);
-      if (sha256 !== checksum.digest('hex')) throw invalid(number, OTHER_CHECKSUM);
-      isWhole = true;
+    if (parsed === null) throw invalid(line, 'it is no JSON object; the file may have been cut off');
+    const { sha256, table, row } = parsed;
+    if (typeof sha256 === 'string') {
+      isWhole = sha256 === checksum.digest('hex');
+      if (!isWhole) throw invalid(line, 'its SHA-256 is not that of the lines before: one was lost, changed or moved');
       continue;
     }
-    if (typeof table !== 'string' || !isRecord(row)) throw invalid(number, 'it is no row of a table');
-    if (!isFileTable(table)) throw invalid(number, `there is no table ${JSON.stringify(table)} in such a file`);
+    if (typeof table !== 'string' || !isRecord(row)) throw invalid(line, 'it is no row of a table');
+    if (!isFileTable(table)) throw invalid(line, `there is no table ${JSON.stringify(table)} in such a file`);
     checksum.update(`${text}\n`);
-    rowCount += 1;
-    yield { table, row, line: number };
+    yield { table, row, line };
   }
-  if (!isWhole) throw invalid(number, 'its end is missing; the file was cut off');
+  if (!isWhole) throw invalid(line, 'its end is missing; the file was cut off');
 }
-
-const OTHER_CHECKSUM = 'the SHA-256 of the lines before is not the one that was written: a line was changed or moved';
 
 function conversationOf(header: string): string {
   const { format, version, conversationId } = parseObject(header) ?? {};

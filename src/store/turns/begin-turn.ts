@@ -8,14 +8,14 @@ import { StoreError } from '../database/errors.ts';
 import { notifyWatchers } from '../log/event-writer.ts';
 import { consumeCommands } from '../messages/commands.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
-import type { ConversationSettings, MessageKind, MessageMode } from '../messages/messages.ts';
+import type { ConversationSettings, MessageKind } from '../messages/messages.ts';
 import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';
 import type { BeginTurnRequest, TurnSnapshot } from './new-turn.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
-import { isStopMeantBehindLast } from '../messages/stop-meant.ts';
+import { isStopMeant } from '../messages/stops.ts';
 import { appendMessages } from '../messages/take-messages.ts';
-import { resumesToTake, takeResumes } from '../messages/take-resumes.ts';
+import { resumesToTake, takeResumes } from '../messages/resumes.ts';
 import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeLocked } from '../database/transaction.ts';
 import type { LockedSource } from '../database/transaction.ts';
@@ -117,10 +117,6 @@ interface WaitingRow {
   readonly id: string;
   readonly content: readonly ContentPart[];
   readonly kind: MessageKind;
-  readonly mode: MessageMode;
-  /** Not the time of its entry. */
-  readonly sentAt: Date;
-  readonly sentEpoch: number | null;
 }
 
 async function begin(
@@ -143,7 +139,7 @@ async function begin(
   const resumes = await resumesToTake(sql, conversationId, branchRequested ? [] : idsOf(waiting, 'resume'));
   const commandOnly = messages.length === 0 && resumes.length === 0;
   const nothingWaits = commandOnly && !compactRequested && !branchRequested;
-  const stopRequested = !nothingWaits && (await isStopMeantBehindLast(sql, conversationId, waiting));
+  const stopRequested = !nothingWaits && isStopMeant(waiting.map(({ kind }) => kind));
   // Any other stop was meant for what is over, or taken back; one that is sent meanwhile is meant for this turn.
   if (!stopRequested) {
     await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null, ids: idsOf(waiting, 'stop') });
@@ -236,7 +232,7 @@ async function findBegun(
 
 async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
-    select id, kind, mode, created_at as "sentAt", sent_epoch, content from messages
+    select id, kind, content from messages
     where conversation_id = ${conversationId} and consumed_at is null
       and (kind <> 'message' or mode = 'steer' or position = (
         select min(q.position) from messages q

@@ -4,11 +4,11 @@ import { endBranchCommand } from '../conversations/change-branch.ts';
 import type { BranchCommandEnd } from '../conversations/change-branch.ts';
 import type { Database } from '../database/database.ts';
 import { consumeCommands } from '../messages/commands.ts';
-import { isAnythingWaiting, isSteered, staleEpoch } from '../messages/waiting.ts';
+import { readWaiting, staleEpoch } from '../messages/waiting.ts';
 import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
-import { countRecoveries } from './overflow-recoveries.ts';
-import { readStopped, takeStopped } from '../messages/stopped-rows.ts';
+import { countRecoveries } from '../compactions/fit-check.ts';
+import { readStopped, takeStopped } from '../messages/stops.ts';
 import { jsonText } from '../log/stored-text.ts';
 import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
 import { writeAsTurn } from '../database/transaction.ts';
@@ -61,7 +61,7 @@ export async function endTurn(
     from turns where id = ${turn.turnId}`;
   if (ended === undefined) throw staleEpoch(turn, stored?.epoch);
   // Behind the end: a row that came later rings, and one ring too many only finds nothing.
-  return { ...ended, waiting: await isAnythingWaiting(sql, turn.conversationId) };
+  return { ...ended, waiting: (await readWaiting(sql, turn.conversationId)).isAny };
 }
 
 async function end(
@@ -81,7 +81,7 @@ async function end(
     if (row.outcome !== null) return 'ended';
     const stopped = await readStopped(writer, cancelled);
     const mayGoOn = request.outcome === 'completed' && !row.commandOnly && !cancelled && stopped.stops.length === 0;
-    if (mayGoOn && (await isSteered(writer.sql, conversationId))) return 'messages_waiting';
+    if (mayGoOn && (await readWaiting(writer.sql, conversationId)).isSteered) return 'messages_waiting';
     // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
     const change: BranchCommandEnd = row.commandOnly
       ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelled })

@@ -6,12 +6,20 @@ import {
   raisedLimits,
   resumedLimits,
 } from '../../turn/spending.ts';
-import type { ConversationCounts, Counts, EndedSpending, Spending, SpendingLimits } from '../../turn/spending.ts';
+import type {
+  ConversationCounts,
+  Counts,
+  EndedSpending,
+  Spending,
+  SpendingLimits,
+  TimeUse,
+} from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { readActiveTask } from '../conversations/branch-tasks.ts';
+import { readActiveTask } from '../conversations/branches.ts';
 import type { Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { jsonText } from '../log/stored-text.ts';
+import { staleEpoch } from '../messages/waiting.ts';
 
 type Raise = Partial<ConversationCounts>;
 
@@ -160,4 +168,25 @@ async function readRest(sql: Queries, turnId: string): Promise<number> {
     where t.id = ${turnId}
     order by before.epoch desc limit 1`;
   return Math.max(0, row?.seconds ?? 0);
+}
+
+/**
+ * Seconds that an open turn and its conversation have worked, waits for people left out, and since its newest news: an answer or a
+ * summary of a model, a result of a tool, a message or a decision.
+ */
+export async function readTimeUse(sql: Queries, turn: TurnReference): Promise<TimeUse> {
+  const { conversationId, turnId } = turn;
+  const [row] = await sql<({ epoch: number } & TimeUse)[]>`
+    select c.epoch, worked_seconds(t) as turn, c.worked_seconds + worked_seconds(t) as conversation,
+      greatest(0, extract(epoch from holdfast_now() - greatest(t.begun_at, (
+        select max(m.ended_at) from model_attempts m
+        where m.conversation_id = t.conversation_id and m.turn_id = t.id and m.state = 'answered'), (
+        select max(k.finished_at) from tool_calls k
+        where k.conversation_id = t.conversation_id and k.turn_id = t.id), (
+        select max(g.consumed_at) from messages g where g.conversation_id = t.conversation_id and g.turn_id = t.id), (
+        select max(d.decided_at) from decisions d where d.turn_id = t.id))))::float8 as idle
+    from turns t join conversations c on c.id = t.conversation_id
+    where t.id = ${turnId} and t.conversation_id = ${conversationId}`;
+  if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
+  return row;
 }

@@ -13,5 +13,6 @@ export async function readTurnNumber(sql: Queries, turnId: string): Promise<numb
 }
 
 export function turnNumbered(sql: Queries, conversationId: string, number: number): Fragment {
+  if (number < 1) return sql`null::uuid`;
   return sql`(select n.id from turns n where n.conversation_id = ${conversationId} order by n.epoch offset ${number - 1} limit 1)`;
 }

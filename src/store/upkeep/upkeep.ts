@@ -1,6 +1,5 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { isPast } from '../database/past.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Fragment, Queries } from '../database/database.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from '../turns/open-work.ts';
 import type { CloseToolCall } from '../attempts/tool-call-rows.ts';
 import { writeLocked } from '../database/transaction.ts';
@@ -115,4 +114,13 @@ export async function findUnindexedConversations(
     select c.id as conversation_id from conversations c left join search_progress p on p.conversation_id = c.id
     where c.is_unindexed and c.task_queue = ${request.taskQueue}
     order by c.last_sequence - coalesce(p.through_sequence, 0) desc limit ${request.limit ?? DEFAULT_LIMIT}`;
+}
+
+/**
+ * Whether a time lies at least so long ago. One that is over a minute in the future counts as past: the clock stepped back since, and
+ * nothing should wait until it is there again. Less than that may be a statement that waited for the lock of another.
+ * @param seconds up to now
+ */
+export function isPast(sql: Queries, time: Fragment, seconds: number): Fragment {
+  return sql`(${time} not between holdfast_now() - make_interval(secs => ${seconds}) and holdfast_now() + interval '1 minute')`;
 }

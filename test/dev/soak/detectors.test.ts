@@ -14,7 +14,7 @@ import { findSuspects, unexplained } from '../../../dev/soak/suspects.ts';
 import type { Interval } from '../../../dev/soak/suspects.ts';
 import { JOURNAL } from '../../../dev/soak/workers.ts';
 import type { Job } from '../../../dev/demo/job.ts';
-import { idempotencyKeyOf } from '../../../src/store/attempts/tool-call-keys.ts';
+import { idempotencyKeyOf } from '../../../src/store/attempts/tool-call-rows.ts';
 import { endTurn } from '../../../src/store/turns/end-turn.ts';
 import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import { claimToolCall } from '../../../src/store/attempts/tool-calls.ts';

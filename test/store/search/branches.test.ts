@@ -4,7 +4,7 @@ import { recallOf } from '../../../src/activities/tool/tool-context.ts';
 import type { NewBranchSummary } from '../../../src/store/conversations/change-branch.ts';
 import { listEntries } from '../../../src/store/log/entries.ts';
 import { newId } from '../../../src/store/database/ids.ts';
-import { insertMemory } from '../../../src/store/memory/memories.ts';
+import { insertMemory } from '../../support/insert-memory.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { end, go } from '../support/branch-builders.ts';
 import { SNAPSHOT, continueConversation, send, startTurn, text, useTestStore } from '../support/store-builders.ts';

@@ -9,8 +9,8 @@ import { findUnindexedConversations } from '../../../src/store/upkeep/upkeep.ts'
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
 import { conversationMark } from '../../../src/store/search/passage-terms.ts';
 import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
-import { modelKey } from '../../../src/store/search/embedder.ts';
-import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
+import { modelKey } from '../../../src/store/search/find-by-meaning.ts';
+import type { TextEmbedder } from '../../../src/store/search/find-by-meaning.ts';
 import { endTurn } from '../../../src/store/turns/end-turn.ts';
 import { killedBehindWrite } from '../../support/record-writes.ts';
 import { indexOnce } from '../../support/index-once.ts';

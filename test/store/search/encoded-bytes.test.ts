@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { withoutEncodedBytes } from '../../../src/store/search/encoded-bytes.ts';
-import { conversationOf, useTestStore } from '../support/store-builders.ts';
-
-const { sql } = useTestStore();
 
 const inLines = (encoded: string, width: number): string => encoded.replaceAll(new RegExp(`.{${width}}`, 'g'), '$&\n');
 let drawn = 0;
@@ -122,18 +118,6 @@ describe('withoutEncodedBytes', () => {
     for (const _ of several(200)) {
       for (const path of kept.map((make) => make())) expect(withoutEncodedBytes(path)).toBe(path);
       for (const bytes of gone.map((make) => make())) expect(withoutEncodedBytes(bytes).trim()).toBe('');
-    }
-  });
-
-  it.each([
-    ['in a bucket', bucketPath],
-    ['of layers', layerPath],
-  ])('leaves each identifier and name of a long path %s to be found', async (_, make) => {
-    const path = make();
-    const { conversationId } = await conversationOf(sql, `It is stored at s3://${path} since then`, 'Nothing is here');
-    for (const query of path.split('/').filter((part) => part.length > 3)) {
-      const [found] = await searchMemory(sql, { conversationId, query });
-      expect([query, found?.text]).toEqual([query, expect.stringContaining(path)]);
     }
   });
 

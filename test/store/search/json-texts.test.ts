@@ -3,7 +3,7 @@ import type { ContentPart } from '../../../src/context/log/content.ts';
 import { writePieces } from '../../../src/store/log/content-pieces.ts';
 import { openEntry } from '../../../src/store/log/open-entry.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
-import { storeAnswer } from '../../../src/store/attempts/store-answer.ts';
+import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import {
   answer,

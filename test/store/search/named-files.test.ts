@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
-import { storeAnswer } from '../../../src/store/attempts/store-answer.ts';
+import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import {
   answerWith,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
-import { modelKey } from '../../../src/store/search/embedder.ts';
-import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
+import { modelKey } from '../../../src/store/search/find-by-meaning.ts';
+import type { TextEmbedder } from '../../../src/store/search/find-by-meaning.ts';
 import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { conversationOf } from '../support/store-builders.ts';

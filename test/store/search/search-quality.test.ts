@@ -115,18 +115,6 @@ describe('searchMemory', () => {
     ]);
   });
 
-  it('prefers what has a name of the query to what has more of its other words', async () => {
-    const turn = await conversationOf(
-      sql,
-      'Micah Pearsen goes climbing, of all outdoor sports.',
-      'Jaxon Mooney enjoys outdoor activities, hiking above all.',
-      'An activity that Lena Brandt enjoys is chess.',
-      'Otto said that Sundays are dull.',
-    );
-    const found = await texts(turn, 'Which outdoor activity does Micah Pearsen enjoy?');
-    expect(found[0]).toContain('Micah Pearsen');
-  });
-
   it('finds one ideograph within a run of others, and file names however their accents are written', async () => {
     const turn = await conversationOf(
       sql,
@@ -140,16 +128,6 @@ describe('searchMemory', () => {
     expect(await texts(turn, 'Zürich')).toHaveLength(1);
     expect(await texts(turn, 're\u0301sume\u0301')).toHaveLength(1);
   });
-
-  it.each(['"heron eats frogs"', '“heron eats frogs”', '«heron eats frogs»'])(
-    'takes %s for a phrase',
-    async (query) => {
-      const turn = await conversationOf(sql, 'frogs that a heron sees it eats', 'the heron eats frogs at dawn');
-      const { conversationId } = turn;
-      const [first] = await searchMemory(sql, { conversationId, query });
-      expect(first).toMatchObject({ text: 'the heron eats frogs at dawn', match: 'phrase' });
-    },
-  );
 
   it('folds what was said twice', async () => {
     const turn = await conversationOf(sql, 'The port is 5433', 'something', 'the port  is 5433', 'Which port?');
@@ -198,18 +176,6 @@ describe('searchMemory', () => {
     );
     const found = await texts(turn, 'colour of the tall lighthouse of Amrum');
     expect(found.slice(0, 2)).toContain('Red and white stripes.');
-  });
-
-  it('searches all conversations of an agent, and none of another', async () => {
-    const [one, other] = [
-      await conversationOf(sql, 'a bandicoot here'),
-      await conversationOf(sql, 'a bandicoot there'),
-    ];
-    const found = await searchMemory(sql, { agent: 'reader', query: 'bandicoot' });
-    expect(found.map(({ conversationId }) => conversationId).toSorted()).toEqual(
-      [one.conversationId, other.conversationId].toSorted(),
-    );
-    expect(await searchMemory(sql, { agent: 'nobody', query: 'bandicoot' })).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
-import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
+import type { TextEmbedder } from '../../../src/store/search/find-by-meaning.ts';
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 

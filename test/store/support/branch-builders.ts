@@ -1,5 +1,6 @@
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
-import { changeBranch, readBranchCommand } from '../../../src/store/conversations/change-branch.ts';
+import { changeBranch } from '../../../src/store/conversations/change-branch.ts';
+import { readBranchCommand } from '../../../src/store/conversations/branch-commands.ts';
 import type { NewBranchSummary } from '../../../src/store/conversations/change-branch.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { newId } from '../../../src/store/database/ids.ts';

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
 import { writePieces } from '../../../src/store/log/content-pieces.ts';
 import { exportConversation } from '../../../src/store/transfer/export-conversation.ts';
-import { importExportedConversation } from '../../../src/store/transfer/import-exported.ts';
-import type { ImportedFile, ImportExportedRequest } from '../../../src/store/transfer/file-importer.ts';
+import { importExportedConversation } from '../../../src/store/transfer/import-file.ts';
+import type { ImportedFile, ImportExportedRequest } from '../../../src/store/transfer/import-file.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { deleteConversation } from '../../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import { claimToolCall, reclaimToolCall, storeToolResult } from '../../../src/store/attempts/tool-calls.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
-import { insertMemory } from '../../../src/store/memory/memories.ts';
+import { insertMemory } from '../../support/insert-memory.ts';
 import { end } from './branch-builders.ts';
 import { commitRequest, plan, turnWithSteps } from './compaction-builders.ts';
 import { answer, claimer, continueConversation, finishToolCall, send, step, text } from './store-builders.ts';
@@ -88,13 +88,13 @@ export function importLines(
   });
 }
 
-/** A file with these lines between its first and its last, whose number and checksum are right. */
+/** A file with these lines between its first and its last, whose checksum is right. */
 export function sealed(header: string, rows: readonly string[]): string[] {
   const lines = [header, ...rows];
   const sha256 = createHash('sha256')
     .update(lines.map((line) => `${line}\n`).join(''))
     .digest('hex');
-  return [...lines, JSON.stringify({ rows: rows.length, sha256 })];
+  return [...lines, JSON.stringify({ sha256 })];
 }
 
 /** A file, and its conversation deleted. */

@@ -1,6 +1,6 @@
 import { readableEntryText } from 'holdfast/internal/store/log/entry-text.js';
 import { splitPassages } from 'holdfast/internal/store/search/passage-writer.js';
-import { rarity } from 'holdfast/internal/store/search/score.js';
+import { rarity } from 'holdfast/internal/store/search/rank.js';
 import { foldAccents, wordsOf } from 'holdfast/internal/store/search/words.js';
 import type { LabSession } from '../session/lab-session.ts';
 

@@ -105,7 +105,8 @@ function addRecord(session: OpenSession, record: Exclude<LogRecord, { kind: 'ses
       return;
     }
     case 'tool_result': {
-      const { turn, callNumber, callIndex, toolName, isError, content } = record;
+      const { turn, callNumber, callIndex, toolName, outcome, content } = record;
+      const isError = outcome !== 'succeeded';
       const result = { kind: 'tool_result' as const, turn, callNumber, callIndex, toolName, isError };
       session.entries.push({ ...result, ...measured(content, contents) });
     }

@@ -1,36 +1,29 @@
-import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
-import { measureContent } from '../../context/log/measure.ts';
+import postgres from 'postgres';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
-import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';
-import { recountTotals } from '../attempts/usage.ts';
 import { committedEvent } from '../compactions/commit-compaction.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
-import type { Transaction } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { StoreError } from '../database/errors.ts';
+import { requireCurrentSchema } from '../database/migrate.ts';
+import { writeEvents } from '../database/transaction.ts';
 import type { WriterSource } from '../database/transaction.ts';
-import { insertEntry } from '../log/entry-writer.ts';
 import { LogRecorder, RecordingError, snapshotElsewhere } from '../log/record-log.ts';
+import type { RecordedConversation } from '../log/record-log.ts';
 import { jsonText } from '../log/stored-text.ts';
 import type { MemoryScope } from '../memory/memories.ts';
 import { termsOf } from '../memory/memory-terms.ts';
-import type { ConversationSettings } from '../messages/messages.ts';
-import { FILE_TABLES } from './format.ts';
+import { FILE_TABLES, isJson } from './format.ts';
 import type { FileTable, RowOf } from './format.ts';
-import { markImported } from './import-conversation.ts';
-import { invalid, rowOf } from './read-file.ts';
+import { invalid, readConversationFile, rowOf } from './read-file.ts';
 import type { FileRow } from './read-file.ts';
 
-/** What a conversation of a file is to be here: of who imports it, and nothing of the file. */
-export interface ImportExportedRequest {
+export interface ImportExportedRequest extends Omit<RecordedConversation, 'conversationId' | 'snapshot'> {
   readonly lines: AsyncIterable<string>;
-  /** Default: `default`. */
-  readonly tenant?: string;
-  /** Queue of the workers whose it is. Default: `agent-turn`. */
-  readonly taskQueue?: string;
-  readonly agent: string;
-  readonly settings: ConversationSettings;
   /** Where memories of the file go, by their scope; those of a scope without a name are left out. */
   readonly memoryScopes: Readonly<Record<MemoryScope['scope'], string | null>>;
 }
+
+type FileRequest = ImportExportedRequest & { readonly conversationId: string };
 
 export interface ImportedFile {
   readonly conversationId: string;
@@ -40,13 +33,65 @@ export interface ImportedFile {
   readonly memories: readonly (MemoryScope & { readonly count: number })[];
 }
 
+/**
+ * Stores what `exportConversation` wrote, whole or not at all: its entries pass the fences that those of a turn pass; references are
+ * checked at the end. Search indexes it afterwards.
+ *
+ * @throws StoreError `conversation_file_invalid` with the line; `conversation_exists`, of a file that is whole
+ */
+export async function importExportedConversation(sql: Database, request: ImportExportedRequest): Promise<ImportedFile> {
+  const { conversationId, rows } = await readConversationFile(request.lines);
+  return writeEvents(sql, conversationId, async (source) => {
+    await source.sql`set constraints all deferred`;
+    await source.sql`set local timezone to 'UTC'`;
+    await requireCurrentSchema(source.sql);
+    const recorder = new LogRecorder(source, { ...request, conversationId, snapshot: snapshotElsewhere(request) });
+    const isNew = await recorder.begin();
+    const importer = new FileImporter(source, recorder, { ...request, conversationId });
+    let line = 1;
+    try {
+      for await (const row of rows) {
+        ({ line } = row);
+        // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
+        if (isNew) await importer.add(row);
+      }
+      if (isNew) return await importer.finish();
+    } catch (error) {
+      throw faultOfFile(error, line);
+    }
+    throw new StoreError(
+      'conversation_exists',
+      `conversation ${conversationId} is in this database already; the file is whole, and nothing was changed`,
+    );
+  });
+}
+
+/**
+ * A value that Postgres does not take, a row that is there twice, and one that the fences of the log do not admit are the
+ * file's fault. The words of Postgres hold the value and are left out, the cause too; those of the fences hold ids and numbers.
+ */
+function faultOfFile(error: unknown, line: number): unknown {
+  if (error instanceof RecordingError) return invalid(line, error.message);
+  if (error instanceof RangeError) return invalid(line, 'a value is nested too deeply');
+  if (!(error instanceof postgres.PostgresError)) return error;
+  const { table_name: table, column_name: column, code, message } = error;
+  if (code.startsWith('HF')) {
+    const what = message.replace(/^conversation \S+: /u, '');
+    return invalid(line, `it does not follow from the lines before (${what}): one is missing, doubled or changed`);
+  }
+  if (!/^2[23]/u.test(code)) return error;
+  const place = [table, column].filter((each) => each !== undefined).join('.');
+  return invalid(line, `Postgres refuses a value${place === '' ? '' : ` of ${place}`} (SQLSTATE ${code})`);
+}
+
+/** Postgres's number of a value whose type its column decides: microseconds of a time stay, and JSON stays as it is written. */
+const UNKNOWN_TYPE = 705;
+
 /** Writes the rows of a file, one after another. */
-export class FileImporter {
+class FileImporter {
   private readonly sql: Transaction;
-  private readonly conversationId: string;
-  private readonly request: ImportExportedRequest;
   private readonly recorder: LogRecorder;
-  private readonly types = new Map<FileTable, ReadonlyMap<string, string>>();
+  private readonly request: FileRequest;
   private readonly originals = new Set<string>();
   private readonly turns = new Set<number>();
   private entries = 0;
@@ -55,22 +100,10 @@ export class FileImporter {
   private readonly compactions: RowOf<'compactions'>[] = [];
   private state: RowOf<'conversations'> | null = null;
 
-  constructor(source: WriterSource, conversationId: string, request: ImportExportedRequest) {
-    this.sql = source.sql;
-    this.conversationId = conversationId;
+  constructor({ sql }: WriterSource, recorder: LogRecorder, request: FileRequest) {
+    this.sql = sql;
+    this.recorder = recorder;
     this.request = request;
-    this.recorder = new LogRecorder(source, { conversationId, snapshot: snapshotElsewhere(request) });
-  }
-
-  /** @returns false: the id is taken, perhaps by a conversation that this connection may not see */
-  async begin(): Promise<boolean> {
-    const { tenant = DEFAULT_TENANT, taskQueue = DEFAULT_TURN_TASK_QUEUE, agent, settings } = this.request;
-    const { count } = await this.sql`
-      insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name, imported_at)
-      values (${this.conversationId}, ${tenant}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset},
-        ${settings.workspace}, ${settings.user}, holdfast_now())
-      on conflict do nothing`;
-    return count > 0;
   }
 
   async add(file: FileRow): Promise<void> {
@@ -83,20 +116,22 @@ export class FileImporter {
         return this.insert(table, row);
       }
       case 'content_pieces': {
-        const row = rowOf(FILE_TABLES[table].row, file);
-        if (this.originals.has(row.content_id)) return this.insert(table, row, {});
-        throw invalid(line, 'the original of the piece does not stand before it');
+        const { data, ...row } = rowOf(FILE_TABLES[table].row, file);
+        if (!this.originals.has(row.content_id))
+          throw new RecordingError('the original of the piece does not stand before it');
+        const { content_id: id, number } = row;
+        await this
+          .sql`insert into content_pieces (content_id, number, data) values (${id}, ${number}, ${Buffer.from(data, 'base64')})`;
+        return;
       }
       case 'entries':
-        return this.addEntry(rowOf(FILE_TABLES[table].row, file), line);
+        return this.addEntry(rowOf(FILE_TABLES[table].row, file));
       case 'compactions':
-        return this.addCompaction(rowOf(FILE_TABLES[table].row, file), line);
-      case 'compaction_parts':
-        return this.insert(table, {
-          ...rowOf(FILE_TABLES[table].row, file),
-          epoch: this.recorder.epoch,
-          state: 'written',
-        });
+        return this.addCompaction(rowOf(FILE_TABLES[table].row, file));
+      case 'compaction_parts': {
+        const { epoch } = this.recorder;
+        return this.insert(table, { ...rowOf(FILE_TABLES[table].row, file), epoch, state: 'written' });
+      }
       case 'compaction_operations':
       case 'branches':
       case 'branch_summaries':
@@ -109,10 +144,11 @@ export class FileImporter {
   }
 
   async finish(): Promise<ImportedFile> {
-    const { sql, conversationId, state, turns, entries } = this;
+    const { sql, state, turns, entries } = this;
+    const { conversationId } = this.request;
     if (state === null) throw new RecordingError('the conversation itself is missing');
     for (const compaction of this.compactions) await this.tellCompaction(compaction);
-    await this.recorder.end();
+    await this.recorder.finish();
     await this.requireWhole();
     await sql`
       update conversations set branch = ${state.branch}, head_entry_id = ${state.head_entry_id}, compactions = ${this.compactions.length},
@@ -121,8 +157,6 @@ export class FileImporter {
         created_at = least(${state.created_at}::text::timestamptz, holdfast_now()),
         active_at = least(${state.active_at}::text::timestamptz, holdfast_now())
       where id = ${conversationId}`;
-    await recountTotals(sql, conversationId);
-    await markImported(sql, conversationId);
     await sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
     const memories = await sql<(MemoryScope & { count: number })[]>`
       select scope, scope_name, count(*)::int as count from memories
@@ -148,59 +182,40 @@ export class FileImporter {
             select from compaction_parts p where p.compaction_id = k.id and p.number = (part ->> 'number')::int))
           then 'a part of a compaction is missing'
         end as problem
-      from conversations c where c.id = ${this.conversationId}`;
+      from conversations c where c.id = ${this.request.conversationId}`;
     if (row?.problem != null) throw new RecordingError(row.problem);
   }
 
-  private async addEntry(row: RowOf<'entries'>, line: number): Promise<void> {
+  private async addEntry(row: RowOf<'entries'>): Promise<void> {
     const { sql, recorder } = this;
     this.entries += 1;
     if (row.sequence !== this.entries)
-      throw invalid(
-        line,
+      throw new RecordingError(
         `entry ${this.entries} comes next, and not ${row.sequence}: one is missing, doubled or moved`,
       );
     await this.moveTo(row);
     this.turns.add(row.turn);
-    const { id, turn, content, call_number: callNumber, original_id: originalId } = row;
-    if (originalId !== null && !this.originals.has(originalId)) throw new RecordingError('its original is missing');
+    const { id, turn, kind, slot, original_id: contentId } = row;
+    if (contentId !== null && !this.originals.has(contentId)) throw new RecordingError('its original is missing');
     const [{ at } = { at: '' }] = await sql<{ at: string }[]>`
       select least(${row.created_at}::text::timestamptz, holdfast_now())::text as at`;
-    const entry = { id, content, at };
-    switch (row.kind) {
-      case 'user':
-        return recorder.message(turn, entry);
-      case 'assistant':
-        return recorder.answer(turn, { ...entry, callNumber: present(callNumber), model: row.model });
-      case 'tool_result':
-        return recorder.result(turn, {
-          ...entry,
-          callNumber: present(callNumber),
-          callIndex: present(row.call_index),
-          toolName: present(row.tool_name),
-          isError: present(row.is_error),
-          outcome: present(row.outcome),
-          ...(originalId !== null && { original: { contentId: originalId, bytes: 0, missingBytes: 0 } }),
-        });
-      case 'compaction':
-        return recorder.marker(turn, { id, at, compactionId: present(row.compaction_id) });
-      case 'branch_summary':
-      case 'note':
-        await this.addNote(row, at);
-    }
-  }
-
-  /** Rules and memories are of the agent and the user here; a turn notes its own. */
-  private async addNote({ id, turn, kind, slot, note_key: key, ...row }: RowOf<'entries'>, at: string): Promise<void> {
-    const content = slot === 'rules' || slot === 'memories' ? [] : row.content;
-    const measurements = content.length === 0 ? NO_MEASUREMENTS : measureContent(content);
-    const entry = { id, turn: (await this.recorder.writerFor(turn)).turn, createdAt: at, content, measurements };
-    await insertEntry(
-      this.sql,
-      kind === 'note'
-        ? { kind, slot: present(slot), ...(key !== null && { key }), ...entry }
-        : { kind: 'branch_summary', ...entry },
-    );
+    return recorder.record({
+      id,
+      turn,
+      kind,
+      slot,
+      at,
+      // Rules and memories are of the agent and the user here; a turn notes its own.
+      content: slot === 'rules' || slot === 'memories' ? [] : row.content,
+      key: row.note_key,
+      model: row.model,
+      callNumber: row.call_number,
+      callIndex: row.call_index,
+      toolName: row.tool_name,
+      outcome: row.outcome,
+      compactionId: row.compaction_id,
+      ...(contentId !== null && { original: { contentId, bytes: 0, missingBytes: 0 } }),
+    });
   }
 
   /** The head and the branch that the entry was appended to. */
@@ -208,15 +223,15 @@ export class FileImporter {
     if (parent !== this.head || branch !== this.branch) {
       this.recorder.requireResults();
       await this.sql`
-        update conversations set head_entry_id = ${parent}, branch = ${branch} where id = ${this.conversationId}`;
+        update conversations set head_entry_id = ${parent}, branch = ${branch} where id = ${this.request.conversationId}`;
     }
     this.head = id;
     this.branch = branch;
   }
 
-  private async addCompaction({ turn, ...row }: RowOf<'compactions'>, line: number): Promise<void> {
+  private async addCompaction({ turn, ...row }: RowOf<'compactions'>): Promise<void> {
     const next = this.compactions.length + 1;
-    if (row.number !== next) throw invalid(line, `compaction ${next} comes next, and not ${row.number}`);
+    if (row.number !== next) throw new RecordingError(`compaction ${next} comes next, and not ${row.number}`);
     if (!this.turns.has(turn)) throw new RecordingError('no entry is of its turn');
     this.compactions.push({ turn, ...row });
     const { turnId, epoch } = (await this.recorder.writerFor(turn)).turn;
@@ -253,45 +268,14 @@ export class FileImporter {
     await writer.event('compaction_committed', committedEvent(compaction, told));
   }
 
-  /** A row whose values are as JSON has them: bytes in base64, what JSON has no type for as Postgres writes it. */
-  private async insert(
-    table: FileTable,
-    row: object,
-    of: object = { conversation_id: this.conversationId },
-  ): Promise<void> {
-    const columns = Object.entries({ ...row, ...of }).map(([name, value]: [string, unknown]) => ({ name, value }));
-    const types = await this.typesOf(table);
-    const typed = columns.map(({ name, value }) => ({ name, value, type: types.get(name) ?? 'text' }));
-    const values = typed.map(({ type }, index) =>
-      type === 'bytea' ? `decode($${index + 1}::text, 'base64')` : `$${index + 1}::text::${type}`,
-    );
-    await this.sql.unsafe(
-      `insert into ${table} (${typed.map(({ name }) => `"${name}"`).join(', ')}) values (${values.join(', ')})
-        ${table === 'memories' ? 'on conflict (id, tenant) do nothing' : ''}`,
-      typed.map(({ type, value }) => parameter(type, value)),
-      { prepare: true },
-    );
+  private async insert(table: FileTable, row: object): Promise<void> {
+    const { sql } = this;
+    const columns = Object.entries({ ...row, conversation_id: this.request.conversationId });
+    const values = columns.map(([name, value]: [string, unknown]) => {
+      const written = value === null || !isJson(name) ? value : jsonText(value);
+      return [name, typeof written === 'string' ? sql.typed(written, UNKNOWN_TYPE) : written] as const;
+    });
+    const isTaken = table === 'memories' ? sql`on conflict (id, tenant) do nothing` : sql``;
+    await sql`insert into ${sql(table)} ${sql(Object.fromEntries(values))} ${isTaken}`;
   }
-
-  private async typesOf(table: FileTable): Promise<ReadonlyMap<string, string>> {
-    const known = this.types.get(table);
-    if (known !== undefined) return known;
-    const columns = await this.sql<{ name: string; type: string }[]>`
-      select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-      where attrelid = ${table}::regclass and attnum > 0 and not attisdropped`;
-    const types = new Map(columns.map(({ name, type }) => [name, type]));
-    this.types.set(table, types);
-    return types;
-  }
-}
-
-function parameter(type: string, value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return typeof value === 'string' && type !== 'json' && type !== 'jsonb' ? value : jsonText(value);
-}
-
-/** A column that an entry of its kind has. */
-function present<Value>(value: Value | null): Value {
-  if (value === null) throw new RecordingError('an entry lacks what one of its kind has');
-  return value;
 }
