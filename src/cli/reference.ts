@@ -120,8 +120,8 @@ export function errorReference(): string {
   const ofStart = Object.entries(START_NEXT).map(([code, next]) => `- \`${code}\`: ${next}`);
   return `# Errors by code
 
-What to do about an error of a command, of the [client](client.md) or of the [HTTP API](http.md#errors). A code is stable; its message names the
-value that was wrong. The number is the exit code of a command.
+Look up here what to do about an error of a command, of the [client](client.md) or of the [HTTP API](http.md#errors). A code is stable; its
+message names the wrong value. The number is the exit code of a command.
 
 ${ofClient.toSorted().join('\n')}
 

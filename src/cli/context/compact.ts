@@ -16,7 +16,7 @@ interface CompactFlags extends ConnectionFlags {
 
 const compact = conversationCommand<CompactFlags, [focus: string | undefined]>({
   description:
-    'Asks for a compaction and shows it: of a running turn before its next model call, of an idle conversation at once. Nothing is lost: originals stay and can be recalled.',
+    'Asks for a compaction and shows it. A running turn makes it before its next model call, an idle conversation at once. Originals stay and can be recalled.',
   examples: ['npx holdfast compact last', 'npx holdfast compact 4f1c22ab "keep the decisions about the schema"'],
   arguments: [argument('[focus]', 'what the summary should keep above all')],
   options: [

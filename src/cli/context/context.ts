@@ -3,7 +3,7 @@ import { contextChartLines } from '../render/lists/context-chart.ts';
 
 const context = conversationCommand({
   description:
-    'Shows what the next model call would hold, by kind, in tokens, and the numbers in force: when a compaction comes and how far it goes.',
+    'Shows what the next model call would hold, by kind and in tokens, and when a compaction comes and what it aims for.',
   examples: ['npx holdfast context last', 'npx holdfast context 4f1c22ab --json | jq .context.total'],
   needs: { temporal: false },
   async run({ client, conversationId, output }) {

@@ -16,7 +16,7 @@ interface EntryFlags extends ConnectionFlags {
 
 const entry = readerCommand<EntryFlags, [id: string, number: EntryArgument | undefined]>({
   description:
-    'Prints an entry, or a summary by the id of its compaction: into a pipe or a file its original byte for byte, on a terminal its text without control characters, and below it what replaced attempts of the tool call reported too late. With --json its parts and late results; bytes that are no UTF-8 come as base64.',
+    'Prints an entry, or a summary by the id of its compaction. Into a pipe or a file it writes the original byte for byte. On a terminal it shows the text without control characters, and late results of the tool call. With --json it prints parts and late results; bytes that are no UTF-8 are base64.',
   examples: [
     'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
     'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab > output.txt',

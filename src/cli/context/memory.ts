@@ -27,7 +27,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const list = readerCommand<ListFlags>({
-  description: 'Lists memories that are in force, newest first, with the agent, user or workspace that shares them.',
+  description: 'Lists current memories, newest first, with the agent, user or workspace that shares them.',
   examples: ['npx holdfast memory list', 'npx holdfast memory list --scope user --of ada --json'],
   options: [
     tenantOption(),
@@ -55,7 +55,7 @@ const list = readerCommand<ListFlags>({
 
 const forget = readerCommand<ConnectionFlags, [memoryId: string]>({
   description:
-    'Deletes a memory for good, and those whose place it had taken. The conversation that it was learned in keeps what was said.',
+    'Deletes a memory for good, and those that it replaced. The conversation that it comes from keeps its entries.',
   examples: ['npx holdfast memory forget 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab'],
   arguments: [argument('<memory>', 'its id, as `holdfast memory list` prints it')],
   options: [tenantOption()],

@@ -7,7 +7,7 @@ import { UsageError } from '../usage-error.ts';
 
 const pin = conversationCommand<ConnectionFlags & { readonly remove?: number }, [rule: string | undefined]>({
   description:
-    'Sends `/pin <rule>`: the rule stands word for word in every later request, whatever is compacted. It counts from the next step of a running turn; an idle conversation answers it. Without a rule, lists the pins with their numbers.',
+    'Sends `/pin <rule>`: the rule is in every later request, word for word. A running turn reads it at its next step; an idle conversation answers it. Without a rule, lists the pins with their numbers.',
   examples: [
     'npx holdfast pin last "Never change files under migrations/"',
     'npx holdfast pin last',

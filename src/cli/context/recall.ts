@@ -21,7 +21,7 @@ const KINDS = ['user', 'assistant', 'tool_result', 'note', 'branch_summary', 'su
 
 const recall = readerCommand<RecallFlags, [first: string, second: string | undefined]>({
   description:
-    'Searches originals, summaries and notes of a conversation, or with --agent of all conversations of an agent, also what compaction took out of the window. Best passages first; `holdfast entry` opens the whole.',
+    'Searches originals, summaries and notes of a conversation, or with --agent of all conversations of an agent. It also finds what compaction took out of the window. The best passages come first; `holdfast entry` opens the whole.',
   examples: [
     'npx holdfast recall last "port of the staging database"',
     'npx holdfast recall 4f1c22ab ECONNREFUSED --limit 3',

@@ -22,7 +22,7 @@ interface SummariesFlags extends ConnectionFlags {
 /** Every compaction of a conversation. */
 const summaries = conversationCommand<SummariesFlags, [query: string | undefined]>({
   description:
-    'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line, unless two are named the one in force with the one that it updates. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
+    'Lists every summary, oldest first: form, trigger, preset, tokens before and after, coverage, tries, model, cost and text. --diff compares two summaries line by line, by default the newest with the one that it updates. --audit takes requirements, paths, identifiers, numbers and errors of entries that left the window. It looks for them in the summary and the window, and asks recall for the rest.',
   examples: [
     'npx holdfast summaries last',
     'npx holdfast summaries 4f1c22ab "release date" --full',

@@ -13,7 +13,7 @@ interface ViewFlags extends ConnectionFlags {
 
 const view = conversationCommand<ViewFlags>({
   description:
-    'Rebuilds the request of a model call from the log, with the compactions of that time, and says whether it is the one that was sent, byte for byte: the fingerprint of each request is kept.',
+    'Rebuilds the request of a model call from the log, as it was at that time. Says whether it is the request that was sent, byte for byte, by a stored fingerprint.',
   examples: ['npx holdfast view last', 'npx holdfast view last --at 12', 'npx holdfast view 4f1c22ab --calls'],
   options: [
     option(

@@ -13,7 +13,7 @@ const NOT_REACHED =
 
 const deleteWhole = conversationCommand<ConnectionFlags & { readonly yes?: true }>({
   description:
-    'Deletes an idle conversation: entries, originals, summaries, timeline, search index, and memories that were learned in it. Nothing brings it back, except a file of `holdfast export`. Temporal keeps the histories of its turns, ids and counts, until their retention ends; the command that removes them at once is printed. What others copied from it stays: memories that were noted in other conversations, and files. Without --yes it only says what it would delete.',
+    'Deletes an idle conversation: entries, originals, summaries, timeline, search index, and memories that were learned in it. Only a file of `holdfast export` brings it back. Temporal keeps the histories of its turns, ids and counts, until their retention ends; the command prints how to remove them at once. Memories noted in other conversations, and files, stay. Without --yes it only says what it would delete.',
   examples: ['npx holdfast delete 4f1c22ab', 'npx holdfast delete 4f1c22ab --yes'],
   options: [option('--yes', 'delete it')],
   needs: { temporal: false },

@@ -5,7 +5,7 @@ import { printableJson } from '../render/text/safe-text.ts';
 /** A whole conversation as lines of a file. */
 const exportWhole = conversationCommand({
   description:
-    'Writes what was said in an idle conversation, a JSON object on each line: originals byte for byte, all branches, the summaries in force and those before them. `holdfast import` makes the same conversation of it, in another database or after `holdfast delete`. Memories that were learned in it go with it. Settings, limits, decisions, costs and the timeline stay here.',
+    'Writes an idle conversation as lines of JSON: originals byte for byte, all branches, all summaries, and memories that were learned in it. `holdfast import` makes the same conversation from it, in another database or after `holdfast delete`. Settings, limits, decisions, costs and the timeline are not in it.',
   examples: ['npx holdfast export last > conversation.jsonl'],
   needs: { temporal: false },
   async run({ client, conversationId }) {

@@ -4,7 +4,7 @@ import { tableLines } from '../render/text/table.ts';
 
 const agents = localCommand({
   description:
-    'Lists the agents of holdfast.yaml and the one that is always there, `default`, with model, compaction preset and tools. Agents that a program defines are known to its own workers.',
+    'Lists the agents of holdfast.yaml and the built-in `default`, with model, compaction preset and tools. It does not know agents that a program defines.',
   examples: ['npx holdfast agents', 'npx holdfast agents --json | jq -r ".agents[].name"'],
   async run({ output }) {
     const { loadConfiguration } = await import('../../config/load-configuration.ts');

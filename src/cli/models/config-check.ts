@@ -3,7 +3,7 @@ import { EXIT_CODES } from '../exit-codes.ts';
 
 const check = localCommand({
   description:
-    'Reads holdfast.yaml, here or in a folder above, and the environment, and lists every mistake with its line and what is accepted. Says which file is in force.',
+    'Reads holdfast.yaml, here or in a folder above, and the environment. Lists every mistake with its line and what is accepted, and names the file that it read.',
   examples: ['npx holdfast config check', 'npx holdfast --config staging.yaml config check --json'],
   async run() {
     const [{ loadConfiguration }, { ConfigurationError, describeProblem }] = await Promise.all([

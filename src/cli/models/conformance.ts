@@ -34,7 +34,7 @@ const SILENCE_MILLISECONDS = 30_000;
 /** What works with a model server. */
 const test = localCommand<ConformanceFlags>({
   description:
-    'Asks a live server about a dozen small things and tells what works: streaming, usage, answers cut at a limit, tool calls, several calls in one answer, thinking, images, cache usage, and whether an input over the window is refused in a way that is understood. Costs a few thousand tokens; the request over the window is meant to be refused. `limited` and `missing` are things that Holdfast does without; `fails` is what it needs.',
+    'Sends about a dozen small requests to a live server and shows what works: streaming, usage, cut answers, tool calls, several calls in one answer, thinking, images, cache usage, and the refusal of an input over the window. Costs a few thousand tokens. Holdfast does without what is `limited` or `missing`, and needs what `fails`.',
   examples: [
     'npx holdfast model test --model openai/gpt-5-mini',
     'npx holdfast model test --base-url http://localhost:8000/v1 --model my-model --protocol chat',

@@ -16,7 +16,7 @@ interface CostFlags extends ConnectionFlags {
 
 const cost = readerCommand<CostFlags, [conversation: string | undefined]>({
   description:
-    'Adds up tokens and dollars of all model calls: answers, summaries, and calls that were paid although their answer was not kept. `--by turn` and `--by step` take apart one conversation; a summary belongs to the step that it was made for. A sum that lacks the price of a call is shown as "unknown", with what is known.',
+    'Adds up tokens and dollars of all model calls: answers, summaries, and paid calls without a stored answer. `--by turn` and `--by step` split one conversation; a summary belongs to the step that it was made for. If a price is unknown, the sum is shown as "unknown", with the known part.',
   examples: [
     'npx holdfast cost',
     'npx holdfast cost --since 7d --by model',

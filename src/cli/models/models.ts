@@ -30,7 +30,7 @@ const NONE = 'No model has that in its name. Any `provider/model` can be used; w
 /** What is known of models, and from where. */
 const list = localCommand<ListFlags, [filter: string | undefined]>({
   description:
-    'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, as do caps on messages, images and files that it refused, until it is forgotten. Unknown prices are shown as "unknown". Below them stand providers that no worker calls for a while, because they answered with a rate limit; `holdfast model unpause` lets workers call one again.',
+    'Lists facts about models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter it lists the models of the configuration. --refresh asks the server of each model for its own list, which wins over the built-in table; `models` in holdfast.yaml wins over both. Windows and caps that a server named in an error are below their model and win until they are forgotten. Below the models are paused providers, which answered with a rate limit; `holdfast model unpause` ends a pause.',
   examples: [
     'npx holdfast model list',
     'npx holdfast model list claude-sonnet',
@@ -72,7 +72,7 @@ const list = localCommand<ListFlags, [filter: string | undefined]>({
 /** Calls a provider again before the time is over that it asked for. */
 const unpause = localCommand<DatabaseFlags, [provider: string]>({
   description:
-    'Lets workers call a provider again at once that answered with a rate limit, and turns that wait for it within five minutes. `holdfast model list` shows the pauses.',
+    'Ends the pause of a provider that answered with a rate limit. Workers call it again at once, waiting turns within five minutes. `holdfast model list` shows the pauses.',
   examples: ['npx holdfast model unpause anthropic'],
   arguments: [argument('<provider>', 'its name')],
   options: [databaseUrlOption()],

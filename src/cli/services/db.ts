@@ -6,7 +6,7 @@ import type { ConnectionFlags } from '../holdfast-command.ts';
 /** Makes a database that of another Temporal namespace. */
 const adopt = localCommand<ConnectionFlags & { readonly namespace: string }>({
   description:
-    'The first worker records its namespace in the database, and workers and clients of another are refused. After a restore or a copy, `adopt` makes it that of --namespace. Turns that were open elsewhere end as interrupted within a minute. Stop the workers of the other namespace before.',
+    'Gives the database to another Temporal namespace, after a restore or a copy. The first worker recorded the old one, and workers and clients of others are refused. Stop the workers of the old namespace first. Turns that were open there end as interrupted within a minute.',
   examples: ['npx holdfast db adopt --namespace default'],
   servers: true,
   options: [option('--namespace <name>', 'namespace that the database belongs to from now on').makeOptionMandatory()],

@@ -119,7 +119,7 @@ const free = (otherwise: number): string => `(default: ${otherwise} or the next 
 /** The whole local stack in one terminal. */
 const devCommand = localCommand<DevOptions>({
   description:
-    'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL and holdfast.yaml name servers of your own, which are then used instead. With --json, one object per line: events, then the addresses.',
+    'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. Servers that DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL or holdfast.yaml name are used instead. With --json, one object per line: events, then the addresses.',
   examples: ['npx holdfast dev', 'npx holdfast dev --no-worker --postgres-port 5544'],
   options: [
     option('--postgres-port <port>', `port of Postgres ${free(DEFAULT_PORTS.postgres)}`, port),

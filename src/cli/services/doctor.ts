@@ -80,7 +80,7 @@ function checkNames(text: string): readonly CheckName[] {
 }
 
 const doctor = localCommand<DoctorOptions>({
-  description: 'Check this machine: versions, ports, disk, Postgres, Temporal, model key, clock',
+  description: 'Checks this machine: versions, ports, disk, Postgres, Temporal, model key, clock.',
   examples: ['npx holdfast doctor', 'npx holdfast doctor --only temporal,postgres'],
   options: [
     option('--directory <folder>', 'state folder of the local stack; default: .holdfast'),

@@ -5,7 +5,7 @@ import { shellWord } from '../shell-word.ts';
 /** The servers as variables of a shell. */
 const env = localCommand({
   description:
-    'Prints the servers that commands in this folder use as `export` lines, so that other programs, or this one in another folder, use them too. The address of Postgres holds its password.',
+    'Prints the servers of this folder as `export` lines, for other programs and folders. The address of Postgres holds its password.',
   examples: ['eval "$(npx holdfast env)"', 'npx holdfast env --json | jq -r .DATABASE_URL'],
   servers: true,
   async run(_call, flags) {

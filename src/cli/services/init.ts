@@ -75,7 +75,7 @@ const FILES = { 'holdfast.yaml': CONFIGURATION, 'own-tool.ts': TOOL, 'own-tool.t
 /** First files of a project. */
 const init = localCommand<JsonOption, [folder: string]>({
   description:
-    'Writes a commented holdfast.yaml, an agent with a tool of its own, a test of it, and a line in .gitignore. A file that is there stays as it is.',
+    'Writes a commented holdfast.yaml, an agent with a tool of its own, a test of it, and a line in .gitignore. Existing files stay as they are.',
   examples: ['npx holdfast init', 'npx holdfast init ../other-project'],
   arguments: [argument('[folder]', 'where to').default('.')],
   async run(_call, _flags, folder) {

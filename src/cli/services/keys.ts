@@ -22,7 +22,7 @@ interface CreateFlags extends ConnectionFlags {
 
 const create = readerCommand<CreateFlags, [name: string]>({
   description:
-    'Makes an API key for `holdfast server --keys` and prints it once: the database holds its hash. The key acts for one tenant.',
+    'Makes an API key for one tenant of `holdfast server --keys` and prints it once. The database holds only its hash.',
   examples: [
     'npx holdfast keys create web-app --tenant acme',
     'npx holdfast keys create dashboard --scopes read --days 90',

@@ -8,7 +8,7 @@ import { readVersion } from '../package-version.ts';
 /** Holdfast as a server of the Model Context Protocol. */
 const mcp = clientCommand({
   description:
-    'Serves Holdfast to an assistant over the Model Context Protocol on standard input and output: start tasks, wait for them, search what was said, decide on calls that wait. Ends when the input does. The tasks go on in workers.',
+    'Serves Holdfast to an assistant over the Model Context Protocol on standard input and output: start tasks, wait for them, search, decide on waiting calls. Ends with its input. The tasks go on in workers.',
   examples: ['npx holdfast mcp', 'claude mcp add holdfast -- npx holdfast mcp'],
   options: [tenantOption()],
   async run({ client }) {

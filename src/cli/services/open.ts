@@ -14,7 +14,7 @@ interface OpenFlags extends ConnectionFlags {
 /** Temporal's page of a conversation's turns, or Holdfast's own pages. */
 const open = localCommand<OpenFlags, [conversation: string | undefined]>({
   description:
-    "Opens Temporal's page of the turns of a conversation in a browser, or of all turns, and prints its address. With --pages it opens Holdfast's own pages by a link that logs one browser in.",
+    "Opens Temporal's page of a conversation's turns, or of all turns, in a browser and prints its address. With --pages it opens Holdfast's own pages by a link that logs one browser in.",
   examples: ['npx holdfast open --pages', 'npx holdfast open last', 'npx holdfast open --json | jq -r .url'],
   servers: true,
   arguments: [argument('[conversation]', 'id, its beginning or end, or `last`')],

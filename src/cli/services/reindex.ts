@@ -15,7 +15,7 @@ const STOPPED = [
 /** Builds the search index anew from the log. */
 const reindex = readerCommand<ConnectionFlags, [conversation: string | undefined]>({
   description:
-    'Builds the index that `holdfast recall` and the recall tools search anew, of one conversation or of all. Needed only when the index was damaged or Postgres came with other dictionaries: what is new is indexed by itself. Ctrl-C stops it; what it had begun is finished by the upkeep of a worker or by the next search.',
+    'Builds the search index of one conversation, or of all, anew. You need it only if the index was damaged or Postgres has other dictionaries, because new entries are indexed by themselves. After Ctrl-C a worker or the next search finishes it.',
   examples: ['npx holdfast db reindex', 'npx holdfast db reindex last'],
   arguments: [argument('[conversation]', 'id, its beginning or end, or `last`; default: all')],
   async run({ client, output }, { json = false }, reference) {

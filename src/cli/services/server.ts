@@ -23,7 +23,7 @@ interface ServerFlags extends ConnectionFlags {
 /** The API over HTTP. */
 const server = clientCommand<ServerFlags>({
   description:
-    'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. Without --keys it listens on this machine only and lets it do everything, for one tenant. With --keys each request names a key of `holdfast keys create`.',
+    'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. Without --keys it listens on this machine only, for one tenant, and every program may do everything. With --keys each request names a key of `holdfast keys create`.',
   examples: ['npx holdfast server', 'npx holdfast server --keys --host 0.0.0.0 --port 8080'],
   options: [
     option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 7070),

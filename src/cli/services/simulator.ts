@@ -16,7 +16,7 @@ interface SimulatorFlags extends JsonOption {
 /** A model server without a model. */
 const simulator = localCommand<SimulatorFlags>({
   description:
-    "Runs a server that stands in for a model: it speaks the protocols of Anthropic and OpenAI, counts tokens, enforces the window of sim-<N>k and streams. The vendors' SDKs and Holdfast's workers (HOLDFAST_SIMULATOR_URL) use it unchanged.",
+    "Runs a server in place of a model: it speaks the protocols of Anthropic and OpenAI, counts tokens, enforces the window of sim-<N>k and streams. The vendors' SDKs and Holdfast's workers (HOLDFAST_SIMULATOR_URL) use it unchanged.",
   examples: ['npx holdfast simulator', 'npx holdfast simulator --latency 300 --tokens-per-second 80'],
   options: [
     option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 8787),

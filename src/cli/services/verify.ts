@@ -30,7 +30,7 @@ const LISTED = 20;
 /** Checks what must hold whatever was killed when. */
 const verify = localCommand<VerifyFlags, [conversation: string | undefined]>({
   description:
-    'Checks in Postgres what must hold whatever was killed when: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte; and in Temporal, where it is reached, that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 5 when something does not hold.',
+    'Checks Postgres: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte. If Temporal answers, it also checks that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 5 means that a check failed.',
   examples: [
     'npx holdfast verify',
     'npx holdfast verify last --turns all',

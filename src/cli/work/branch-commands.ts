@@ -17,17 +17,17 @@ import { branchListLines } from '../render/lists/branch-list.ts';
 import { attachOption, withAttachments } from './attachments.ts';
 
 const BUSY =
-  'On a conversation that is at work it is refused: stop the turn first, or wait for its end. Nothing is lost: every branch stays, and `holdfast recall` finds what was said on any of them.';
+  'Refused while a turn runs: stop it first, or wait for its end. Every branch stays, and `holdfast recall` finds entries of all.';
 
-const WITHOUT_SUMMARY = option('--no-summary', 'without a summary of what is left behind');
-const WITH_SUMMARY = option('--summary', 'with a summary of what is left behind');
+const WITHOUT_SUMMARY = option('--no-summary', 'without a summary of the branch that you leave');
+const WITH_SUMMARY = option('--summary', 'with a summary of the branch that you leave');
 
 interface SummaryFlags extends ConnectionFlags {
   readonly summary?: boolean;
 }
 
 const list = conversationCommand({
-  description: 'Lists every branch with where it was forked; the active one is marked.',
+  description: 'Lists every branch and where it was forked. The active one is marked.',
   examples: ['npx holdfast branch list last'],
   needs: { temporal: false },
   async run({ client, conversationId, output }) {
@@ -37,7 +37,7 @@ const list = conversationCommand({
 });
 
 const fork = conversationCommand<SummaryFlags & { readonly at: EntryArgument | 'start' }>({
-  description: `Begins a new branch after an entry and makes it the active one; inside a model's answer with tool calls, after its last result. What is left behind is summarized for the new branch. ${BUSY}`,
+  description: `Begins a new branch after an entry and makes it the active one. Inside an answer with tool calls it begins after the last result. The new branch gets a summary of the old one. ${BUSY}`,
   examples: ['npx holdfast branch fork last --at 12', 'npx holdfast branch fork 4f1c22ab --at start --no-summary'],
   options: [
     option<EntryArgument | 'start'>('--at <entry>', `entry to go on from: ${ENTRY_WORDS}, or \`start\``, (text) =>
@@ -53,7 +53,7 @@ const fork = conversationCommand<SummaryFlags & { readonly at: EntryArgument | '
 });
 
 const switchTo = conversationCommand<SummaryFlags, [branch: number]>({
-  description: `Makes another branch the active one. What is left behind, back to the entry that both have, is summarized there. ${BUSY}`,
+  description: `Makes another branch the active one. It gets a summary of what the branch that you leave has alone. ${BUSY}`,
   examples: ['npx holdfast branch switch last 0', 'npx holdfast branch switch 4f1c22ab 2 --no-summary'],
   arguments: [argument('<branch>', 'its number, as `holdfast branch list` prints it', count(0, 2_000_000_000))],
   options: [WITHOUT_SUMMARY],
@@ -62,7 +62,7 @@ const switchTo = conversationCommand<SummaryFlags, [branch: number]>({
 });
 
 const regenerate = conversationCommand<SummaryFlags & { readonly at?: EntryArgument }>({
-  description: `Forks before a message of yours and sends it again as it was; returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
+  description: `Forks before a message of yours and sends it again. Returns when the fork is made; the answer follows. If the fork is refused, the message is not sent. ${BUSY}`,
   examples: ['npx holdfast branch regenerate last', 'npx holdfast branch regenerate 4f1c22ab --at 12'],
   options: [option('--at <entry>', `your message: ${ENTRY_WORDS} (default: the newest)`, entryArgument), WITH_SUMMARY],
   async run(call, { at, summary: summarize = false, ...flags }) {
@@ -75,7 +75,7 @@ const regenerate = conversationCommand<SummaryFlags & { readonly at?: EntryArgum
 });
 
 const edit = conversationCommand<SummaryFlags & { readonly attach: readonly string[] }, [EntryArgument, string]>({
-  description: `Forks before a message of yours and sends the new text in its place; its pictures and files go with it, unless others are attached. Returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
+  description: `Forks before a message of yours and sends the new text instead, with its pictures and files unless you attach others. Returns when the fork is made; the answer follows. If the fork is refused, the message is not sent. ${BUSY}`,
   examples: ['npx holdfast branch edit last 12 "Use Postgres 18 instead"'],
   arguments: [
     argument('<entry>', `your message: ${ENTRY_WORDS}`, entryArgument),

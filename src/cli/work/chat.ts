@@ -17,7 +17,7 @@ interface ChatFlags extends ConnectionFlags {
 /** Messages and answers in turn, in one terminal. */
 const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
   description:
-    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back; a line that ends with \\ goes on in the next one. While a turn runs, Esc stops it, and y and n decide on a call that waits for approval. Ctrl-D leaves; the conversation stays, and `holdfast chat last` goes on with it.',
+    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one. While a turn runs, Esc stops it, and y and n decide on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation.',
   examples: ['npx holdfast chat', 'npx holdfast chat last', 'npx holdfast chat --agent reviewer'],
   arguments: [argument('[conversation]', 'go on with this one: id, its beginning or end, or `last`')],
   options: [

@@ -31,13 +31,13 @@ const SHORTEST_ARGUMENTS = 20;
 
 const approve = judgeCommand('approve', {
   description:
-    'Allows a tool call that waits for approval. `holdfast show` lists the calls that wait, with their arguments. With --for turn or agent the decision stands for the rules that `holdfast show` names with the call: calls under no other rule are decided with it, waiting and later ones; `holdfast approvals` lists and ends those of agents. Works with no worker alive: the turn goes on when one runs.',
+    'Allows a tool call that waits for approval. `holdfast show` lists waiting calls with their arguments and rules. With --for turn or agent the decision covers these rules: it also decides waiting and later calls that fall under no other rule. `holdfast approvals` lists and ends decisions for agents. Needs no worker: the turn goes on when one runs.',
   examples: ['npx holdfast approve last', 'npx holdfast approve 4f1c22ab 3.2.0 --for turn'],
 });
 
 const deny = judgeCommand('deny', {
   description:
-    'Refuses a tool call that waits for approval: it does not run, the model reads the refusal with the reason, and the turn goes on.',
+    'Refuses a tool call that waits for approval. The call does not run, the model reads the refusal with its reason, and the turn goes on.',
   examples: ['npx holdfast deny last --reason "not in production"', 'npx holdfast deny 4f1c22ab 3.2.1 --for agent'],
 });
 
@@ -60,8 +60,7 @@ function judgeCommand(verb: 'approve' | 'deny', texts: CommandTexts): MakeComman
 }
 
 const answer = conversationCommand<AnswerFlags, [answer: string]>({
-  description:
-    'Answers a question that the agent asked with the tool ask_user; the turn goes on with the answer. Works with no worker alive.',
+  description: 'Answers a question that the agent asked with the tool ask_user, and the turn goes on. Needs no worker.',
   examples: ['npx holdfast answer last "The second one"', 'cat notes.md | npx holdfast answer 4f1c22ab -'],
   arguments: [textArgument('<answer>', 'what to say; `-` reads it from standard input', 'answer')],
   options: [option('--call <call>', 'which question, as `holdfast show` names it (default: the only one that waits)')],

@@ -17,7 +17,7 @@ interface ListFlags extends ConnectionFlags {
 const MOST = 500;
 
 const list = readerCommand<ListFlags>({
-  description: 'List conversations, newest first.',
+  description: 'Lists conversations, newest first.',
   examples: [
     'npx holdfast list',
     'npx holdfast list --state working --since 12h',

@@ -19,7 +19,7 @@ interface SendFlags extends ConnectionFlags {
 
 const send = conversationCommand<SendFlags, [message: string]>({
   description:
-    'Sends a message. A running turn sees it at its next step; with --queue it starts the turn after. An idle conversation begins a turn. Returns when the message is stored.',
+    'Sends a message. A running turn reads it at its next step; with --queue it starts the next turn. An idle conversation begins a turn. Returns when the message is stored.',
   examples: [
     'npx holdfast send last "Leave the tests alone"',
     'npx holdfast send last "Now the tests" --watch',

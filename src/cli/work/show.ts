@@ -12,7 +12,7 @@ interface ShowFlags extends ConnectionFlags {
 
 const show = conversationCommand<ShowFlags>({
   description:
-    'Shows state, figures and the newest entries of a conversation, those of the active branch, each with the id that `holdfast entry` takes.',
+    'Shows state, figures and the newest entries of the active branch, each with the id that `holdfast entry` takes.',
   examples: ['npx holdfast show last', 'npx holdfast show 4f1c22ab --entries 200 --full | less'],
   options: [
     option('--entries <number>', 'newest entries to show', count(0, 1_000), 20),

@@ -25,7 +25,7 @@ interface StartFlags extends ConnectionFlags {
 
 const start = clientCommand<StartFlags, [task: string]>({
   description:
-    'Gives an agent a task in a new conversation and shows the turn until it ends: text as the model writes it, a line per tool call, a card per compaction. Ctrl-C leaves; the turn goes on. In a pipe, plain lines.',
+    'Gives an agent a task in a new conversation and shows the turn until it ends: text as the model writes it, a line per tool call, a card per compaction. Ctrl-C leaves; the turn goes on. In a pipe it prints plain lines.',
   examples: [
     'npx holdfast start "Read the README and say what this project does"',
     'cat task.md | npx holdfast start - --workspace ../other-project --detach',

@@ -15,7 +15,7 @@ const PATIENCE_MILLISECONDS = 15_000;
 
 const stop = conversationCommand<StopFlags>({
   description:
-    'Stops the running turn: its model call is aborted and its tools are ended, what finished is kept, and the conversation goes on with the next message. Waits up to 15 s for the turn to end. Without a worker the stop is stored and obeyed when one runs.',
+    'Stops the running turn: aborts its model call and ends its tools. Finished results are kept, and the conversation goes on with the next message. Waits up to 15 s for the turn to end. Without a worker the stop is stored, and obeyed when one runs.',
   examples: ['npx holdfast stop last', 'npx holdfast stop 4f1c22ab --detach'],
   options: [option('--detach', 'return when the stop is stored')],
   async run({ client, conversationId }, { detach = false }) {

@@ -10,7 +10,7 @@ import { nextTurn } from './send.ts';
 
 const watch = conversationCommand<ConnectionFlags & { readonly plain?: true }>({
   description:
-    'Shows the running turn from its beginning until it ends; the next one when messages wait; the last one when nothing runs. With --json every event and every piece of live text is a line of JSON.',
+    'Shows the running turn from its beginning until it ends. If none runs, it shows the next turn when messages wait, else the last one. With --json every event and every piece of live text is a line of JSON.',
   examples: ['npx holdfast watch last', 'npx holdfast watch 4f1c22ab --json | grep compaction'],
   options: [option('--plain', 'plain lines on a terminal too')],
   needs: { temporal: false },
