@@ -141,6 +141,7 @@ create table messages (
   turn_id uuid, -- The turn that took it; null while it waits, or when no turn was there.
   consumed_at timestamptz, -- When it was taken or served; null while it waits.
   raise json, -- resume only: by how much limits are raised (src/turn/spending.ts).
+  output json, -- JSON Schema of the final answer that it asks for; null: as its agent says.
   target_entry_id uuid, -- fork only: the entry before the new branch; null: before the first.
   target_branch integer, -- switch only: the branch to go on with.
   summarizes boolean, -- fork and switch: whether what is left behind is summarized.
@@ -155,6 +156,7 @@ create table messages (
   check ((focus is null) or (kind = 'compact')),
   check ((turn_id is null) or (consumed_at is not null)),
   check ((raise is null) or (kind = 'resume')),
+  check ((output is null) or ((kind = 'message') and (mode = 'queue'))),
   check ((follows_id is null) or (kind = 'message')),
   check ((conversation_raise is null) or (raise is not null))
 );

@@ -104,7 +104,14 @@ export class BranchMethods {
     const said = await readSaidMessage(this.#context.database, conversationId, entryId ?? null);
     return this.#context.sending.sendOnNewBranch(
       { conversationId, kind: 'fork', target: { entryId: said.parentId, summarizes: summarize } },
-      { conversationId, kind: 'message', mode: 'queue', content: contentOf(said.content), ...idOf(options) },
+      {
+        conversationId,
+        kind: 'message',
+        mode: 'queue',
+        content: contentOf(said.content),
+        ...(said.output !== null && { output: said.output }),
+        ...idOf(options),
+      },
     );
   }
 }

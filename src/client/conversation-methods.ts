@@ -10,6 +10,8 @@ import { COUNTED_OF_CONVERSATION, isDivisible } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
+import { givenForm, schemaOf } from './answer-form.ts';
+import type { GivenForm } from './answer-form.ts';
 import { absolutePath, conversationChoices, flag, ofConversation, signal, userName, whole, work } from './arguments.ts';
 import type { ConversationChoices, MessageContent, OfConversation, ToSend } from './arguments.ts';
 import { ThrownByCaller } from './client-context.ts';
@@ -50,16 +52,26 @@ export class ConversationMethods {
     this.#context = context;
   }
 
-  /** @param options.mode `steer`: enters at the running turn's next step; `queue`: starts the next turn. Default: `steer` */
+  /**
+   * @param options.mode `steer`: enters at the running turn's next step; `queue`: starts the next turn. Default: `steer`, with
+   *   `output` `queue`
+   * @param options.output the form of the answer, instead of the agent's; not for a message that steers
+   */
   send(
-    options: ToSend & { readonly content: MessageContent; readonly mode?: 'steer' | 'queue' },
+    options: ToSend & {
+      readonly content: MessageContent;
+      readonly mode?: 'steer' | 'queue';
+      readonly output?: GivenForm;
+    },
   ): Promise<SentMessage> {
     const { boundary, database, sending } = this.#context;
-    return boundary.call('conversation.send', options, async () => {
-      const { conversationId, messageId, mode = 'steer' } = options;
+    const shape = { ...ENDPOINTS['conversation.send'].arguments, output: givenForm.optional() };
+    return boundary.callWith(shape, 'conversation.send', options, async () => {
+      const { conversationId, messageId: id, output: form, mode = form === undefined ? 'steer' : 'queue' } = options;
+      if (form !== undefined && mode === 'steer') throw steersWithForm();
       await describeConversation(database, conversationId);
       const message = { conversationId, kind: 'message', mode, content: messageParts(options.content) } as const;
-      return sending.send({ ...message, ...(messageId !== undefined && { id: messageId }) });
+      return sending.send({ ...message, ...definedOf({ id, output: form && schemaOf(form) }) });
     });
   }
 
@@ -166,7 +178,7 @@ export class ConversationMethods {
   /**
    * Waits until the turn that took the message or command has ended, and tells of that turn. A command that found nothing to
    * act on is answered as soon as it was looked at.
-   * @param options.output the form of the agent's final answers (`defineAgent`): the answer comes back as `output`
+   * @param options.output the form of the answer, as the agent or the message asked for it: the answer comes back as `output`
    * @param options.timeoutMilliseconds default: no limit
    * @throws HoldfastClientError `timeout`, `conversation_not_found`, `invalid_argument` (no such message in it); the reason of
    * a signal that aborted
@@ -258,6 +270,14 @@ export class ConversationMethods {
       return isNamed || !isRungFor ? runs : [...runs, { workflowId, runId: null }];
     });
   }
+}
+
+function steersWithForm(): HoldfastClientError {
+  return new HoldfastClientError(
+    'invalid_argument',
+    'conversation.send: a message that steers a running turn has no output of its own',
+    { next: 'Leave `mode` out or make it `queue`: the answer of the next turn then has the form.' },
+  );
 }
 
 function checkRaise(raise: Partial<ConversationCounts>): void {

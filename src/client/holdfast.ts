@@ -1,5 +1,7 @@
 import { definedOf } from '../context/policy/defined-of.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
+import { givenForm, schemaOf } from './answer-form.ts';
+import type { GivenForm } from './answer-form.ts';
 import { conversationChoices, uuid } from './arguments.ts';
 import type { ConversationChoices, MessageContent } from './arguments.ts';
 import { BranchMethods } from './branch-methods.ts';
@@ -15,7 +17,12 @@ import { WebhookMethods } from './webhook-methods.ts';
 import { openConversation, taskOf } from './task.ts';
 import type { OpenConversation, Task } from './task.ts';
 
-export interface StartOptions extends ConversationChoices {
+export interface StartOptions<Output = unknown> extends ConversationChoices {
+  /**
+   * The form of the task's final answer, a zod object or the JSON Schema of an object; `result` of the task returns the answer in it, as
+   * `output`. Default: the agent's.
+   */
+  readonly output?: GivenForm<Output>;
   /**
    * Chosen by the caller, 1 to 200 characters, and the id of the first message: a repeated start with it returns the conversation of the
    * first. Default: each start is a new conversation.
@@ -59,8 +66,10 @@ export class Holdfast {
    * Gives an agent a task in a new conversation.
    * @throws HoldfastClientError `message_id_reused` (the start key belongs to another task), `namespace_differs`, as all that send
    */
-  start(task: MessageContent, options: StartOptions = {}): Promise<Task> {
-    const shape = { ...ENDPOINTS.start.arguments, ...conversationChoices, conversationId: uuid.optional() };
+  start<Output = unknown>(task: MessageContent, options: StartOptions<Output> = {}): Promise<Task<Output>> {
+    const { output: form } = options;
+    const own = { conversationId: uuid.optional(), output: givenForm.optional() };
+    const shape = { ...ENDPOINTS.start.arguments, ...conversationChoices, ...own };
     return this.#context.boundary.callWith(shape, 'start', { task, ...options }, async () => {
       const { agent = 'default', model = null, preset = null, workspace = null, user = null } = options;
       const { startKey, conversationId } = options;
@@ -69,9 +78,9 @@ export class Holdfast {
         agent,
         settings: { model, preset, workspace, user },
         content: messageParts(task),
-        ...definedOf({ startKey, conversationId }),
+        ...definedOf({ startKey, conversationId, output: form && schemaOf(form) }),
       });
-      return taskOf(this, sent, 0);
+      return taskOf(this, { sent, afterEvent: 0, form });
     });
   }
 

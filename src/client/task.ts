@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { checkOf } from './answer-form.ts';
+import type { GivenForm } from './answer-form.ts';
 import type { MessageContent } from './arguments.ts';
 import type { ConversationMethods } from './conversation-methods.ts';
 import type { LogMethods } from './log-methods.ts';
@@ -19,22 +21,24 @@ interface Groups {
   readonly log: Omit<LogMethods, 'open'>;
 }
 
-/** A message that was sent, and the turn that takes it. */
-export interface Task extends SentMessage {
+/** A message that was sent, and the turn that takes it. `Output`: the form of the answer that it asks for. */
+export interface Task<Output = unknown> extends SentMessage {
   readonly conversation: OpenConversation;
   /** Events of the turn that takes the message, in order; ends with the turn, or when the signal aborts. */
   events(options?: { readonly signal?: AbortSignal }): AsyncIterable<TimelineEvent>;
   /**
    * Waits until the turn that took the message has ended.
-   * @param options.output the form of the agent's final answers (`defineAgent`): the answer comes back as `output`
+   * @param options.output the form in which the answer comes back as `output`, such as the agent's. Default: the task's own
    * @param options.timeoutMilliseconds default: no limit
    * @throws HoldfastClientError `timeout`; the reason of a signal that aborted
    */
-  result<Output = unknown>(options?: {
-    readonly output?: z.ZodType<Output>;
-    readonly timeoutMilliseconds?: number;
-    readonly signal?: AbortSignal;
-  }): Promise<EndedTurn<Output>>;
+  result<Asked = Output>(options?: ResultOptions<Asked>): Promise<EndedTurn<Asked>>;
+}
+
+interface ResultOptions<Output> {
+  readonly output?: z.ZodType<Output>;
+  readonly timeoutMilliseconds?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** The options of a method, without the conversation. */
@@ -43,7 +47,10 @@ type Rest<Method extends (options: never) => unknown> = Omit<Parameters<Method>[
 /** A conversation, with the methods of the client that concern it. */
 export interface OpenConversation {
   readonly id: string;
-  send(content: MessageContent, options?: Omit<Rest<ConversationMethods['send']>, 'content'>): Promise<Task>;
+  send<Output = unknown>(
+    content: MessageContent,
+    options?: Omit<Rest<ConversationMethods['send']>, 'content' | 'output'> & { readonly output?: GivenForm<Output> },
+  ): Promise<Task<Output>>;
   stop(options?: Rest<ConversationMethods['stop']>): Promise<SentMessage>;
   compact(options?: Rest<ConversationMethods['compact']>): Promise<SentMessage>;
   resume(options?: Rest<ConversationMethods['resume']>): Promise<SentMessage>;
@@ -60,7 +67,8 @@ export function openConversation(groups: Groups, conversationId: string): OpenCo
     id: conversationId,
     async send(content, options) {
       const { eventCount } = await conversation.get({ conversationId });
-      return taskOf(groups, await conversation.send({ ...options, conversationId, content }), eventCount);
+      const sent = await conversation.send({ ...options, conversationId, content });
+      return taskOf(groups, { sent, afterEvent: eventCount, form: options?.output });
     },
     stop: (options) => conversation.stop({ ...options, conversationId }),
     compact: (options) => conversation.compact({ ...options, conversationId }),
@@ -73,19 +81,36 @@ export function openConversation(groups: Groups, conversationId: string): OpenCo
   };
 }
 
-/** @param afterEvent number of the newest event before the message */
-export function taskOf(groups: Groups, sent: SentMessage, afterEvent: number): Task {
-  const { conversationId, messageId } = sent;
+interface Sent<Output> {
+  readonly sent: SentMessage;
+  /** Number of the newest event before the message. */
+  readonly afterEvent: number;
+  readonly form: GivenForm<Output> | undefined;
+}
+
+export function taskOf<Output>(groups: Groups, { sent, afterEvent, form }: Sent<Output>): Task<Output> {
+  const { conversationId } = sent;
   const { conversation } = groups;
   return {
     ...sent,
     conversation: openConversation(groups, conversationId),
     events: (options) => eventsOfTurn(conversation, sent, afterEvent, options?.signal),
-    async result(options) {
-      const turn = await conversation.outcome({ ...options, conversationId, messageId });
-      if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
-      return turn;
-    },
+    result: resultOf(conversation, sent, form),
+  };
+}
+
+function resultOf<Output>(
+  conversation: Groups['conversation'],
+  sent: SentMessage,
+  form: GivenForm<Output> | undefined,
+): Task<Output>['result'];
+function resultOf(conversation: Groups['conversation'], sent: SentMessage, form: GivenForm | undefined) {
+  const { conversationId, messageId } = sent;
+  const own = form === undefined ? {} : { output: checkOf(form) };
+  return async (options?: ResultOptions<unknown>): Promise<EndedTurn> => {
+    const turn = await conversation.outcome({ ...own, ...options, conversationId, messageId });
+    if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
+    return turn;
   };
 }
 

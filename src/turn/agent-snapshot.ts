@@ -97,6 +97,13 @@ export function withModelInForce(snapshot: AgentSnapshot, givenUp: number): Agen
   return { ...rest, ...fallback };
 }
 
+/** The snapshot of a turn whose task asks for an answer of its own form. @param output `null`: the agent's own */
+export function withAnswerForm(snapshot: AgentSnapshot, output: AnswerForm | null): AgentSnapshot {
+  if (output === null) return snapshot;
+  const asked = <Of extends FallbackModel>(one: Of): Of => ({ ...one, request: { ...one.request, output } });
+  return { ...asked(snapshot), ...(snapshot.fallbacks && { fallbacks: snapshot.fallbacks.map(asked) }) };
+}
+
 /** The next model if the one in force is given up too; `null` if there is none. */
 export function nextFallback({ fallbacks = [] }: AgentSnapshot, givenUp: number): FallbackModel | null {
   return fallbacks[givenUp] ?? null;
@@ -109,6 +116,9 @@ type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 /** Anthropic knows the first two, OpenAI all except the second. */
 export const SERVICE_TIERS = ['auto', 'standard_only', 'default', 'flex', 'scale', 'priority'] as const;
 type ServiceTier = (typeof SERVICE_TIERS)[number];
+
+/** JSON Schema of an object. */
+export type AnswerForm = Readonly<Record<string, unknown>>;
 
 /**
  * Options of an agent's model calls, beside the view. An absent option is not sent. They are the same for all calls of a turn, so that
@@ -124,8 +134,8 @@ export interface RequestOptions {
   readonly serviceTier?: ServiceTier;
   /** Whether Anthropic names pages and words of PDFs behind an answer. Default: false. */
   readonly citations?: boolean;
-  /** Form of the final answer: the JSON Schema of an object. Absent: free text. */
-  readonly output?: Readonly<Record<string, unknown>>;
+  /** Form of the final answer. Absent: free text. */
+  readonly output?: AnswerForm;
   /** How long Anthropic caches the prompt. Default: `5m`. */
   readonly cacheLifetime?: '5m' | '1h';
 }

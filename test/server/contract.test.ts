@@ -34,8 +34,13 @@ describe.each([
     expect([kinds[0], kinds.at(-1)]).toEqual(['turn_begun', 'turn_ended']);
     expect(await task.result()).toMatchObject({ state: 'ended', outcome: 'completed', text: 'heron' });
     const output = z.object({ bird: z.string() });
-    const formed = await clientOf().start('Say {"bird":"crane"}');
-    expect(await formed.result({ output })).toMatchObject({ output: { bird: 'crane' } });
+    const formed = await clientOf().start('Say {"bird":"crane"}', { output });
+    const found = await formed.result();
+    expect(found.output?.bird).toBe('crane');
+    const next = await formed.conversation.send('Say {"bird":7}', { output });
+    expect(await next.result()).toMatchObject({ reason: 'output_invalid' });
+    const again = await formed.conversation.send('Say {"bird":"heron"}');
+    expect(await again.result({ output })).toMatchObject({ output: { bird: 'heron' } });
   });
 
   test('sends once, and refuses with the same codes', async () => {

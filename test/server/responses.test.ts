@@ -171,6 +171,25 @@ test('the AI SDK streams a task with calls, and its history continues the conver
   expect(said.items.filter(({ kind }) => kind === 'user')).toHaveLength(2);
 });
 
+test('an answer comes in the form of text.format', async () => {
+  const schema = { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] };
+  const format = { type: 'json_schema' as const, name: 'bird', schema };
+  const response = await openai.responses.create({
+    model: 'default',
+    input: 'Say {"word": 7}',
+    text: { format },
+  });
+  // It did not fit, so it was asked for once more.
+  expect(response).toMatchObject({ status: 'completed', text: { format } });
+  expect(response.output.filter(({ type }) => type === 'message')).toHaveLength(2);
+  const refused = openai.responses.create({
+    model: 'default',
+    input: 'Say no',
+    text: { format: { ...format, schema: { type: 'string' } } },
+  });
+  await expect(refused).rejects.toMatchObject({ status: 400, param: 'text.format.schema' });
+});
+
 test('compactions are items, with summaries where they are asked for', async () => {
   let previous: string | undefined;
   for (const word of ['heron', 'crane', 'stork']) {

@@ -74,6 +74,23 @@ describe('beginTurn', () => {
     );
   });
 
+  it('freezes the form that a task asks for, and keeps it for a resume of the task alone', async () => {
+    const conversationId = newId();
+    const [own, asked] = [{ output: {} }, { output: { type: 'object' } }];
+    const beginAndEnd = async () => {
+      const begun = await begin(sql, conversationId, { snapshot: { request: own } });
+      if (begun.kind !== 'begun') throw new TypeError('something waits');
+      await end(begun.turn, 'budget_exhausted');
+      return begun.snapshot.request;
+    };
+    await send(sql, { conversationId, mode: 'queue', output: asked.output });
+    const first = await beginAndEnd();
+    await send(sql, { conversationId, kind: 'resume', content: [] });
+    expect([first, await beginAndEnd()]).toEqual([asked, asked]);
+    await send(sql, { conversationId });
+    expect(await beginAndEnd()).toEqual(own);
+  });
+
   it('gives two runs that begin at the same time one turn', async () => {
     const conversationId = newId();
     await send(sql, { conversationId });

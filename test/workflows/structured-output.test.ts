@@ -17,6 +17,22 @@ test('the final answer comes back in the form of the agent', async () => {
   expect(turn.output?.answer).toBe(42);
 });
 
+test('a task asks for a form of its own, which holds for its turn alone', async () => {
+  const own = z.object({ word: z.string() });
+  const task = await harness.client.start('Say {"word": "heron"}', { output: own });
+  const { output } = await task.result({ timeoutMilliseconds: 60_000 });
+  expect(output?.word).toBe('heron');
+  const schema = { type: 'object', properties: { count: { type: 'number' } }, required: ['count'] };
+  const second = await task.conversation.send('Say {"count": 2}', { output: schema });
+  expect(await second.result()).toMatchObject({ reason: null, output: { count: 2 } });
+  const third = await task.conversation.send('Say {"count": 2}', { mode: 'queue' });
+  expect(await third.result()).toMatchObject({ reason: 'output_invalid' });
+  const steering = task.conversation.send('Say no', { mode: 'steer', output: own });
+  await expect(steering).rejects.toMatchObject({ code: 'invalid_argument' });
+  const unknown = harness.client.start('Say no', { output: { type: 'string' } });
+  await expect(unknown).rejects.toMatchObject({ code: 'invalid_argument' });
+});
+
 test('an answer of another form is asked for once more, with what is wrong', async () => {
   const turn = await run('Say {"answer": "many"}');
   expect(turn).toMatchObject({ outcome: 'completed', reason: 'output_invalid', steps: 2 });

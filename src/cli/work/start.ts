@@ -1,8 +1,9 @@
-import { statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import { clientCommand, option } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
@@ -17,6 +18,7 @@ interface StartFlags extends ConnectionFlags {
   readonly workspace?: string;
   readonly user?: string;
   readonly startKey?: string;
+  readonly output?: Readonly<Record<string, unknown>>;
   readonly attach: readonly string[];
   readonly detach?: true;
   readonly plain?: true;
@@ -31,6 +33,7 @@ const start = clientCommand<StartFlags, [task: string]>({
     'cat task.md | npx holdfast start - --workspace ../other-project --detach',
     'npx holdfast start "What is wrong with this page?" --attach page.png,console.txt',
     'npx holdfast start "Summarize docs/" --json | jq -r .answer',
+    'npx holdfast start "Sort this bug report: …" --output report.schema.json --json',
   ],
   arguments: [textArgument('<task>', 'what to do; `-` reads it from standard input', 'task')],
   options: [
@@ -40,6 +43,7 @@ const start = clientCommand<StartFlags, [task: string]>({
     option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder),
     option('--user <name>', "whose memories it is shown and writes, instead of the agent's `memory.user`"),
     option('--start-key <key>', 'your own key, which makes starting twice harmless'),
+    option('--output <file>', 'JSON Schema of the answer, as a file', schemaInFile),
     attachOption('pictures, PDFs and texts that go with it'),
     option('--detach', 'do not watch: print the conversation and return'),
     option('--plain', 'plain lines on a terminal too'),
@@ -52,10 +56,10 @@ const start = clientCommand<StartFlags, [task: string]>({
   async run({ client, surroundings: { configuration }, output }, flags, text) {
     const task = await withAttachments(await readText(text, 'task'), flags.attach);
     if (flags.check && configuration !== null) await checkChoice(configuration, flags);
-    const { agent, model, preset, workspace, user, startKey, json = false } = flags;
+    const { agent, model, preset, workspace, user, startKey, output: form, json = false } = flags;
     const { conversationId, messageId } = await client.start(
       task,
-      definedOf({ agent, model, preset, workspace, user, startKey }),
+      definedOf({ agent, model, preset, workspace, user, startKey, output: form }),
     );
     if (flags.detach === true) {
       const hint = `  watch it: npx holdfast watch ${shortId(conversationId)}`;
@@ -87,6 +91,12 @@ async function checkChoice(configuration: Configuration, flags: StartFlags): Pro
     // Keys and addresses are the worker's matter: it may run elsewhere.
     if (!(error instanceof ConfigurationError) || error.code === 'provider_unknown') throw error;
   }
+}
+
+function schemaInFile(path: string): Readonly<Record<string, unknown>> {
+  const schema = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
+  if (isRecord(schema)) return schema;
+  throw new InvalidArgumentError(`${path} holds no JSON Schema.`);
 }
 
 function existingFolder(path: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonForm } from '../answer-form.ts';
 import {
   content,
   flag,
@@ -62,7 +63,13 @@ const CONVERSATIONS = {
     path: '/conversations',
     summary: 'Give an agent a task in a new conversation',
     // Neither model nor workspace nor preset: an agent of the configuration says what may be done where.
-    arguments: { task: content, agent: named.optional(), user: userName.optional(), startKey: text.optional() },
+    arguments: {
+      task: content,
+      agent: named.optional(),
+      user: userName.optional(),
+      startKey: text.optional(),
+      output: jsonForm.optional(),
+    },
     idempotencyKey: 'startKey',
     status: 201,
   },
@@ -98,7 +105,7 @@ const CONVERSATIONS = {
     ...begins,
     path: `${CONVERSATION}/messages`,
     summary: 'Send a message: it enters at the next step (steer) or starts the next turn (queue)',
-    arguments: { ...toSend, content, mode: oneOf('steer', 'queue').optional() },
+    arguments: { ...toSend, content, mode: oneOf('steer', 'queue').optional(), output: jsonForm.optional() },
   },
   'conversation.outcome': {
     ...reads,

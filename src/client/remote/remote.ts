@@ -1,5 +1,7 @@
 import { ENDPOINTS } from '../api/endpoints.ts';
 import type { Endpoint } from '../api/endpoint.ts';
+import { schemaOf } from '../answer-form.ts';
+import type { GivenForm } from '../answer-form.ts';
 import type { HoldfastClient } from '../holdfast-client.ts';
 import { waitForOutcome } from './outcome.ts';
 import { createRequests } from './requests.ts';
@@ -24,13 +26,14 @@ export function connectRemote({ url, apiKey }: RemoteOptions): HoldfastClient {
       ...methods.conversation,
       watch: (options) => watchRemote(requests, options),
       outcome: (options) => waitForOutcome(requests, options),
+      send: (options) => methods.conversation.send(withSchema(options)),
     },
   };
   return {
     ...groups,
     async start(task, options = {}) {
-      const sent = await requests.call(ENDPOINTS.start, { task, ...options });
-      return taskOf(groups, ENDPOINTS.start.result.parse(sent), 0);
+      const sent = await requests.call(ENDPOINTS.start, { task, ...withSchema(options) });
+      return taskOf(groups, { sent: ENDPOINTS.start.result.parse(sent), afterEvent: 0, form: options.output });
     },
     open: (conversationId) => openConversation(groups, conversationId),
     close: async () => requests.close(),
@@ -38,6 +41,11 @@ export function connectRemote({ url, apiKey }: RemoteOptions): HoldfastClient {
 }
 
 type Groups = Omit<HoldfastClient, 'start' | 'open' | 'close'>;
+
+/** A form as JSON. */
+function withSchema<Options extends { readonly output?: GivenForm }>(options: Options): Options {
+  return options.output === undefined ? options : { ...options, output: schemaOf(options.output) };
+}
 
 /** A method for each endpoint, by group. */
 function methodsOf(requests: Requests): Groups;

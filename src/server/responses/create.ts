@@ -30,28 +30,36 @@ export async function createResponse(client: Holdfast, body: CreateBody, asked: 
       isBackground: body.background ?? false,
       metadata: body.metadata ?? {},
       previousId: body.previous_response_id ?? null,
+      format: body.text?.format ?? null,
     },
     showsSummaries: body.include?.includes(INCLUDE_SUMMARIES) ?? false,
   };
 }
 
-async function start(client: Holdfast, { model, user }: CreateBody, content: readonly ContentPart[]) {
+/** The form of the answer, where the request asks for one. */
+function outputOf({ text }: CreateBody) {
+  return text?.format?.type === 'json_schema' ? { output: text.format.schema } : {};
+}
+
+async function start(client: Holdfast, body: CreateBody, content: readonly ContentPart[]) {
   // The first message has the id of its conversation.
   const id = newId();
-  const options = { agent: model, conversationId: id, startKey: id, ...definedOf({ user: user ?? undefined }) };
+  const { model, user } = body;
+  const chosen = { ...definedOf({ user: user ?? undefined }), ...outputOf(body) };
+  const options = { agent: model, conversationId: id, startKey: id, ...chosen };
   await client.start(content, options);
   return { reference: { conversationId: id, messageId: id }, afterEvent: 0 };
 }
 
 async function goOn(
   client: Holdfast,
-  { model }: CreateBody,
+  body: CreateBody,
   { content, ...continued }: Continued & { readonly content: readonly ContentPart[] },
 ) {
   const { conversationId } = continued;
-  const { eventCount } = await requirePlace(client, model, continued);
+  const { eventCount } = await requirePlace(client, body.model, continued);
   const messageId = newId();
-  await client.conversation.send({ conversationId, messageId, content, mode: 'queue' });
+  await client.conversation.send({ conversationId, messageId, content, mode: 'queue', ...outputOf(body) });
   return { reference: { conversationId, messageId }, afterEvent: eventCount };
 }
 

@@ -1,5 +1,6 @@
 /** What a request asks for. Everything that an agent's configuration decides is refused rather than ignored. */
 import { z } from 'zod';
+import { jsonForm } from '../../client/answer-form.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 import { RequestError } from '../problem.ts';
 import { readItemId, readResponseId } from './ids.ts';
@@ -23,6 +24,18 @@ const item = z.looseObject({ type: z.string().optional(), id: z.string().nullish
 const conversation = z.union([z.uuid(), z.object({ id: z.uuid() }).transform(({ id }) => id)], {
   error: 'is no conversation of this server',
 });
+/** The form of the answer. */
+const answerFormat = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text') }),
+  z.strictObject({
+    type: z.literal('json_schema'),
+    schema: jsonForm,
+    name: z.string().nullish(),
+    description: z.string().nullish(),
+    strict: z.boolean().nullish(),
+  }),
+]);
+
 const continues = {
   model: z.string({ error: 'names the agent' }).min(1),
   input: z.union([z.string(), z.array(item)], { error: 'is a text or a list of items' }),
@@ -42,7 +55,7 @@ export const createBody = z.strictObject({
   user: z.string().nullish(),
   tools: only([[]], "is refused: an agent uses its own tools, and yours run in the agent's MCP servers"),
   tool_choice: only(['auto'], AGENT),
-  text: only([{ format: { type: 'text' } }], AGENT),
+  text: z.strictObject({ format: answerFormat.nullish() }).nullish(),
   store: only([true], 'is always true: originals are kept'),
   temperature: only([], AGENT),
   top_p: only([], AGENT),

@@ -5,6 +5,7 @@ import type { Holdfast } from '../../client/holdfast.ts';
 import type { Conversation, EndedTurn, ListedEntry, TurnSummary } from '../../client/types.ts';
 import { responseId } from './ids.ts';
 import type { ResponseReference } from './ids.ts';
+import type { CreateBody } from './request.ts';
 import { decisionItem, itemsOf } from './items.ts';
 import type { OutputItem } from './items.ts';
 
@@ -30,6 +31,7 @@ export interface Echoed {
   readonly previousId?: string | null;
   readonly metadata?: Readonly<Record<string, string>> | null;
   readonly isBackground?: boolean;
+  readonly format?: NonNullable<CreateBody['text']>['format'];
 }
 
 /** @param turn the turn that took the message and ended; `null`: it goes on, or none took the message yet */
@@ -59,7 +61,7 @@ export function describeResponse(
     tool_choice: 'auto',
     parallel_tool_calls: true,
     truncation: 'auto',
-    text: { format: { type: 'text' } },
+    text: { format: formatOf(echoed) },
     temperature: 1,
     top_p: 1,
     presence_penalty: 0,
@@ -72,6 +74,18 @@ export function describeResponse(
     service_tier: 'default',
     safety_identifier: null,
     prompt_cache_key: null,
+  };
+}
+
+function formatOf({ format }: Echoed): NonNullable<NonNullable<OpenAiResponse['text']>['format']> {
+  if (format?.type !== 'json_schema') return { type: 'text' };
+  const { schema, name, description, strict } = format;
+  return {
+    type: 'json_schema',
+    name: name ?? 'answer',
+    schema,
+    strict: strict ?? null,
+    ...(description != null && { description }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ContentPart } from '../../context/log/content.ts';
+import type { AnswerForm } from '../../turn/agent-snapshot.ts';
 import { textOf } from '../../context/log/content.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
@@ -84,6 +85,8 @@ export interface SaidMessage {
   readonly entryId: string;
   readonly parentId: string | null;
   readonly content: readonly ContentPart[];
+  /** The form of the answer that it asked for. */
+  readonly output: AnswerForm | null;
 }
 
 /**
@@ -96,9 +99,10 @@ export async function readSaidMessage(
   conversationId: string,
   entryId: string | null,
 ): Promise<SaidMessage> {
-  const columns = sql`e.id, e.parent_id, e.content, e.sequence`;
+  const columns = sql`e.id, e.parent_id, e.content, e.sequence, (
+    select m.output from messages m where m.conversation_id = e.conversation_id and m.id = e.message_id) as output`;
   const rows = isId(conversationId)
-    ? await sql<{ id: string; parentId: string | null; content: readonly ContentPart[] }[]>`${
+    ? await sql<(Omit<SaidMessage, 'entryId'> & { readonly id: string })[]>`${
         entryId === null
           ? newestOnPath(sql, columns, {
               of: sql`conversations c join branches b on b.conversation_id = c.id and b.branch = c.branch`,
@@ -113,7 +117,7 @@ export async function readSaidMessage(
     : [];
   const [row] = rows;
   if (row === undefined) throw await whyNotSaid(sql, conversationId, entryId);
-  return { entryId: row.id, parentId: row.parentId, content: row.content };
+  return { entryId: row.id, parentId: row.parentId, content: row.content, output: row.output };
 }
 
 async function whyNotSaid(sql: Queries, conversationId: string, entryId: string | null): Promise<StoreError> {

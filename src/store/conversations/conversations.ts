@@ -145,7 +145,7 @@ function inState(sql: Queries, state: ConversationState) {
   }
 }
 
-export interface StartInput extends Pick<MessageInput, 'content' | 'measurements' | 'mode'> {
+export interface StartInput extends Pick<MessageInput, 'content' | 'measurements' | 'mode' | 'output'> {
   readonly agent: string;
   readonly settings: ConversationSettings;
   readonly tenant: string;

@@ -1,5 +1,6 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
+import type { AnswerForm } from '../../turn/agent-snapshot.ts';
 import type { ConversationCounts } from '../../turn/spending.ts';
 import { requireMayResume } from './resumes.ts';
 import { branchIsBusy } from '../conversations/branches.ts';
@@ -40,6 +41,8 @@ export interface MessageInput {
   readonly measurements: Measurements;
   /** `compact` only: what the summary should dwell on. */
   readonly focus?: string;
+  /** `message` of mode `queue` only: the form of the final answer. Default: the agent's. */
+  readonly output?: AnswerForm;
   /** `resume` only: how much the limits are raised. */
   readonly raise?: Partial<ConversationCounts>;
   /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
@@ -175,11 +178,12 @@ async function requireIdle(sql: Transaction, { id, conversationId, kind, target 
  */
 export async function insertMessage(sql: Transaction, message: MessageInput): Promise<AcceptedMessage['state']> {
   const { count } = await sql`
-    insert into messages (conversation_id, id, kind, mode, content, focus, raise, measurements, target_entry_id,
+    insert into messages (conversation_id, id, kind, mode, content, focus, output, raise, measurements, target_entry_id,
       target_branch, summarizes, follows_id, sent_epoch)
     select ${message.conversationId}, ${message.id}, ${message.kind}, ${message.mode ?? 'steer'},
       ${jsonText(message.content)}::text::json,
       ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
+      ${message.output === undefined ? null : jsonText(message.output)}::text::json,
       ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
       ${measurementsText(message.measurements)}::measurements, ${message.target?.entryId ?? null},
       ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null},
@@ -198,6 +202,7 @@ async function requireSameMessage(sql: Transaction, message: MessageInput): Prom
     select kind = ${message.kind} and mode = ${message.mode ?? 'steer'}
       and content::text = ${jsonText(message.content)}
       and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)}
+      and coalesce(output::text, '') = ${message.output === undefined ? '' : jsonText(message.output)}
       and coalesce(raise::text, '') = ${message.raise === undefined ? '' : jsonText(message.raise)} as same
     from messages where conversation_id = ${message.conversationId} and id = ${message.id}`;
   if (row === undefined) {

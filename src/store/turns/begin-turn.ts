@@ -1,5 +1,6 @@
 import type { ContentPart } from '../../context/log/content.ts';
-import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import { withAnswerForm } from '../../turn/agent-snapshot.ts';
+import type { AgentSnapshot, AnswerForm } from '../../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
@@ -117,12 +118,13 @@ interface WaitingRow {
   readonly id: string;
   readonly content: readonly ContentPart[];
   readonly kind: MessageKind;
+  readonly output: AnswerForm | null;
 }
 
 async function begin(
   { sql, writer: writerFor, conversation }: LockedSource,
   request: BeginTurnRequest & { readonly askedAbout: string | null },
-  snapshot: TurnSnapshot,
+  { snapshot: configured, ...measured }: TurnSnapshot,
   { closeToolCall, memoriesFor, resumeNote }: BeginTurnSources,
 ): Promise<BegunTurn | RunInDoubt> {
   const { conversationId, turnId } = request;
@@ -150,14 +152,16 @@ async function begin(
   if (deadTurnId !== null) await interruptTurn(writer, { turnId: deadTurnId, reason: 'taken_over', closeToolCall });
   await setActiveTurn(sql, turn, nothingWaits ? null : turnId);
   if (nothingWaits) return { kind: 'nothing_waiting' };
-  const limits = await limitsOfNewTurn(sql, { conversationId, snapshot: snapshot.snapshot, resumes });
-  await endPassesOfTurns(sql, turn, snapshot.snapshot);
-  await insertTurn(sql, { ...request, turn, snapshot, commandOnly, messages: messages.length, limits });
-  await tellBeginning(writer, snapshot.snapshot, commandOnly);
+  const snapshot = withAnswerForm(configured, await answerFormOf(sql, conversationId, messages, resumes.length > 0));
+  const limits = await limitsOfNewTurn(sql, { conversationId, snapshot, resumes });
+  await endPassesOfTurns(sql, turn, snapshot);
+  const frozen = { ...measured, snapshot };
+  await insertTurn(sql, { ...request, turn, snapshot: frozen, commandOnly, messages: messages.length, limits });
+  await tellBeginning(writer, snapshot, commandOnly);
   if (!commandOnly) {
-    await appendRules(writer, snapshot.rules);
+    await appendRules(writer, measured.rules);
     const said = messages.map(({ content }) => content);
-    await appendMemories(writer, (await memoriesFor?.(sql, said, snapshot.snapshot)) ?? null);
+    await appendMemories(writer, (await memoriesFor?.(sql, said, snapshot)) ?? null);
   }
   await appendMessages(writer, messages);
   await takeResumes(sql, turn, { ids: resumes, note: resumeNote });
@@ -168,9 +172,24 @@ async function begin(
     branchRequested,
     stopRequested,
     messages: messages.length,
-    snapshot: snapshot.snapshot,
+    snapshot,
     limits,
   };
+}
+
+/** What the task asks for; a resume goes on with the task of the turn before. */
+async function answerFormOf(
+  sql: Transaction,
+  conversationId: string,
+  messages: readonly WaitingRow[],
+  resumes: boolean,
+): Promise<AnswerForm | null> {
+  const asked = messages.find(({ output }) => output !== null)?.output ?? null;
+  if (asked !== null || !resumes) return asked;
+  const [last] = await sql<{ output: AnswerForm | null }[]>`
+    select s.content #> '{request,output}' as output from turns t join agent_snapshots s on s.hash = t.snapshot_hash
+    where t.conversation_id = ${conversationId} and not t.command_only order by t.epoch desc limit 1`;
+  return last?.output ?? null;
 }
 
 function idsOf(waiting: readonly WaitingRow[], wanted: MessageKind): string[] {
@@ -232,7 +251,7 @@ async function findBegun(
 
 async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
-    select id, kind, content from messages
+    select id, kind, content, output from messages
     where conversation_id = ${conversationId} and consumed_at is null
       and (kind <> 'message' or mode = 'steer' or position = (
         select min(q.position) from messages q

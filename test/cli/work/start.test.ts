@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { TurnSummary } from '../../../src/client/types.ts';
@@ -59,12 +61,19 @@ describe('start', () => {
     expect(stdout).toContain('\nFrom the pipe.\n');
   });
 
-  test('with --json prints one object when the turn has ended', async () => {
-    const result = await cli('start', 'Say Forty-two.', '--json');
+  test('with --json prints one object when the turn has ended, with an answer in the form of --output', async () => {
+    await writeFile(
+      join(harness.workspace, 'form.json'),
+      '{"type": "object", "properties": {"n": {"type": "number"}}}',
+    );
+    const refused = await cli('start', 'Say no', '--output', join(harness.workspace, 'none.json'));
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('holds no JSON Schema')]);
+    const form = join(harness.workspace, 'form.json');
+    const result = await cli('start', 'Say {"n": 42}', '--output', form, '--json');
     expect([result.code, errorsIn(result.stderr)]).toEqual([0, []]);
     expect(JSON.parse(result.stdout)).toMatchObject({
       outcome: 'completed',
-      answer: 'Forty-two.',
+      answer: '{"n": 42}',
       turn: { steps: 1, outcome: 'completed' },
       conversationId: expect.stringMatching(/^[0-9a-f-]{36}$/u),
     });
