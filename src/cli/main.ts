@@ -8,7 +8,7 @@ import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { newCommand } from './holdfast-command.ts';
 import { endOnSignals, exitCodeOfInterruption } from './interruption.ts';
 import { endWhenPipeCloses, printJson, printRemark } from './output.ts';
-import { readVersion } from './package-version.ts';
+import { readVersion } from '../temporal/package-version.ts';
 import { stackFilePath, stateDirectory } from '../local/state-folder.ts';
 
 /**

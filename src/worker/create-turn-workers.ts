@@ -14,6 +14,7 @@ import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 import { markCancelled } from '../store/turns/fences.ts';
 import { dataConverterWith } from '../temporal/data-converter.ts';
+import { readVersion } from '../temporal/package-version.ts';
 import { failingReadably } from '../temporal/payload-codec.ts';
 import { traceActivities } from '../temporal/trace-activities.ts';
 import { codecFailureIn } from '../turn/activity-values.ts';
@@ -61,8 +62,11 @@ export interface WorkerDeployment {
 }
 
 /** With a deployment, a turn stays on its build unless told otherwise (`docs/versions.md`). Without one, any worker takes any turn. */
-function versioning(deployment: WorkerDeployment | undefined): Pick<WorkerOptions, 'workerDeploymentOptions'> {
-  if (deployment === undefined) return {};
+function versioning(
+  deployment: WorkerDeployment | undefined,
+): Pick<WorkerOptions, 'buildId' | 'workerDeploymentOptions'> {
+  // Eight events of a step hold the build id. The default contains a checksum of the workflow's code, which takes 500 bytes a step.
+  if (deployment === undefined) return { buildId: `holdfast@${readVersion()}` };
   const { name: deploymentName, buildId } = deployment;
   return {
     workerDeploymentOptions: {

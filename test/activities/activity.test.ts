@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { activity } from '../../src/activities/runtime/activity.ts';
 import type { ActivityBody } from '../../src/activities/runtime/activity.ts';
 import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
+import { countActivityFailure } from '../../src/store/turns/activity-failures.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { startTurn, useTestStore } from '../store/support/store-builders.ts';
@@ -78,6 +79,14 @@ test('a third failure is told in the timeline, the tenth ends the activity, and 
   expect(events.filter(({ kind }) => kind === 'activity_failing').map(({ data }) => data)).toEqual([
     { activity: 'summarize', code: 'TypeError', failures: 3 },
   ]);
+});
+
+test('a turn that cannot begin is told of in the timeline of its conversation', async () => {
+  const { conversationId } = await startTurn(sql);
+  const failed = { conversationId, turn: null, activity: 'beginTurn', runId: 'run', activityId: '1', code: 'TypeError' };
+  for (let times = 1; times <= 3; times += 1) expect(await countActivityFailure(sql, failed)).toBe(times);
+  const told = (await listEvents(sql, { conversationId })).filter(({ kind }) => kind === 'activity_failing');
+  expect(told).toMatchObject([{ turnId: null, data: { activity: 'beginTurn', code: 'TypeError', failures: 3 } }]);
 });
 
 test('a summary that failed ten times falls to its weaker form', async () => {

@@ -210,3 +210,19 @@ test('R28 the summary of a hook, which read the originals, tells no secret of th
   expect(left).toContain('opens the admin page too');
   expect(toldOfSecrets(left)).toEqual([]);
 });
+
+test('P28 hooks are asked three times at most, and Postgres counts them: attempts of Temporal may be outages', async () => {
+  const turn = await fullWindow();
+  let asked = 0;
+  const hook = () => {
+    asked += 1;
+    return { cancel: true };
+  };
+  const worker = { ...dependencies, beforeCompaction: [hook] };
+  const input = { turn, callNumber: 8, forced: null };
+  const asking = () => askHooks(worker, input, execution({ attempt: 9 }));
+  expect((await asking()).kind).toBe('fits');
+  for (let again = 1; again <= 2; again += 1) await asking();
+  expect((await asking()).kind).toBe('planned');
+  expect(asked).toBe(3);
+});

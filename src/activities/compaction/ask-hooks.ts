@@ -14,6 +14,7 @@ import { readOriginals } from '../../store/compactions/compaction-parts.ts';
 import { readPreviousSummary } from '../../store/compactions/previous-summary.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
 import { recordEvent } from '../../store/log/events.ts';
+import { countHooksAsked } from '../../store/turns/activity-failures.ts';
 import { NO_HOOK } from '../../store/compactions/store-plan.ts';
 import type { HookData } from '../../store/compactions/store-plan.ts';
 import type { CompactContextInput } from '../../turn/activity-values.ts';
@@ -38,14 +39,13 @@ interface Pass {
   readonly planFrom: (sequence: number) => Promise<PlanResult>;
 }
 
-/** Attempts at asking the hooks. An attempt whose worker died counts as a failure too. */
-const HOOK_ATTEMPTS = 3;
+/** Askings of the hooks. One whose worker died counts as a failure too. */
+const MOST_ASKINGS = 3;
 
 /**
  * Asks the hooks in order what to do with a planned summary. The first that cancels or supplies a summary decides; the lines of all are
- * combined. Hooks are not asked about a compaction without a summary. A hook that fails is asked again by the next attempt, and skipped
- * by the third.
- * @throws the signal's reason as soon as it is aborted, whatever a hook does then; the error of a hook in the first two attempts
+ * combined. Hooks are not asked about a compaction without a summary. A hook that fails three times is skipped.
+ * @throws the signal's reason as soon as it is aborted, whatever a hook does then; the error of a hook that failed once or twice
  */
 export async function decideByHooks(
   dependencies: ActivityDependencies,
@@ -53,9 +53,11 @@ export async function decideByHooks(
   pass: Pass,
 ): Promise<HookedPlan> {
   const { plan, execution } = pass;
-  const { beforeCompaction } = dependencies;
+  const { beforeCompaction, database } = dependencies;
   if (beforeCompaction.length === 0 || plan.parts.length === 0) return { cancelled: false, plan, hook: NO_HOOK };
-  if (execution.attempt > HOOK_ATTEMPTS) {
+  const { conversationId } = call.turn;
+  const asking = await countHooksAsked(database, { ...execution, conversationId });
+  if (asking > MOST_ASKINGS) {
     await tellSkipped(dependencies, call, 'interrupted');
     return { cancelled: false, plan, hook: NO_HOOK };
   }
@@ -64,7 +66,7 @@ export async function decideByHooks(
   const append: string[] = [];
   let details: JsonValue | undefined;
   for (const hook of beforeCompaction) {
-    const decision = await ask(dependencies, hook, { call, preparation, execution });
+    const decision = await ask(dependencies, hook, { call, preparation, signal: execution.signal, asking });
     if (decision?.cancel === true) return { cancelled: true };
     prepend.push(...(decision?.contextLines?.prepend ?? []));
     append.push(...(decision?.contextLines?.append ?? []));
@@ -86,11 +88,13 @@ async function ask(
   {
     call,
     preparation,
-    execution: { signal, attempt },
+    signal,
+    asking,
   }: {
     readonly call: Pick<CompactContextInput, 'turn' | 'callNumber'>;
     readonly preparation: CompactionPreparation;
-    readonly execution: Execution;
+    readonly signal: AbortSignal;
+    readonly asking: number;
   },
 ): Promise<CompactionDecision | undefined> {
   try {
@@ -99,8 +103,8 @@ async function ask(
     signal.throwIfAborted();
     // Only the kind of error, because its message may quote the conversation.
     const code = error instanceof Error ? error.name : 'unknown';
-    if (attempt < HOOK_ATTEMPTS)
-      throw retryableFailure(`Hook.${code}`, 'a beforeCompaction hook failed', retryDelayMilliseconds(attempt));
+    if (asking < MOST_ASKINGS)
+      throw retryableFailure(`Hook.${code}`, 'a beforeCompaction hook failed', retryDelayMilliseconds(asking));
     await tellSkipped(dependencies, call, code);
     return undefined;
   }

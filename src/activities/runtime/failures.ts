@@ -109,15 +109,15 @@ export function describeError(error: unknown): { name: string; code: string | un
 }
 
 /**
- * Temporal serves the polls of a queue in turn, so another worker may need some attempts to get the activity. The wait grows only after
+ * Temporal serves the polls of a queue in turn, so another worker may need some attempts to get the activity. The wait is longer only after
  * these.
  */
 const PROMPT_ATTEMPTS = 20;
 const PROMPT_DELAY_MILLISECONDS = 100;
-const GROWTH_MILLISECONDS = 200;
-const LONGEST_DELAY_MILLISECONDS = 10_000;
-/** Shorter waits are not worth a write. */
-const UNTOLD_ATTEMPTS = 2;
+/** The wait stays short, because Temporal counts every wait of a call as an attempt, also those for its provider. */
+const LONGER_DELAY_MILLISECONDS = 2_000;
+/** After as many attempts another worker had its chance. A shorter wait is not worth a write. */
+const UNTOLD_ATTEMPTS = 8;
 
 /** This worker lacks what the activity needs, but another worker of its queue may have it. Thrown before anything is written. */
 export class LackedHere extends Error {
@@ -143,8 +143,7 @@ export async function handOver(
   { need, message }: LackedHere,
 ): Promise<Error> {
   if (attempt > UNTOLD_ATTEMPTS) await recordWorkerWait(sql, of, need);
-  const growth = Math.max(0, attempt - PROMPT_ATTEMPTS) * GROWTH_MILLISECONDS;
-  return waitFailure(message, Math.min(PROMPT_DELAY_MILLISECONDS + growth, LONGEST_DELAY_MILLISECONDS));
+  return waitFailure(message, attempt > PROMPT_ATTEMPTS ? LONGER_DELAY_MILLISECONDS : PROMPT_DELAY_MILLISECONDS);
 }
 
 /** Notes in the timeline that the wait for a worker is over, if it was noted. */

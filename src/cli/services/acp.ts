@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { clientCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
-import { readVersion } from '../package-version.ts';
+import { readVersion } from '../../temporal/package-version.ts';
 
 /** Holdfast as an agent of an editor. */
 const acp = clientCommand({

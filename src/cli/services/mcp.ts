@@ -3,7 +3,7 @@ import { clientCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
 import { printRemark } from '../output.ts';
-import { readVersion } from '../package-version.ts';
+import { readVersion } from '../../temporal/package-version.ts';
 
 /** Holdfast as a server of the Model Context Protocol. */
 const mcp = clientCommand({

@@ -10,7 +10,7 @@ import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilAborted, untilSignalled } from '../interruption.ts';
 import { loginLink } from '../../server/login-link.ts';
 import { openOutput } from '../output.ts';
-import { readVersion } from '../package-version.ts';
+import { readVersion } from '../../temporal/package-version.ts';
 import { listenError } from './listen-error.ts';
 import { startTelemetry } from './telemetry.ts';
 

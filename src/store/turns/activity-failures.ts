@@ -1,16 +1,22 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { Database } from '../database/database.ts';
-import { writeEvents } from '../database/transaction.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
+import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
+import { observeEvent } from '../log/observe-events.ts';
 
 /** Failures of one activity of which the timeline tells. */
 const TOLD_FAILURES = 3;
 
-export interface ActivityFailed {
+interface CountedActivity {
   readonly conversationId: string;
-  readonly turn: TurnReference | null;
-  readonly activity: string;
   readonly runId: string;
   readonly activityId: string;
+}
+
+export interface ActivityFailed extends CountedActivity {
+  /** `null`: it has not begun. */
+  readonly turn: TurnReference | null;
+  readonly activity: string;
   readonly code: string;
 }
 
@@ -19,17 +25,43 @@ export interface ActivityFailed {
  * @returns failures of this activity so far
  */
 export async function countActivityFailure(sql: Database, failed: ActivityFailed): Promise<number> {
-  const { conversationId, turn, activity, runId, activityId, code } = failed;
-  const key = `${runId} ${activityId}`;
-  return writeEvents(sql, conversationId, async ({ sql: open, writer }) => {
-    const [row] = await open<{ failures: number }[]>`
-      update conversations
-      set failures = failures || jsonb_build_object(${key}::text, coalesce((failures ->> ${key})::int, 0) + 1)
-      where id = ${conversationId} returning (failures ->> ${key})::int as failures`;
-    const failures = row?.failures ?? 1;
-    if (failures === TOLD_FAILURES && turn !== null) {
-      await writer(turn).event('activity_failing', { activity, code, failures });
-    }
-    return failures;
+  const { conversationId, turn, activity, code } = failed;
+  const { failures, told } = await transaction(sql, async (open) => {
+    const { count, epoch } = await countUp(open, failed, '');
+    if (count !== TOLD_FAILURES) return { failures: count, told: null };
+    const data = { activity, code, failures: count };
+    const number = await insertEvent(open, {
+      turn: turn ?? { conversationId, turnId: null, epoch },
+      kind: 'activity_failing',
+      data,
+    });
+    return { failures: count, told: { number, data } };
   });
+  if (told !== null) {
+    observeEvent('activity_failing', told.data);
+    notifyWatchersSoon(sql, conversationId, told.number);
+  }
+  return failures;
+}
+
+/**
+ * Counts an asking of the hooks until the conversation's next turn begins. Temporal's number of the attempt counts outages and hand-overs too.
+ * @returns askings by this activity so far
+ */
+export async function countHooksAsked(sql: Database, asking: CountedActivity): Promise<number> {
+  const { count } = await countUp(sql, asking, ' asked');
+  return count;
+}
+
+async function countUp(
+  sql: Queries,
+  { conversationId, runId, activityId }: CountedActivity,
+  what: string,
+): Promise<{ readonly count: number; readonly epoch: number }> {
+  const key = `${runId} ${activityId}${what}`;
+  const [row] = await sql<{ count: number; epoch: number }[]>`
+    update conversations
+    set failures = failures || jsonb_build_object(${key}::text, coalesce((failures ->> ${key})::int, 0) + 1)
+    where id = ${conversationId} returning (failures ->> ${key})::int as count, epoch`;
+  return row ?? { count: 1, epoch: 0 };
 }
