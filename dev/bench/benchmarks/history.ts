@@ -16,7 +16,7 @@ export async function measureHistory(stack: BenchStack): Promise<Figure[]> {
       benchmark: 'history',
       name: 'bytes of a step',
       unit: 'bytes',
-      target: { atMost: 4_096 },
+      target: { atMost: 3_000 },
       ...exactly(holdfast.bytes),
     },
     { benchmark: 'history', name: 'bytes of a step, raw workflow', unit: 'bytes', ...exactly(raw.bytes) },
