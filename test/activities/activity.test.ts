@@ -83,7 +83,14 @@ test('a third failure is told in the timeline, the tenth ends the activity, and 
 
 test('a turn that cannot begin is told of in the timeline of its conversation', async () => {
   const { conversationId } = await startTurn(sql);
-  const failed = { conversationId, turn: null, activity: 'beginTurn', runId: 'run', activityId: '1', code: 'TypeError' };
+  const failed = {
+    conversationId,
+    turn: null,
+    activity: 'beginTurn',
+    runId: 'run',
+    activityId: '1',
+    code: 'TypeError',
+  };
   for (let times = 1; times <= 3; times += 1) expect(await countActivityFailure(sql, failed)).toBe(times);
   const told = (await listEvents(sql, { conversationId })).filter(({ kind }) => kind === 'activity_failing');
   expect(told).toMatchObject([{ turnId: null, data: { activity: 'beginTurn', code: 'TypeError', failures: 3 } }]);

@@ -216,7 +216,7 @@ test('P28 hooks are asked three times at most, and Postgres counts them: attempt
   let asked = 0;
   const hook = () => {
     asked += 1;
-    return { cancel: true };
+    return { cancel: true as const };
   };
   const worker = { ...dependencies, beforeCompaction: [hook] };
   const input = { turn, callNumber: 8, forced: null };
