@@ -35,7 +35,7 @@ describe('a conversation file', () => {
     expect(before.join()).toContain(ODD);
     const imported = await importLines(sql, lines);
     const memories = [{ scope: 'user', scopeName: 'ada', count: 1 }];
-    expect(imported).toEqual({ conversationId, turns: 2, entries: before.length, memories });
+    expect(imported).toEqual({ conversationId, turns: 2, entries: before.length, pins: 0, memories });
     expect(await exported(sql, conversationId)).toEqual(lines);
     expect(await said(sql, conversationId)).toEqual(before);
     const [raw] = await sql<{ bytes: Uint8Array }[]>`

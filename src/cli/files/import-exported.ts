@@ -48,9 +48,12 @@ export async function importExported(
   const memoriesOf = { workspace, ...(memory !== undefined && { user: memory.user }) };
   return withReader(flags, async (client) => {
     const imported = await client.conversation.import({ lines: linesOf(file), memoriesOf, ...chosen });
-    const { conversationId, turns, entries, memories } = imported;
+    const { conversationId, turns, entries, pins, memories } = imported;
     const lines = [
       `conversation ${conversationId}: ${plural(turns, 'turn')}, ${plural(entries, 'entry', 'entries')}, as it was exported`,
+      ...(pins === 0
+        ? []
+        : [`  with ${plural(pins, 'pinned rule')}, in every request: npx holdfast pin ${shortId(conversationId)}`]),
       ...memories.map(
         ({ scope, scopeName, count }) =>
           `  with ${plural(count, 'memory', 'memories')} for the ${scope} ${safeLine(scopeName)}, shown as data, not as the user's words`,

@@ -168,6 +168,8 @@ export const importedConversation = z
     conversationId: z.string(),
     turns: count,
     entries: count,
+    /** Rules that are pinned in it. */
+    pins: count,
     /** How many memories came with it, and whom they are shown to. They are data there, whoever the file says they are from. */
     memories: listOf(z.object({ scope: z.enum(['agent', 'user', 'workspace']), scopeName: z.string(), count })),
   })

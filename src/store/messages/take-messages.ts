@@ -78,5 +78,7 @@ export async function appendMessages(writer: Writer, messages: readonly TakenMes
     )
     select (select max(number) from told) as number, content from said order by sequence`;
   writer.appended(rows[0]?.number ?? 0);
+  // An exported file has notes of its pins, and a session of another program pins nothing.
+  if (messages.some(({ createdAt }) => createdAt !== undefined)) return;
   for (const { content } of rows) await changePins(writer, pinChange(content));
 }

@@ -196,13 +196,22 @@ export function isJson(column: string): boolean {
   return JSON_COLUMNS.test(column);
 }
 
-/** Columns that are not of the table, or not as they stand there. Rules and memories are of the agent and the user that a turn works with. */
+/** The pins of a note of rules, behind an empty text in place of the agent's own rules. */
+const PINS = String.raw`(
+  select case when count(*) < 2 then '[]'
+    else json_agg(case when p.place = 1 then '{"type":"text","text":""}' else p.part end order by p.place) end
+  from json_array_elements(r.content) with ordinality as p (part, place))`;
+
+/**
+ * Columns that are not of the table, or not as they stand there. Memories and the agent's rules are of the agent and the user that a
+ * turn works with.
+ */
 const EXPRESSIONS: Readonly<Record<string, string>> = {
   data: String.raw`translate(encode(r.data, 'base64'), E'\n', '')`,
   turn: 't.number',
   outcome: 'c.outcome',
   'entries.model': 'm.model',
-  'entries.content': "case when r.slot in ('rules', 'memories') then '[]'::json else r.content end",
+  'entries.content': `case r.slot when 'rules' then ${PINS} when 'memories' then '[]' else r.content end`,
 };
 
 /** Of which JSON has no type. */

@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { rulesWithPins } from '../../context/log/pins.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { committedEvent } from '../compactions/commit-compaction.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
@@ -7,6 +8,7 @@ import { StoreError } from '../database/errors.ts';
 import { requireCurrentSchema } from '../database/migrate.ts';
 import { writeEvents } from '../database/transaction.ts';
 import type { WriterSource } from '../database/transaction.ts';
+import { readPins } from '../log/pins.ts';
 import { LogRecorder, RecordingError, snapshotElsewhere } from '../log/record-log.ts';
 import type { RecordedConversation } from '../log/record-log.ts';
 import { jsonText } from '../log/stored-text.ts';
@@ -29,6 +31,7 @@ export interface ImportedFile {
   readonly conversationId: string;
   readonly turns: number;
   readonly entries: number;
+  readonly pins: number;
   /** How many memories came with it, and who shares them. */
   readonly memories: readonly (MemoryScope & { readonly count: number })[];
 }
@@ -161,7 +164,8 @@ class FileImporter {
     const memories = await sql<(MemoryScope & { count: number })[]>`
       select scope, scope_name, count(*)::int as count from memories
       where conversation_id = ${conversationId} group by scope, scope_name order by scope, scope_name`;
-    return { conversationId, turns: turns.size, entries, memories: [...memories] };
+    const { length: pins } = await readPins(sql, conversationId);
+    return { conversationId, turns: turns.size, entries, pins, memories: [...memories] };
   }
 
   /** What no constraint says. People open an entry by its id alone, so it must be of one conversation. */
@@ -205,8 +209,8 @@ class FileImporter {
       kind,
       slot,
       at,
-      // Rules and memories are of the agent and the user here; a turn notes its own.
-      content: slot === 'rules' || slot === 'memories' ? [] : row.content,
+      // Memories and the agent's own rules are of the agent and the user here; a turn notes them. Pins are the conversation's.
+      content: slot === 'memories' ? [] : slot === 'rules' ? rulesWithPins([], row.content) : row.content,
       key: row.note_key,
       model: row.model,
       callNumber: row.call_number,
