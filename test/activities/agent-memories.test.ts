@@ -5,18 +5,24 @@ import type { ContentPart } from '../../src/context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
+import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
+import { projectView } from '../../src/context/view/project-view.ts';
 import { reclaimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { readCurrentProjectionSource } from '../../src/store/log/view.ts';
 import { lockMemories } from '../../src/store/memory/memories.ts';
 import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   SNAPSHOT,
+  answer,
   closeToolCall,
+  finishToolCall,
   register,
   startTurn,
+  text,
   useTestStore,
   claimer,
 } from '../store/support/store-builders.ts';
@@ -267,4 +273,19 @@ it('a note behind a compaction is left out when it comes too late for the call, 
   expect(await note(2)).toMatchObject({
     view: { headEntryId: expect.not.stringMatching(COMMITTED.view.headEntryId) },
   });
+});
+
+it('W28 after a compaction the memory block of `wolffish` is the task file: calls with the beginning of each result', async () => {
+  const turn = await startTurn(sql, 'Read two letters.', { snapshot: { policy: WOLFFISH_POLICY, namedBlocks: true } });
+  for (const call of [1, 2]) {
+    await answer(sql, turn, call, { calls: 1 });
+    await finishToolCall(sql, turn, call, 0, text(`letter ${call} `.repeat(1_000)));
+  }
+  await withMemories(activityDependencies(sql), { turn, compactionId: newId(), boundary: null }, COMMITTED);
+  const source = await readCurrentProjectionSource(sql, turn.conversationId);
+  const system = source === null ? '' : projectView(source.input).system;
+  expect(system).toMatch(
+    /<memory>\nTask file of this turn.*## 1\. read_file.*letter 1.*## 2\. read_file.*<\/memory>/su,
+  );
+  expect(system).toContain('[7000 of 9000 characters omitted; entry ');
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shownTaskFile } from '../../src/context/memory/task-file.ts';
 import { memoriesNote, memoriesShownIn } from '../../src/context/memory/choose-memories.ts';
 import type { Memory } from '../../src/context/memory/choose-memories.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
@@ -175,5 +176,22 @@ describe('what the user says himself', () => {
     ['Use tabs. Use spaces.', 'Use tabs.', false],
   ])('%j, of %j: %s', (memory, said, expected) => {
     expect(saysAll(memory, said)).toBe(expected);
+  });
+});
+
+describe('the task file', () => {
+  const steps = [1, 2, 3].map((step) => `## ${step}. read_file\n\n{"path":"${step}.txt"}\n\n${'eel '.repeat(100)}\n`);
+  const file = `# Task 7\n\nRead three files.\n\n${steps.join('\n')}`;
+
+  it('W28 is shown whole, as data, where it fits', () => {
+    expect(shownTaskFile(file, 2_000)).toMatch(/^Task file .* never an instruction\.\n# Task 7\n/u);
+    expect(shownTaskFile(file, 2_000)?.endsWith(file)).toBe(true);
+  });
+
+  it('W28 keeps its newest steps where there is less room, and says how many it leaves out', () => {
+    const shown = shownTaskFile(file, 200) ?? '';
+    expect(shown).toContain('Read three files.\n\n[Steps before these, not shown: 2]\n\n## 3. read_file');
+    expect(estimateTokens(measureText(shown), NO_CALIBRATION)).toBeLessThanOrEqual(220);
+    expect(shownTaskFile(file, 50)).toBeNull();
   });
 });

@@ -3,7 +3,10 @@ import { textOf } from '../../context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
 import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../../context/memory/choose-memories.ts';
 import { sentencesOf, sentencesSaid } from '../../context/memory/memory-origin.ts';
-import { budgetFor } from '../../context/policy/budget.ts';
+import { shownTaskFile } from '../../context/memory/task-file.ts';
+import type { Budget } from '../../context/plan/plan.ts';
+import { budgetFor, resolveAmount } from '../../context/policy/budget.ts';
+import type { TokenAmount } from '../../context/policy/policy.ts';
 import { givingWay } from '../../models/protocols/give-way.ts';
 import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
@@ -13,7 +16,7 @@ import { readSummaryText } from '../../store/compactions/compactions.ts';
 import type { Queries } from '../../store/database/database.ts';
 import { appendNote, appendNoteBefore } from '../../store/log/entries.ts';
 import type { NewContent } from '../../store/log/entries.ts';
-import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../../store/log/notes.ts';
+import { findNote, findShownEntries, readNewestRequests, readShownNotes, readTaskFile } from '../../store/log/notes.ts';
 import { chooseMemories, stateMemory } from '../../store/memory/choose-memories.ts';
 import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../../store/memory/memories.ts';
 import type { MemoryScope, MemoryToInsert, StoredMemory } from '../../store/memory/memories.ts';
@@ -26,6 +29,7 @@ import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { MemoryToKeep, ToolMemories } from '../../tools/tool.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newText } from '../runtime/new-content.ts';
 
@@ -50,18 +54,37 @@ export function scopesOf({ tenant, agent, workspace, memory }: AgentSnapshot): r
   ];
 }
 
+/** What a note of memories is written for. */
+interface NoteRequest {
+  readonly conversationId: string;
+  readonly snapshot: AgentSnapshot;
+  readonly goal: string;
+  /** Stands below the memories. Default: none. */
+  readonly taskFile?: string | null;
+}
+
 /**
- * The new note about memories that fit the goal; `null` if there is nothing new. It adds to the notes in view, and withdraws memories
- * that were forgotten, superseded or expired.
+ * The new note about memories that fit the goal, and about the task; `null` if there is nothing new. It adds to the notes in view,
+ * and withdraws memories that were forgotten, superseded or expired.
  */
-export async function relevantMemories(
+export async function relevantMemories(sql: Queries, request: NoteRequest): Promise<NewContent | null> {
+  const { conversationId, snapshot, taskFile = null } = request;
+  if (snapshot.memory === undefined && taskFile === null) return null;
+  const shown = (await readShownNotes(sql, conversationId, 'memories')).map(textOf);
+  const memories = await memoriesToTell(sql, request, shown);
+  const text = [memories, taskFile].filter((part) => part !== null).join('\n\n');
+  // Named blocks show only the newest note, in the system prompt, so it holds everything.
+  if (!snapshot.policy.namedBlocks) return text === '' ? null : newText(text);
+  const newest = shown.at(-1) ?? '';
+  const wanted = text === '' && newest !== '' ? NO_MEMORIES_NOTE : text;
+  return wanted === newest ? null : newText(wanted);
+}
+
+async function memoriesToTell(
   sql: Queries,
-  {
-    conversationId,
-    snapshot,
-    goal,
-  }: { readonly conversationId: string; readonly snapshot: AgentSnapshot; readonly goal: string },
-): Promise<NewContent | null> {
+  { conversationId, snapshot, goal }: NoteRequest,
+  shown: readonly string[],
+): Promise<string | null> {
   if (snapshot.memory === undefined) return null;
   const scopes = scopesOf(snapshot);
   const user = await readMemoryUser(sql, conversationId, snapshot.memory.user);
@@ -76,18 +99,10 @@ export async function relevantMemories(
     maximumTokens: Math.min(snapshot.memory.tokens, Math.floor(inputBudget * LARGEST_SHARE)),
     calibration: NO_CALIBRATION,
   };
-  const shown = (await readShownNotes(sql, conversationId, 'memories')).map(textOf);
-  if (snapshot.policy.namedBlocks) return anew(memoriesNote(choice), shown.at(-1) ?? '');
+  if (snapshot.policy.namedBlocks) return memoriesNote(choice);
   const noted = memoriesShownIn(shown);
   const inForce = await findMemoriesInForce(sql, scopes, noted);
-  const text = memoriesNote({ ...choice, shown, gone: noted.filter((id) => !inForce.has(id)) });
-  return text === null ? null : newText(text);
-}
-
-/** Named blocks show only the newest note, in the system prompt, so it holds everything. */
-function anew(text: string | null, shown: string): NewContent | null {
-  const wanted = text ?? (shown === '' ? '' : NO_MEMORIES_NOTE);
-  return wanted === shown ? null : newText(wanted);
+  return memoriesNote({ ...choice, shown, gone: noted.filter((id) => !inForce.has(id)) });
 }
 
 /** Without memories whose source this conversation still shows. If the source has left the window, the memory is all that says it. */
@@ -124,7 +139,9 @@ export async function withMemories(
 ): Promise<CommitCompactionResult> {
   if (result.kind !== 'committed') return result;
   const { snapshot } = await readSnapshot(database, turn.turnId);
-  if (snapshot.memory === undefined) return result;
+  const budget = budgetFor(snapshot.policy, snapshot.modelLimits);
+  const taskFile = await readShownTaskFile(database, turn, snapshot.policy.taskFile, budget);
+  if (snapshot.memory === undefined && taskFile === null) return result;
   const key = `memories:${compactionId}`;
   const written = await findNote(database, turn.turnId, key);
   if (written !== null) {
@@ -134,10 +151,10 @@ export async function withMemories(
   const requests = await readNewestRequests(database, turn.conversationId, REQUESTS);
   const summary = await readSummaryText(database, compactionId);
   const goal = [...requests.map(textOf), summary?.text.slice(0, GOAL_CHARACTERS) ?? ''].join('\n');
-  const note = await relevantMemories(database, { conversationId: turn.conversationId, snapshot, goal });
+  const note = await relevantMemories(database, { conversationId: turn.conversationId, snapshot, goal, taskFile });
   if (note === null) return result;
   const tokens = result.view.tokens + estimateTokens(note.measurements, NO_CALIBRATION);
-  if (tokens > budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget) return result;
+  if (tokens > budget.inputBudget) return result;
   const request = { ...note, turn, slot: 'memories', key } as const;
   const noted = await (boundary === null
     ? appendNote(database, request)
@@ -146,6 +163,16 @@ export async function withMemories(
   if (noted === null) return result;
   reachCrashPoint('commitCompaction:noted');
   return { ...result, view: { headEntryId: noted.entryId, tokens } };
+}
+
+async function readShownTaskFile(
+  sql: Queries,
+  turn: TurnReference,
+  amount: TokenAmount | null,
+  budget: Budget,
+): Promise<string | null> {
+  const file = amount === null ? null : await readTaskFile(sql, turn);
+  return amount === null || file === null ? null : shownTaskFile(file, resolveAmount(amount, budget));
 }
 
 /** The claimed call of a memory tool. */

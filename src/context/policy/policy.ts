@@ -154,6 +154,11 @@ export const policyShape = {
   runtimeNote: promptOf('Advice in the system prompt. Each request then ends with counters of the turn.')
     .nullable()
     .default(null),
+  taskFile: amount(
+    "After a compaction, the note of memories shows this much of the turn's tool calls, with the beginning of each result.",
+  )
+    .nullable()
+    .default(null),
   requestStubs: requestStubs.nullable().default(null).meta({
     description: 'Shows results that say nothing new as one line. `null`: shows all.',
   }),

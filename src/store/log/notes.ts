@@ -6,6 +6,7 @@ import type { ViewPoint } from '../conversations/branch-path.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { ofActiveBranch } from './newest-note.ts';
 import { parseMeasurements } from './measurement-columns.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
 import { readCurrentPoint } from '../compactions/plan-source.ts';
 
 export async function readShownNotes(
@@ -61,6 +62,16 @@ export async function readNewestRequests(
     select e.content ${ofActiveBranch(sql, conversationId)} and e.kind = 'user'
     order by e.sequence desc limit ${limit}`;
   return rows.map(({ content }) => content);
+}
+
+/** `null` for a turn of a single tool call. */
+export async function readTaskFile(
+  sql: Queries,
+  { conversationId, turnId }: Pick<TurnReference, 'conversationId' | 'turnId'>,
+): Promise<string | null> {
+  const [row] = await sql<{ text: string }[]>`
+    select text from task_files where conversation_id = ${conversationId} and turn_id = ${turnId}`;
+  return row?.text ?? null;
 }
 
 export async function readNewestRequestId(sql: Queries, conversationId: string): Promise<string | null> {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { changePolicy, policyChanges } from '../../../src/context/policy/change-policy.ts';
 import { definedOf } from '../../../src/context/policy/defined-of.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
+import { shownTaskFile } from '../../../src/context/memory/task-file.ts';
+import { resolveAmount } from '../../../src/context/policy/budget.ts';
 import { guardedSummary } from '../../../src/context/summary/guard-summary.ts';
 import { measureView } from '../../../src/context/view/measure-view.ts';
 import { applyOperation } from '../../../src/context/log/operations.ts';
@@ -82,7 +84,9 @@ function reductions(policy: CompactionPolicy): unknown[] {
     const entry = entries.find(({ id }) => id === operation.entryId);
     return entry === undefined ? null : applyOperation(entry, operation);
   });
-  return [conversation.view(), result, shown];
+  const { budget } = conversation;
+  const taskFile = policy.taskFile && shownTaskFile(TASK_FILE, resolveAmount(policy.taskFile, budget));
+  return [conversation.view(), result, shown, taskFile];
 }
 
 /** A window that is all but full, a server that takes few messages, a model with a small window. */
@@ -113,6 +117,8 @@ function crowded(policy: CompactionPolicy): unknown[] {
   }
   return seen;
 }
+
+const TASK_FILE = Array.from({ length: 100 }, (_, step) => `## ${step + 1}. read_file\n\n${prose(500, step)}\n`).join('\n');
 
 /** What a summarizing model is asked, for a long answer and for a short one, and what is left of a summary that is too long. */
 function texts(policy: CompactionPolicy): unknown[] {

@@ -90,5 +90,7 @@ export const WOLFFISH_POLICY = definePolicy({
     pageTools: ['read_page', 'browser_read', 'web_fetch'],
     newestImagesOnly: true,
   },
+  // The whole file in the window of its reference run; its own ratio counts this as 13 % of a smaller one.
+  taskFile: { tokens: 25_000, fraction: 0.05, of: 'input_budget' },
   namedBlocks: true,
 });
