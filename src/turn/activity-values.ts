@@ -177,7 +177,7 @@ export type CallModelResult =
   | { readonly kind: 'refused' }
   | { readonly kind: 'overflow' }
   /** `reason`: a code that says more than that the model failed. */
-  | { readonly kind: 'failed'; readonly reason?: 'thinking_filled_output' }
+  | { readonly kind: 'failed'; readonly reason?: 'thinking_filled_output' | 'media_too_large' }
   /** The model was given up. The next call asks another one, after a check against its window. */
   | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
   /** An entry came after the head before the model was asked, so the context is checked again. */

@@ -56,6 +56,8 @@ export function explainOutcome(
         return 'The turn went round in circles: the window filled again and again and nothing new was done. What the task needs at once does not fit the window: use a model with a larger one or a smaller task, then send a message.';
       return `${limitWords(reason)} What was done is kept. ${afterLimit(reason)} The limits are in holdfast.yaml.`;
     case 'context_exhausted':
+      if (reason === 'media_too_large')
+        return 'The provider takes no request with the images and files of your newest message, also with the images scaled down. They are kept: send a message with smaller or fewer ones.';
       return reason === 'second_overflow'
         ? "The provider refused the context as too large, and again after it was compacted for that. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
         : "Nothing that may be compacted makes the context fit the window. 'holdfast context' shows what fills it: shorten instructions or tools, or use a model with a larger window, then send a message.";

@@ -168,7 +168,10 @@ async function takeSteps(
         takeOver(progress, display, answer);
         break;
       case 'failed':
-        return { outcome: 'model_failed', reason: answer.reason ?? null };
+        return {
+          outcome: answer.reason === 'media_too_large' ? 'context_exhausted' : 'model_failed',
+          reason: answer.reason ?? null,
+        };
       case 'refused':
         return { outcome: 'refused', reason: null };
       case 'answered': {

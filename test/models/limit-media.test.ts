@@ -36,14 +36,14 @@ const verdictOf = (status: number, message: string): ErrorVerdict =>
     0,
   );
 
-test('R23 beyond what a server is known to take the oldest media are left out, the newest only where it is over alone', () => {
+test("R23 beyond what a server is known to take the oldest media are left out, those of the user's newest message only where it takes none", () => {
   const few = showing(4);
   expect(limitMedia(few, { parts: 4, bytes: 4 * BYTES })).toBe(few);
   expect(shown(limitMedia(showing(6), { parts: 5 }))).toEqual(['1', '2', '3', '4', '5']);
   expect(shown(limitMedia(showing(20), { bytes: 8 * BYTES }))).toHaveLength(8);
   expect(shown(limitMedia(showing(3), { parts: 1 }))).toEqual(['2']);
   expect(shown(limitMedia(showing(3), { parts: 0 }))).toEqual([]);
-  expect(shown(limitMedia(showing(3), { bytes: BYTES - 1 }))).toEqual([]);
+  expect(shown(limitMedia(showing(3), { bytes: BYTES - 1 }))).toEqual(['2']);
   expect(JSON.stringify(limitMedia(few, { parts: 1 }))).toContain('image of 8 × 8 pixels left out');
 });
 

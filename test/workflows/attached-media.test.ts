@@ -23,20 +23,21 @@ async function lastRequest(): Promise<{ total: number; showsPicture: boolean }> 
   return { total, showsPicture: JSON.stringify(requests.at(-1)?.body).includes(PIXEL) };
 }
 
-test('R23 pictures and files of a message reach the model, and are left out from then on when it refuses them as too large', async () => {
+test("R23 pictures and files of a message reach the model; refused as too large, they end the turn, and are left out once the user's newest message is another one", async () => {
   const model = 'simulator/sim-32k';
   const before = (await harness.asked()).total;
-  await harness.fault({
-    kind: 'status',
-    status: 413,
-    body: 'Request Entity Too Large',
-    match: { containing: PIXEL },
-  });
+  const refuse = () =>
+    harness.fault({ kind: 'status', status: 413, body: 'Request Entity Too Large', match: { containing: PIXEL } });
+  await refuse();
   const { conversationId, messageId } = await harness.client.start(TASK, { model });
   const turn = await harness.client.conversation.outcome({ conversationId, messageId });
-  expect(turn).toMatchObject({ outcome: 'completed', compactions: 0, overflows: 0 });
+  expect(turn).toMatchObject({ outcome: 'context_exhausted', reason: 'media_too_large', compactions: 0 });
+  const asked = (await harness.requests()).total;
+  expect(asked - before).toBe(1);
+  await refuse();
+  await harness.runTask('Say it without the picture', { conversationId });
   const { total } = await harness.requests();
-  expect(total - before).toBe(2);
+  expect(total - asked).toBe(2);
   // What it refused is learned: left out of the next turn's request before it is sent, until it is forgotten.
   const learned = await harness.client.models.listLearnedWindows({ days: 1 });
   expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);

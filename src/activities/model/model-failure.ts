@@ -72,7 +72,8 @@ export async function afterFailure(
         status,
         message: maskText(error.vendorMessage, dependencies.secrets),
       });
-      return { kind: 'failed' };
+      // What is too large for its text is an overflow, and tools' media were left out.
+      return verdict.cause === 'payload_too_large' ? { kind: 'failed', reason: 'media_too_large' } : { kind: 'failed' };
     case 'retryable':
       return askAgain(dependencies, modelTry, verdict, { status, recorded });
   }

@@ -1,7 +1,9 @@
 import { fitImages, type ImageLimits } from './fit-images.ts';
 import { giveWay } from './give-way.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
-import { atLeastAccepted, boundMedia, leaveOutMedia, mediaToLearn } from './media-bounds.ts';
+import { atLeastAccepted, boundMedia, isAskedTooLarge, leaveOutMedia, mediaBytes, mediaToLearn } from './media-bounds.ts';
+import type { KeptMedia } from './media-bounds.ts';
+import type { View } from '../../context/view/view.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from '../model-client.ts';
 
 /** A request as it is sent, after what the vendor refused was taken out of it. */
@@ -9,9 +11,12 @@ export interface Attempt {
   readonly request: ModelRequest;
   /** Whether thinking of earlier answers is sent along. */
   readonly thinking: boolean;
-  /** Which images and files are sent along. */
-  readonly media: 'all' | 'newest' | 'none';
+  /** Which images and files are sent along; `smaller`: those of the user's newest message, scaled down. */
+  readonly media: 'all' | 'smaller' | KeptMedia;
 }
+
+/** Part of the largest edge and data that a vendor takes, to which the images of the user's newest message are scaled once. */
+const SMALLER = 0.5;
 
 /** An answer shorter than this is no repair but a cut: then the view has to shrink. Tokens. */
 const SMALLEST_USEFUL_OUTPUT = 4_096;
@@ -22,15 +27,18 @@ const SMALLEST_USEFUL_OUTPUT = 4_096;
  * proof no longer fits the messages before it, or images and files, the older ones first. A refusal
  * comes before the first token, so nothing is paid or shown twice. Each repair is made at most once.
  * What the vendor is known to refuse is mended before: images too large are scaled down, and beyond the bytes of a request
- * the oldest are left out (R23); what was learned of a server (`request.media`) counts as known. A request that is too large without any image is told as an overflow, since only its
- * text is left to shrink.
+ * the oldest are left out (R23); what was learned of a server (`request.media`) counts as known. The images of the user's newest
+ * message are scaled down before they are given up, and left out only where a server takes none. A request that is too large for its
+ * text is told as an overflow.
  */
 export async function answerWithRepairs(
   request: ModelRequest,
   images: ImageLimits,
   call: (attempt: Attempt) => Promise<ModelAnswer>,
 ): Promise<ModelAnswer> {
-  const view = boundMedia(await fitImages(request.view, images), request.media ?? {}, images.requestBytes);
+  const media = request.media ?? {};
+  const longestData = Math.min(images.longestData, media.bytes ?? Infinity);
+  const view = boundMedia(await fitImages(request.view, { ...images, longestData }), media, images.requestBytes);
   let attempt: Attempt = { request: { ...request, view }, thinking: true, media: 'all' };
   let learned: MediaLimits | undefined;
   for (;;) {
@@ -40,14 +48,21 @@ export async function answerWithRepairs(
       const answer = withTrueStopReason(await call(attempt), attempt.request.maximumOutput);
       return learned === undefined
         ? answer
-        : { ...answer, learnedMedia: atLeastAccepted(learned, attempt.request.view) };
+        : { ...answer, learnedMedia: acceptedMedia(attempt, learned) };
     } catch (error) {
-      const repaired = error instanceof ModelCallError ? repair(attempt, error) : undefined;
-      if (repaired === undefined) throw tooLargeWithoutMedia(error) ?? error;
+      const repaired = error instanceof ModelCallError ? await repair(attempt, error, images) : undefined;
+      if (repaired === undefined) throw tooLargeForText(error, attempt.request.view) ?? error;
       if (error instanceof ModelCallError) learned = mediaToLearn(error.verdict, attempt.request.view) ?? learned;
       attempt = repaired;
     }
   }
+}
+
+/** What was accepted after images were scaled down is the size to which they are scaled from then on. */
+function acceptedMedia({ media, request }: Attempt, learned: MediaLimits): MediaLimits {
+  return media === 'smaller'
+    ? { ...learned, bytes: mediaBytes(request.view) }
+    : atLeastAccepted(learned, request.view);
 }
 
 /** llama.cpp's Responses API calls an answer complete that was cut: it is as long as it was allowed to be, to the token. */
@@ -56,11 +71,13 @@ function withTrueStopReason(answer: ModelAnswer, maximumOutput: number): ModelAn
   return { ...answer, stopReason: 'maximum_output' };
 }
 
-function repair(attempt: Attempt, error: ModelCallError): Attempt | undefined {
+async function repair(attempt: Attempt, error: ModelCallError, images: ImageLimits): Promise<Attempt | undefined> {
   const { verdict } = error;
   if (verdict.kind === 'retryable') return undefined;
   if (verdict.repair === 'drop_thinking') return attempt.thinking ? { ...attempt, thinking: false } : undefined;
-  if (verdict.repair === 'drop_media') return withLessMedia(attempt, verdict.cause === 'media_refused');
+  if (verdict.repair === 'drop_media') {
+    return verdict.cause === 'media_refused' ? withKept(attempt, 'none') : withLessMedia(attempt, images);
+  }
   if (verdict.repair !== 'lower_max_tokens') return undefined;
   const { request } = attempt;
   const fitting = verdict.maximumOutput;
@@ -69,20 +86,40 @@ function repair(attempt: Attempt, error: ModelCallError): Attempt | undefined {
   return { ...attempt, request: { ...request, maximumOutput: Math.floor(fitting) } };
 }
 
-function withLessMedia(attempt: Attempt, refused: boolean): Attempt | undefined {
-  const { request, media } = attempt;
-  if (media === 'none') return undefined;
-  const older = media === 'all' && !refused ? leaveOutMedia(request.view, true) : undefined;
-  if (older !== undefined) return { ...attempt, media: 'newest', request: { ...request, view: older } };
-  const none = leaveOutMedia(request.view, false);
-  return none === undefined ? undefined : { ...attempt, media: 'none', request: { ...request, view: none } };
+/** Leaves out more than the attempt did; each step at most once. */
+async function withLessMedia(attempt: Attempt, images: ImageLimits): Promise<Attempt | undefined> {
+  switch (attempt.media) {
+    case 'all':
+      return withKept(attempt, 'newest') ?? withLessMedia({ ...attempt, media: 'newest' }, images);
+    case 'newest':
+      return withKept(attempt, 'asked') ?? withLessMedia({ ...attempt, media: 'asked' }, images);
+    case 'asked': {
+      const { longestEdge, longestData } = images;
+      const smaller = { ...images, longestEdge: longestEdge * SMALLER, longestData: longestData * SMALLER };
+      const view = await fitImages(attempt.request.view, smaller);
+      return mediaBytes(view) < mediaBytes(attempt.request.view) ? withView(attempt, 'smaller', view) : undefined;
+    }
+    case 'smaller':
+    case 'none':
+      return undefined;
+  }
 }
 
-function tooLargeWithoutMedia(error: unknown): ModelCallError | undefined {
+function withKept(attempt: Attempt, kept: KeptMedia): Attempt | undefined {
+  const view = leaveOutMedia(attempt.request.view, kept);
+  return view === undefined ? undefined : withView(attempt, kept, view);
+}
+
+function withView(attempt: Attempt, media: Attempt['media'], view: View): Attempt {
+  return { ...attempt, media, request: { ...attempt.request, view } };
+}
+
+function tooLargeForText(error: unknown, view: View): ModelCallError | undefined {
   if (!(error instanceof ModelCallError)) return undefined;
   const { verdict, status, vendorMessage, message } = error;
   if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media' || verdict.cause === 'media_refused')
     return undefined;
+  if (isAskedTooLarge(view)) return undefined;
   const evidence = `${verdict.evidence}, with no image or file left to leave out`;
   return new ModelCallError(message, {
     verdict: { kind: 'overflow', cause: 'overflow', repair: 'compact', evidence },

@@ -21,8 +21,9 @@ interface MediaSize {
 
 /**
  * The view with its oldest images and files replaced by a line each, as far as a request with them is known to be refused. What
- * the newest message brings stays, since the question is about it, unless a server is known to refuse it alone; a vendor's refusal
- * of it is repaired (`call-repairs.ts`). Text is never touched: a window's worth of it is a few megabytes (R23).
+ * the newest message brings stays unless a server is known to refuse it alone, and what the user's newest message brings unless a
+ * server takes none: the question is about it. A vendor's refusal is repaired (`call-repairs.ts`). Text is never touched: a window's
+ * worth of it is a few megabytes (R23).
  *
  * @param caps what the server is known to take of images and files
  * @param requestBytes what the vendor takes of a whole request
@@ -38,11 +39,13 @@ export function boundMedia(view: View, caps: MediaLimits, requestBytes: number):
     bytes: Math.max(toLeaveOut(whole.bytes, bytes), overRequest),
   };
   const newest = sizes.findLastIndex((size) => size.parts > 0);
+  const asked = parts > 0 ? askedPosition(view) : -1;
   const won = { parts: 0, bytes: 0 };
   const leftOut = new Set<number>();
   for (const [position, size] of sizes.entries()) {
     if (won.parts >= wanted.parts && won.bytes >= wanted.bytes) break;
     if (position === newest && size.parts <= parts && size.bytes <= bytes) break;
+    if (position === asked) continue;
     if (size.parts > 0) leftOut.add(position);
     won.parts += size.parts;
     won.bytes += size.bytes;
@@ -52,7 +55,7 @@ export function boundMedia(view: View, caps: MediaLimits, requestBytes: number):
 
 function replaceIn(view: View, isLeftOut: (position: number) => boolean, why: string): View {
   const messages = view.messages.map((message, position) =>
-    isLeftOut(position) ? replaceMedia(message, why) : message,
+    isLeftOut(position) && mediaOf(message).parts > 0 ? replaceMedia(message, why) : message,
   );
   return messages.every((message, position) => message === view.messages[position]) ? view : { ...view, messages };
 }
@@ -106,6 +109,11 @@ function mediaOf(message: ViewMessage): MediaSize {
   return { parts: media.length, bytes: media.reduce((sum, { data }) => sum + data.length, 0) };
 }
 
+/** In base64. */
+export function mediaBytes(view: View): number {
+  return total(view.messages.map(mediaOf)).bytes;
+}
+
 function total(sizes: readonly MediaSize[]): MediaSize {
   return sizes.reduce((sum, one) => ({ parts: sum.parts + one.parts, bytes: sum.bytes + one.bytes }), {
     parts: 0,
@@ -121,15 +129,26 @@ function textBytes({ messages, ...rest }: View): number {
   return Buffer.byteLength(JSON.stringify([rest, withoutMedia]));
 }
 
-/**
- * The view with its images and files replaced by a line each; `keepNewest` spares the newest message that
- * has some, which the question is most likely about. `undefined` when there is nothing to leave out.
- */
-export function leaveOutMedia(view: View, keepNewest: boolean): View | undefined {
-  const withMedia = view.messages.flatMap((message, position) => (mediaOf(message).parts > 0 ? [position] : []));
-  const spared = keepNewest ? withMedia.at(-1) : undefined;
-  if (withMedia.every((position) => position === spared)) return undefined;
-  return replaceIn(view, (position) => position !== spared, REFUSED);
+/** `newest`: those of the newest message that has some, and of the user's newest message. `asked`: the latter alone. */
+export type KeptMedia = 'newest' | 'asked' | 'none';
+
+/** The view with its other images and files replaced by a line each; `undefined` when there is nothing to leave out. */
+export function leaveOutMedia(view: View, kept: KeptMedia): View | undefined {
+  const newest = kept === 'newest' ? view.messages.findLastIndex((message) => mediaOf(message).parts > 0) : -1;
+  const asked = kept === 'none' ? -1 : askedPosition(view);
+  const less = replaceIn(view, (position) => position !== newest && position !== asked, REFUSED);
+  return less === view ? undefined : less;
+}
+
+/** Whether a request is too large for the media of the user's newest message, and not for its text. */
+export function isAskedTooLarge(view: View): boolean {
+  const asked = view.messages[askedPosition(view)];
+  return asked !== undefined && mediaOf(asked).bytes > textBytes(view);
+}
+
+/** Of the user's newest message. */
+function askedPosition({ messages }: View): number {
+  return messages.findLastIndex((message) => message.role === 'user' && message.origin === 'user');
 }
 
 /** The contents of a message: one for each result of a group. */
