@@ -8,7 +8,7 @@ import { toOutline } from '../../src/store/log/entry-rows.ts';
 import type { OutlineColumns } from '../../src/store/log/entry-rows.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { measurementsText } from '../../src/store/log/measurement-columns.ts';
-import { addMeasurements, NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { addMeasurements, NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { insertOwners } from './fill-conversation.ts';
 

@@ -1,5 +1,5 @@
 import { estimateTokens } from '../../src/context/log/estimate.ts';
-import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
+import { addMeasurements } from '../../src/context/log/measurements.ts';
 import { readCalibration } from '../../src/store/providers/calibrations.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { parseMeasurements } from '../../src/store/log/measurement-columns.ts';

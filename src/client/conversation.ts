@@ -1,5 +1,5 @@
 import { budgetFor } from '../context/policy/budget.ts';
-import { breakdownWindow } from '../context/view/measure-view.ts';
+import { breakdownWindow } from '../context/view/view-arrangement.ts';
 import { getConversation as getRow, hasConversation, listConversations } from '../store/conversations/conversations.ts';
 import type { ConversationRow } from '../store/conversations/conversations.ts';
 import { listWaitingDecisions } from '../store/messages/decisions.ts';

@@ -1,5 +1,5 @@
 import type { ToolCallPart } from '../context/log/content.ts';
-import { earlierResult } from '../context/view/earlier-result.ts';
+import { earlierResult } from '../context/view/notes.ts';
 import type { ImportedRecord } from '../store/transfer/import-conversation.ts';
 import type { RecordedUsage, SessionRecord } from './session-record.ts';
 

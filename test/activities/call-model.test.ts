@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { Operation } from '../../src/context/plan/plan.ts';
 import { freePort } from '../../src/local/ports.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';

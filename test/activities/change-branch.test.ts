@@ -3,7 +3,7 @@ import { changeBranch } from '../../src/activities/turn/change-branch.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import { registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';

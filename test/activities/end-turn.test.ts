@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { endTurn } from '../../src/activities/turn/end-turn.ts';
 import { readFit } from '../../src/activities/compaction/plan-compaction.ts';
 import { estimateTokens } from '../../src/context/log/estimate.ts';
-import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
+import { addMeasurements } from '../../src/context/log/measurements.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';

@@ -7,7 +7,7 @@ import { withAttachments } from '../../src/cli/work/attachments.ts';
 import { messageParts } from '../../src/client/sending/message-parts.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { importConversation } from '../../src/store/transfer/import-conversation.ts';
 import type { ImportedRecord } from '../../src/store/transfer/import-conversation.ts';

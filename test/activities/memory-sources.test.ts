@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { relevantMemories, scopesOf } from '../../src/activities/turn/agent-memories.ts';
 import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';

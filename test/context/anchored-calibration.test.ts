@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { anchoredCalibration } from '../../src/context/log/anchored-calibration.ts';
+import { anchoredCalibration } from '../../src/context/log/calibrate.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
-import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
+import { addMeasurements } from '../../src/context/log/measurements.ts';
 
 const before = measureText('The valve of pump seven opens at twenty bar. '.repeat(400));
 const since = measureText('{"pump": 7, "bar": 20}\n'.repeat(200));

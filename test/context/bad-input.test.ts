@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { budgetFor } from '../../src/context/policy/budget.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import type { PlanInput, PlanResult } from '../../src/context/plan/plan.ts';
 import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { measureView } from '../../src/context/view/measure-view.ts';
+import { measureView } from '../../src/context/view/view-arrangement.ts';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import type { CompactionPlan, ModelLimits } from '../../src/context/plan/plan.ts';
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';

@@ -5,7 +5,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { measureContent, measureText } from '../../src/context/log/measure.ts';
-import { addMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
+import { addMeasurements } from '../../src/context/log/measurements.ts';
 import { image, text } from './builders.ts';
 import { INVENTED_TEXTS } from './invented-texts.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { measureContent, measureText } from '../../src/context/log/measure.ts';
+import { measureContent, measureText, ideographWeight } from '../../src/context/log/measure.ts';
 import {
   addMeasurements,
   characterCount,
@@ -8,9 +8,8 @@ import {
   scaleMeasurements,
   subtractMeasurements,
   sumMeasurements,
-} from '../../src/context/log/measurement-arithmetic.ts';
-import { MEASUREMENT_NAMES } from '../../src/context/log/measurements.ts';
-import { ideographWeight } from '../../src/context/log/traditional-ideographs.ts';
+  MEASUREMENT_NAMES,
+} from '../../src/context/log/measurements.ts';
 import { image, text } from './builders.ts';
 
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));

@@ -7,7 +7,7 @@ import { chooseCut, turnStartBefore } from '../../src/context/plan/cut-point.ts'
 import type { EntryOutline } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { GroupTable } from '../../src/context/log/groups.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { outlineTable } from '../../src/context/log/outline-table.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NO_CALIBRATION, calibratedTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
-import { pieceOfTexts } from '../../src/context/log/pieces.ts';
+import { pieceOfTexts } from '../../src/context/summary/transcript.ts';
 
 function piecesOf(texts: readonly string[], of: number): string[][] {
   return Array.from({ length: of }, (_, index) => pieceOfTexts(texts, { number: index + 1, of }, NO_CALIBRATION));

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
-import { withoutFileLists } from '../../src/context/summary/file-lists.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { measureText } from '../../src/context/log/measure.ts';
-import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import {
+  withoutFileLists,
   callSubject,
   extendLedger,
   LEDGER_LENGTH,
   renderLedger,
   shortSubject,
-} from '../../src/context/summary/result-ledger.ts';
-import type { LedgerResult } from '../../src/context/summary/result-ledger.ts';
+} from '../../src/context/summary/summary-ledger.ts';
+import type { LedgerResult } from '../../src/context/summary/summary-ledger.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { wholeSummary } from '../../src/context/summary/whole-summary.ts';
 import { prose } from './builders.ts';
 import { NO_REDUCERS, planOf, reading } from './planning.ts';

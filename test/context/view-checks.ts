@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import { measureContent, measureText } from '../../src/context/log/measure.ts';
-import { sumMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
+import { sumMeasurements } from '../../src/context/log/measurements.ts';
 import type { Measurements } from '../../src/context/log/measurements.ts';
 import { toolText } from '../../src/context/view/system-text.ts';
 import type { View } from '../../src/context/view/view.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { earlierResult } from '../../src/context/view/earlier-result.ts';
+import { earlierResult } from '../../src/context/view/notes.ts';
 import { NOT_RECORDED, SessionAssembler } from '../../src/import/assemble-session.ts';
 import type { LogRecord } from '../../src/import/assemble-session.ts';
 import type { SessionRecord } from '../../src/import/session-record.ts';

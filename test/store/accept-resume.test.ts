@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { acceptMessage, insertMessage } from '../../src/store/messages/messages.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
-import { measureView } from '../../src/context/view/measure-view.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
+import { measureView } from '../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, Operation } from '../../src/context/plan/plan.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';

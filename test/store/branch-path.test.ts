@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { readPlanSource } from '../../src/store/compactions/fit-check.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
-import { measureView } from '../../src/context/view/measure-view.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
+import { measureView } from '../../src/context/view/view-arrangement.ts';
 import { withdrawAttempt } from '../../src/store/attempts/attempts.ts';
 import { branchCallOf, changeBranch, registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
 import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';

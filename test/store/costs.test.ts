@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { importConversation } from '../../src/store/transfer/import-conversation.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { budgetFor } from '../../src/context/policy/budget.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { readPlanSource } from '../../src/store/compactions/plan-source.ts';

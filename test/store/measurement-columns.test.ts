@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addMeasurements, subtractMeasurements } from '../../src/context/log/measurement-arithmetic.ts';
-import { MEASUREMENT_NAMES } from '../../src/context/log/measurements.ts';
+import { addMeasurements, subtractMeasurements, MEASUREMENT_NAMES } from '../../src/context/log/measurements.ts';
 import type { Measurements } from '../../src/context/log/measurements.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { measurementsText, parseMeasurements } from '../../src/store/log/measurement-columns.ts';

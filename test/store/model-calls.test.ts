@@ -13,7 +13,7 @@ import type { ModelFailure } from '../../src/store/attempts/model-calls.ts';
 import { readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { listModelCalls } from '../support/model-calls.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   FIRST_ATTEMPT,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '../../src/context/log/content.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
 import { openEntry } from '../../src/store/log/entries.ts';

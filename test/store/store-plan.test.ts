@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { listParts } from '../../src/store/compactions/compaction-parts.ts';
 import { getCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { appendNote } from '../../src/store/log/entries.ts';

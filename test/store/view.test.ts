@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  addMeasurements,
-  NO_MEASUREMENTS,
-  subtractMeasurements,
-} from '../../src/context/log/measurement-arithmetic.ts';
+import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../src/context/log/measurements.ts';
 import { fillConversation } from '../../dev/bench/fill-conversation.ts';
-import { measureView } from '../../src/context/view/measure-view.ts';
+import { measureView } from '../../src/context/view/view-arrangement.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';

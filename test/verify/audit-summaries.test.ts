@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { auditSummaries } from '../../src/verify/audit/audit-summaries.ts';
 import type { SummaryAudit } from '../../src/verify/audit/audit-summaries.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { CompactionPlan, Operation } from '../../src/context/plan/plan.ts';
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';

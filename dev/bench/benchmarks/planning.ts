@@ -5,7 +5,7 @@ import { DEFAULT_COMPACTION_SETTINGS, JsonlSessionRepo, prepareCompaction } from
 import { NodeExecutionEnv } from '@earendil-works/pi-agent-core/node';
 import { budgetFor } from '../../../src/context/policy/budget.ts';
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
-import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import { outlineTable } from '../../../src/context/log/outline-table.ts';
 import type { OutlineTable } from '../../../src/context/log/outline-table.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';

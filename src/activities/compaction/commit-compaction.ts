@@ -1,12 +1,12 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { subtractMeasurements } from '../../context/log/measurement-arithmetic.ts';
-import { mayGoOn } from '../../context/plan/due-pass.ts';
+import { subtractMeasurements } from '../../context/log/measurements.ts';
+import { mayGoOn } from '../../context/view/count-request.ts';
 import { judgeCompaction } from '../../context/plan/judge-compaction.ts';
 import { weakerForm } from '../../context/plan/plan-compaction.ts';
 import { budgetFor } from '../../context/policy/budget.ts';
-import { continuationContent, continuationWords } from '../../context/view/continuation.ts';
-import { breakdownWindow } from '../../context/view/measure-view.ts';
+import { continuationContent, continuationWords } from '../../context/view/notes.ts';
+import { breakdownWindow } from '../../context/view/view-arrangement.ts';
 import { listParts } from '../../store/compactions/compaction-parts.ts';
 import * as store from '../../store/compactions/compactions.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';

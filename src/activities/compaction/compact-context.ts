@@ -1,9 +1,8 @@
 import { budgetFor } from '../../context/policy/budget.ts';
-import { checkFigures } from '../../context/view/count-request.ts';
-import { mayGoOn, passReason } from '../../context/plan/due-pass.ts';
+import { checkFigures, mayGoOn, passReason } from '../../context/view/count-request.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
 import { toolsIn } from '../../context/log/fixed-measurements.ts';
-import { addMeasurements, characterCount } from '../../context/log/measurement-arithmetic.ts';
+import { addMeasurements, characterCount } from '../../context/log/measurements.ts';
 import type { CompactionPlan, CompactionReason, CountedRequest } from '../../context/plan/plan.ts';
 import { getCompaction, storePlan } from '../../store/compactions/compactions.ts';
 import { recordEventOnce } from '../../store/log/events.ts';

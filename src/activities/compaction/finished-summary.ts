@@ -1,9 +1,13 @@
 import type { Budget, PlanPart, CompactionPlan } from '../../context/plan/plan.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
-import { extendFileLists } from '../../context/summary/file-lists.ts';
-import type { FileLists, SummaryLedger } from '../../context/summary/file-lists.ts';
-import { LEDGER_LENGTH, callSubject, extendLedger, shortSubject } from '../../context/summary/result-ledger.ts';
-import type { LedgerResult } from '../../context/summary/result-ledger.ts';
+import {
+  extendFileLists,
+  LEDGER_LENGTH,
+  callSubject,
+  extendLedger,
+  shortSubject,
+} from '../../context/summary/summary-ledger.ts';
+import type { FileLists, SummaryLedger, LedgerResult } from '../../context/summary/summary-ledger.ts';
 import { finishedView, wholeSummary } from '../../context/summary/whole-summary.ts';
 import type { FinishedView } from '../../context/summary/whole-summary.ts';
 import type { PartRow } from '../../store/compactions/compaction-parts.ts';

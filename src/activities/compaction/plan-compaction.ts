@@ -1,6 +1,6 @@
-import { anchoredCalibration } from '../../context/log/anchored-calibration.ts';
-import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
-import { isOverMessageCap } from '../../context/plan/message-cap.ts';
+import { anchoredCalibration } from '../../context/log/calibrate.ts';
+import { addMeasurements } from '../../context/log/measurements.ts';
+import { isOverMessageCap } from '../../context/plan/cut-point.ts';
 import { planCompaction } from '../../context/plan/plan-compaction.ts';
 import type {
   CompactionForm,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelAnswer } from '../../models/model-client.ts';
 import { textOf } from '../../context/log/content.ts';
 import type { ContentPart, ToolCallPart } from '../../context/log/content.ts';
-import { cutAnswerContent, invalidOutputContent, missingCallContent } from '../../context/view/unfinished-answer.ts';
+import { cutAnswerContent, invalidOutputContent, missingCallContent } from '../../context/view/notes.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS, LONGEST_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
 import { appendNote, readFinalAnswer } from '../../store/log/entries.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';

@@ -3,7 +3,7 @@ import { calibrate, observationOf } from '../../context/log/calibrate.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { measuringContent } from '../../context/log/measure.ts';
-import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
+import { addMeasurements } from '../../context/log/measurements.ts';
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import { projectChecked } from '../../context/plan/check-pinned.ts';
 import { RENDERER_VERSION, hasStubs } from '../../context/view/project-view.ts';

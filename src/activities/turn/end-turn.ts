@@ -1,8 +1,8 @@
 import { estimateTokens } from '../../context/log/estimate.ts';
-import { addMeasurements } from '../../context/log/measurement-arithmetic.ts';
+import { addMeasurements } from '../../context/log/measurements.ts';
 import type { WindowBreakdown } from '../../context/plan/plan.ts';
 import { budgetFor } from '../../context/policy/budget.ts';
-import { breakdownWindow } from '../../context/view/measure-view.ts';
+import { breakdownWindow } from '../../context/view/view-arrangement.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import { StoreError } from '../../store/database/errors.ts';

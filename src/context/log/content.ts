@@ -14,7 +14,6 @@ export interface TextPart {
 export interface Citation {
   /** Offset of the stretch in the text, in UTF-16 code units. */
   readonly from: number;
-  /** Offset behind it. */
   readonly to: number;
   /** As the vendor gave it: the quoted words, document and page, or address. */
   readonly source: Readonly<Record<string, unknown>>;
@@ -60,7 +59,6 @@ export interface ToolCallPart {
   readonly type: 'tool_call';
   /** Position among the tool calls of one answer, from 0. */
   readonly index: number;
-  /** The provider's id of the call. */
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
@@ -97,7 +95,6 @@ export function isReadAsText(mediaType: string): boolean {
   return /^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mediaType);
 }
 
-/** The images and files of a content. */
 export function mediaOf(content: readonly ContentPart[]): MediaPart[] {
   return content.flatMap((part) => (part.type === 'image' || part.type === 'file' ? [part] : []));
 }

@@ -1,6 +1,5 @@
-import type { MeasuredColumns } from './measured-columns.ts';
+import type { MeasuredColumns, Measurements } from './measurements.ts';
 import { MEASUREMENT_NAMES } from './measurements.ts';
-import type { Measurements } from './measurements.ts';
 import type { Calibration } from '../plan/plan.ts';
 
 /**
@@ -56,7 +55,6 @@ export function calibratedTokens(measurements: Measurements, { factor, frameToke
   return (raw - measurements.frames * FRAME_TOKENS) * factor + measurements.frames * frameTokens;
 }
 
-/** `calibratedTokens` of each content of the columns. */
 export function calibratedColumn(columns: MeasuredColumns, { factor, frameTokens }: Calibration): Float64Array {
   const tokens = new Float64Array(columns.frames.length);
   for (const name of MEASUREMENT_NAMES) {

@@ -1,7 +1,7 @@
 import { measureContent, measureText } from './measure.ts';
-import { addMeasurements, NO_MEASUREMENTS } from './measurement-arithmetic.ts';
+import { addMeasurements, NO_MEASUREMENTS } from './measurements.ts';
 import type { Measurements } from './measurements.ts';
-import { runtimeContent } from '../view/runtime-note.ts';
+import { runtimeContent } from '../view/notes.ts';
 import { systemText, toolText } from '../view/system-text.ts';
 import type { AgentView } from '../view/view.ts';
 
@@ -26,7 +26,6 @@ export function fixedMeasurements(agent: AgentView): Measurements {
   );
 }
 
-/** How many tools these measurements hold. */
 export function toolsIn(fixed: Measurements): number {
   return Math.floor(fixed.frames / TOOL_FRAMES);
 }

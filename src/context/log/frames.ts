@@ -169,7 +169,6 @@ export function quoteFile(text: string): string {
   return quoted(text, FILE_MARKS);
 }
 
-/** A text without what could be taken for these lines. */
 export function quoteLines(text: string, lines: readonly string[]): string {
   const seen = lines.filter((line) => folded(line) !== '');
   return quoted(text, marksOf([], seen));

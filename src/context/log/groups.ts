@@ -40,7 +40,6 @@ export class GroupTable {
   private readonly nexts: Int32Array;
   private readonly cuts: Uint8Array;
 
-  /** Linear. */
   constructor(table: OutlineTable, positions: Positions) {
     this.table = table;
     this.positions = positions;
@@ -70,7 +69,6 @@ export class GroupTable {
     return groupKind(this.table.kindAt(this.firstAt(group)));
   }
 
-  /** Position of the first entry. */
   firstAt(group: number): number {
     return this.positions[this.firsts[group] ?? 0] ?? 0;
   }
@@ -126,7 +124,6 @@ export class GroupTable {
     return turns[answer] === turns[result] && callNumbers[answer] === callNumbers[result];
   }
 
-  /** Forbids cuts where an earlier group still waits for a result. */
   private findCuts(): void {
     let reached = -Infinity;
     for (let group = 0; group < this.length; group += 1) {

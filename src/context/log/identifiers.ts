@@ -43,7 +43,6 @@ function identifiersInName(name: string): string[] {
   return found.sort((left, right) => left.at - right.at).map(({ value }) => value);
 }
 
-/** Paths that the arguments of a tool call name. */
 export function pathsInArguments(argumentsText: string): string[] {
   return fileArguments(argumentsText).filter((value) => /[./\\]/.test(value));
 }

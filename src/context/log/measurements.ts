@@ -10,7 +10,6 @@ export interface Measurements {
   readonly letters: number;
   /** Digits, punctuation that begins a run, symbols: the dense part of code and JSON. */
   readonly symbols: number;
-  /** Spaces that stand alone between words. */
   readonly spaces: number;
   /** White space in runs of two or more, and line breaks. */
   readonly whitespaceRuns: number;
@@ -41,3 +40,127 @@ export const MEASUREMENT_NAMES = [
   'documentPages',
   'frames',
 ] as const satisfies readonly (keyof Measurements)[];
+
+export const NO_MEASUREMENTS: Measurements = {
+  letters: 0,
+  symbols: 0,
+  spaces: 0,
+  whitespaceRuns: 0,
+  ideographs: 0,
+  dense: 0,
+  bytes: 0,
+  images: 0,
+  imagePatches: 0,
+  documentPages: 0,
+  frames: 0,
+};
+
+// Field by field: planning may need these for 50,000 entries, and a loop over names takes ten times as long.
+
+export function addMeasurements(left: Measurements, right: Measurements): Measurements {
+  return {
+    letters: left.letters + right.letters,
+    symbols: left.symbols + right.symbols,
+    spaces: left.spaces + right.spaces,
+    whitespaceRuns: left.whitespaceRuns + right.whitespaceRuns,
+    ideographs: left.ideographs + right.ideographs,
+    dense: left.dense + right.dense,
+    bytes: left.bytes + right.bytes,
+    images: left.images + right.images,
+    imagePatches: left.imagePatches + right.imagePatches,
+    documentPages: left.documentPages + right.documentPages,
+    frames: left.frames + right.frames,
+  };
+}
+
+export function sumMeasurements(all: Iterable<Measurements>): Measurements {
+  let result = NO_MEASUREMENTS;
+  for (const measurements of all) result = addMeasurements(result, measurements);
+  return result;
+}
+
+/** Exact; parts of a sum can be taken out again. May turn negative when `right` is no part of `left`. */
+export function subtractMeasurements(left: Measurements, right: Measurements): Measurements {
+  return addMeasurements(left, scaleMeasurements(right, -1));
+}
+
+/** Each number times `factor`, rounded: what a share of a content measures when it is like the whole. */
+export function scaleMeasurements(measurements: Measurements, factor: number): Measurements {
+  const scaled = MEASUREMENT_NAMES.map((name) => [name, Math.round(measurements[name] * factor)] as const);
+  return Object.assign({}, NO_MEASUREMENTS, Object.fromEntries(scaled));
+}
+
+/** UTF-16 code units of all text, those of characters of traditional Chinese alone twice. */
+export function characterCount(measurements: Measurements): number {
+  return (
+    measurements.letters +
+    measurements.symbols +
+    measurements.spaces +
+    measurements.whitespaceRuns +
+    measurements.ideographs +
+    measurements.dense
+  );
+}
+
+/** Measurements of many contents, one column for each number. */
+export type MeasuredColumns = Readonly<Record<keyof Measurements, Float64Array>>;
+
+export function emptyMeasuredColumns(length: number): MeasuredColumns {
+  const column = (): Float64Array => new Float64Array(length);
+  return {
+    letters: column(),
+    symbols: column(),
+    spaces: column(),
+    whitespaceRuns: column(),
+    ideographs: column(),
+    dense: column(),
+    bytes: column(),
+    images: column(),
+    imagePatches: column(),
+    documentPages: column(),
+    frames: column(),
+  };
+}
+
+// Field by field, as in the arithmetic: a loop over names takes ten times as long.
+
+export function measurementsAt(columns: MeasuredColumns, position: number): Measurements {
+  return {
+    letters: columns.letters[position] ?? 0,
+    symbols: columns.symbols[position] ?? 0,
+    spaces: columns.spaces[position] ?? 0,
+    whitespaceRuns: columns.whitespaceRuns[position] ?? 0,
+    ideographs: columns.ideographs[position] ?? 0,
+    dense: columns.dense[position] ?? 0,
+    bytes: columns.bytes[position] ?? 0,
+    images: columns.images[position] ?? 0,
+    imagePatches: columns.imagePatches[position] ?? 0,
+    documentPages: columns.documentPages[position] ?? 0,
+    frames: columns.frames[position] ?? 0,
+  };
+}
+
+export function charactersAt(columns: MeasuredColumns, position: number): number {
+  return (
+    (columns.letters[position] ?? 0) +
+    (columns.symbols[position] ?? 0) +
+    (columns.spaces[position] ?? 0) +
+    (columns.whitespaceRuns[position] ?? 0) +
+    (columns.ideographs[position] ?? 0) +
+    (columns.dense[position] ?? 0)
+  );
+}
+
+export function setMeasurements(columns: MeasuredColumns, position: number, measurements: Measurements): void {
+  columns.letters[position] = measurements.letters;
+  columns.symbols[position] = measurements.symbols;
+  columns.spaces[position] = measurements.spaces;
+  columns.whitespaceRuns[position] = measurements.whitespaceRuns;
+  columns.ideographs[position] = measurements.ideographs;
+  columns.dense[position] = measurements.dense;
+  columns.bytes[position] = measurements.bytes;
+  columns.images[position] = measurements.images;
+  columns.imagePatches[position] = measurements.imagePatches;
+  columns.documentPages[position] = measurements.documentPages;
+  columns.frames[position] = measurements.frames;
+}

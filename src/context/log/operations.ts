@@ -1,10 +1,9 @@
 import type { ContentPart, FilePart, ImagePart } from './content.ts';
-import { clipArray } from '../plan/clip-array.ts';
-import { clipContent, clippableCharacters } from '../plan/clip.ts';
+import { clipArray, clipContent, clippableCharacters } from '../plan/clip.ts';
 import type { Entry, EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
 import { measureContent, measureText } from './measure.ts';
-import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurement-arithmetic.ts';
+import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurements.ts';
 import type { Measurements } from './measurements.ts';
 import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from '../view/placeholders.ts';
 import type { RecallOptions } from '../view/placeholders.ts';
@@ -89,7 +88,6 @@ export function clearOperation(entry: EntryOutline, placeholder?: string): Opera
   return { entryId: entry.id, kind: 'clear', measurements: placeholderMeasurements(CLEARED_TEXT, entry, differing) };
 }
 
-/** A strip, measured from the outline alone. */
 export function stripOperation(entry: EntryOutline): Operation {
   return { entryId: entry.id, kind: 'strip', measurements: withoutMedia(entry) };
 }

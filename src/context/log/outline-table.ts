@@ -1,7 +1,6 @@
 import type { EntryKind, EntryOutline, NoteSlot } from './entry.ts';
-import { charactersAt, emptyMeasuredColumns, measurementsAt, setMeasurements } from './measured-columns.ts';
-import type { MeasuredColumns } from './measured-columns.ts';
-import type { Measurements } from './measurements.ts';
+import { charactersAt, emptyMeasuredColumns, measurementsAt, setMeasurements } from './measurements.ts';
+import type { MeasuredColumns, Measurements } from './measurements.ts';
 
 /** The numbers of kinds and slots in a table's columns are their places here. */
 export const ENTRY_KINDS = [
@@ -14,27 +13,25 @@ export const ENTRY_KINDS = [
 ] as const satisfies readonly EntryKind[];
 export const NOTE_SLOTS = ['rules', 'memories', 'continuation', 'plan'] as const satisfies readonly NoteSlot[];
 
-/** Outlines property by property; all columns have one place per entry. */
+/** Outlines property by property; all columns have one place per entry, and may have room for more. */
 export interface OutlineColumns {
-  readonly length: number;
   /** Places in `ENTRY_KINDS`. */
   readonly kinds: Uint8Array;
   /** Places in `NOTE_SLOTS`, from 1; 0: no slot. */
   readonly slots: Uint8Array;
   readonly sequences: Int32Array;
-  /** Places in `turnIds`. */
+  /** Places in `turnNames`. */
   readonly turns: Int32Array;
-  readonly turnIds: readonly string[];
+  readonly turnNames: Names;
   readonly callNumbers: Int32Array;
   readonly callIndexes: Int32Array;
   readonly toolCallCounts: Int32Array;
   /** Places in `toolNames`. */
   readonly tools: Int32Array;
-  readonly toolNames: readonly string[];
+  readonly toolNames: Names;
   /** 1: the tool reported a failure. */
   readonly errors: Uint8Array;
   readonly measurements: MeasuredColumns;
-  readonly idAt: (position: number) => string;
 }
 
 /**
@@ -44,16 +41,21 @@ export interface OutlineColumns {
  */
 export class OutlineTable implements Iterable<EntryOutline> {
   readonly columns: OutlineColumns;
+  readonly length: number;
+  readonly idAt: (position: number) => string;
   /** What the table was made from. */
   private readonly outlines: readonly EntryOutline[] | null;
 
-  constructor(columns: OutlineColumns, outlines: readonly EntryOutline[] | null = null) {
+  constructor(
+    columns: OutlineColumns,
+    length: number,
+    idAt: (position: number) => string,
+    outlines: readonly EntryOutline[] | null = null,
+  ) {
     this.columns = columns;
+    this.length = length;
+    this.idAt = idAt;
     this.outlines = outlines;
-  }
-
-  get length(): number {
-    return this.columns.length;
   }
 
   kindAt(position: number): EntryKind {
@@ -68,16 +70,12 @@ export class OutlineTable implements Iterable<EntryOutline> {
     return this.columns.sequences[position] ?? 0;
   }
 
-  idAt(position: number): string {
-    return this.columns.idAt(position);
-  }
-
   turnIdAt(position: number): string {
-    return this.columns.turnIds[this.columns.turns[position] ?? 0] ?? '';
+    return this.columns.turnNames.all[this.columns.turns[position] ?? 0] ?? '';
   }
 
   toolNameAt(position: number): string {
-    return this.columns.toolNames[this.columns.tools[position] ?? 0] ?? '';
+    return this.columns.toolNames.all[this.columns.tools[position] ?? 0] ?? '';
   }
 
   isErrorAt(position: number): boolean {
@@ -153,7 +151,6 @@ export class OutlineTable implements Iterable<EntryOutline> {
   }
 }
 
-/** Outlines as they are given to planning. */
 export type Outlines = OutlineTable | readonly EntryOutline[];
 
 /** The table itself, or one of these outlines. */
@@ -164,16 +161,10 @@ export function outlineTable(outlines: Outlines): OutlineTable {
 function tableOf(outlines: readonly EntryOutline[]): OutlineTable {
   const columns = emptyOutlineColumns(outlines.length);
   for (const [position, outline] of outlines.entries()) writeOutline(columns, position, outline);
-  return tableOfColumns(columns, outlines.length, { idAt: (position) => outlines[position]?.id ?? '', outlines });
+  return new OutlineTable(columns, outlines.length, (position) => outlines[position]?.id ?? '', outlines);
 }
 
-/** Columns that are being filled. */
-export interface OpenColumns extends Omit<OutlineColumns, 'length' | 'turnIds' | 'toolNames' | 'idAt'> {
-  readonly turnNames: Names;
-  readonly toolNames: Names;
-}
-
-export function writeOutline(columns: OpenColumns, position: number, outline: EntryOutline): void {
+export function writeOutline(columns: OutlineColumns, position: number, outline: EntryOutline): void {
   columns.kinds[position] = ENTRY_KINDS.indexOf(outline.kind);
   columns.slots[position] = outline.slot === undefined ? 0 : NOTE_SLOTS.indexOf(outline.slot) + 1;
   columns.sequences[position] = outline.sequence;
@@ -186,43 +177,8 @@ export function writeOutline(columns: OpenColumns, position: number, outline: En
   setMeasurements(columns.measurements, position, outline.measurements);
 }
 
-/**
- * Field by field: an object that is spread together gets a hidden class of its own each time, and all code of planning that
- * was compiled for the last table is thrown away.
- *
- * @param length entries that were written; the columns may have room for more
- */
-export function tableOfColumns(
-  columns: OpenColumns,
-  length: number,
-  {
-    idAt,
-    outlines = null,
-  }: { readonly idAt: OutlineColumns['idAt']; readonly outlines?: readonly EntryOutline[] | null },
-): OutlineTable {
-  const { kinds, slots, sequences, turns, turnNames, callNumbers, callIndexes, toolCallCounts } = columns;
-  const { tools, toolNames, errors, measurements } = columns;
-  const whole: OutlineColumns = {
-    length,
-    kinds,
-    slots,
-    sequences,
-    turns,
-    turnIds: turnNames.all,
-    callNumbers,
-    callIndexes,
-    toolCallCounts,
-    tools,
-    toolNames: toolNames.all,
-    errors,
-    measurements,
-    idAt,
-  };
-  return new OutlineTable(whole, outlines);
-}
-
 /** Columns of zeros; the first name of a tool is the empty one. */
-export function emptyOutlineColumns(length: number): OpenColumns {
+export function emptyOutlineColumns(length: number): OutlineColumns {
   return {
     kinds: new Uint8Array(length),
     slots: new Uint8Array(length),

@@ -24,7 +24,6 @@ export function pinChange(message: readonly ContentPart[]): PinChange {
   };
 }
 
-/** The line that pins a rule. */
 export function pinLine(rule: string): string {
   return `/pin ${rule.replaceAll(/\s+/g, ' ').trim()}`;
 }
@@ -33,7 +32,6 @@ export function unpinLine(number: number): string {
   return `/unpin ${number}`;
 }
 
-/** The pins of a note of rules, in the order of their numbers. */
 export function pinsIn(rulesNote: readonly ContentPart[]): string[] {
   return textsOf(rulesNote).slice(1);
 }

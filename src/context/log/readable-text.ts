@@ -31,7 +31,6 @@ export class ReadableTextReader {
   /** `null` before the first chunk of a text. */
   #isJson: boolean | null = null;
   #isInString = false;
-  /** Brackets that are open. */
   #depth = 0;
   /** Of a chunk that ended within an escape, or before it was known what the text is. */
   #held = '';

@@ -30,7 +30,6 @@ export function inFullWidth(text: string): string {
   return text.replaceAll(HALF_WIDTH, (letters) => letters.normalize('NFKC'));
 }
 
-/** Whether a word has characters of these scripts. */
 export function isUnspaced(word: string): boolean {
   return HAS_UNSPACED.test(word);
 }

@@ -4,7 +4,6 @@ import { measureText } from '../log/measure.ts';
 import type { Calibration } from '../plan/plan.ts';
 import { isUnspaced, wordsIn } from '../log/unspaced-words.ts';
 
-/** What is remembered, as the choice needs it. */
 export interface Memory {
   readonly id: string;
   readonly scope: 'agent' | 'user' | 'workspace';
@@ -25,7 +24,6 @@ export interface Memory {
 const LONGEST_SHOWN = 600;
 /** Letters by which words are compared: endings differ, beginnings mean the same. */
 const STEM_LETTERS = 6;
-/** Letters of a word that says something of a subject. */
 const LETTERS_OF_A_WORD = 3;
 const WORDS = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
 const SHORT_NAME = /^[\p{Lu}\p{N}]{2}$/u;

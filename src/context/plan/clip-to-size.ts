@@ -1,4 +1,4 @@
-import { characterCount } from '../log/measurement-arithmetic.ts';
+import { characterCount } from '../log/measurements.ts';
 import { clipOperation } from '../log/operations.ts';
 import type { Operation } from './plan.ts';
 import { tokensOf } from './planning-state.ts';
@@ -8,7 +8,6 @@ import type { PlanningState } from './planning-state.ts';
 export const SMALLEST_CLIP = 64;
 /** What rounding the measurements of a clip may add. Tokens. */
 const ROUNDING = 3;
-/** Share of a clip that goes to its head. */
 const HEAD_SHARE = 0.6;
 
 export function clipTo(

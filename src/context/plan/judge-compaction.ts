@@ -1,5 +1,5 @@
-import { measureView } from '../view/measure-view.ts';
-import type { MeasuredView } from '../view/measure-view.ts';
+import { measureView } from '../view/view-arrangement.ts';
+import type { MeasuredView } from '../view/view-arrangement.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { Budget, CompactionPlan, SummaryInForce } from './plan.ts';
 import type { PlanningState } from './planning-state.ts';

@@ -1,5 +1,5 @@
 import { isEnabled } from '../policy/budget.ts';
-import { breakdownWindow } from '../view/measure-view.ts';
+import { breakdownWindow } from '../view/view-arrangement.ts';
 import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { draftedPlan, planningState } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';

@@ -103,7 +103,6 @@ export interface SummaryInForce {
   readonly coveredThroughSequence: number;
   /** First entry kept verbatim: the cut point. */
   readonly firstKeptSequence: number;
-  /** Entries before the cut that stay verbatim, oldest first. */
   readonly keptSequences: readonly number[];
   readonly measurements: Measurements;
   /** How it is shown; absent: before everything else, in the pipeline's own words. */
@@ -196,7 +195,6 @@ export interface CompactionPlan {
   readonly splitTurn: boolean;
   /** Last entry covered by the summary; `null` without a summary. */
   readonly coveredThroughSequence: number | null;
-  /** Entries before the cut that stay verbatim, oldest first. */
   readonly keptSequences: readonly number[];
   readonly operations: readonly Operation[];
   readonly parts: readonly PlanPart[];

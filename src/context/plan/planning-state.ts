@@ -1,11 +1,11 @@
-import { continuationContent, continuationWords } from '../view/continuation.ts';
+import { continuationContent, continuationWords } from '../view/notes.ts';
 import { policyTokens } from '../view/count-request.ts';
 import type { EntryKind } from '../log/entry.ts';
 import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
 import { GroupTable } from '../log/groups.ts';
 import type { Positions } from '../log/groups.ts';
 import { measureContent } from '../log/measure.ts';
-import { isOverMessageCap } from './message-cap.ts';
+import { isOverMessageCap } from './cut-point.ts';
 import type { Measurements } from '../log/measurements.ts';
 import { outlineTable } from '../log/outline-table.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
@@ -17,13 +17,11 @@ import type { ArrangedPositions, OperationsInForce } from '../view/view-arrangem
 export interface PlanningState {
   readonly input: PlanInput;
   readonly table: OutlineTable;
-  /** What each entry takes as it is stored. */
   readonly storedTokens: Float64Array;
   readonly inForce: OperationsInForce;
   readonly arrangement: ArrangedPositions;
   /** Visible notes but the rules, oldest first. */
   readonly notes: readonly number[];
-  /** Groups of the kept part. */
   readonly groups: GroupTable;
   /** System prompt, rules and tool schemas: no pass can shrink it. */
   readonly fixedTokens: number;
@@ -32,7 +30,6 @@ export interface PlanningState {
   readonly tokens: number;
   /** The view has more messages than its server takes: only a form that drops some helps. */
   readonly isOverMessageCap: boolean;
-  /** Messages and results that the view shows. */
   readonly entriesInView: number;
   /** Whether the pass ends with a continuation note, and what the note takes. */
   readonly continuation: boolean;

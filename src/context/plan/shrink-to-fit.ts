@@ -5,7 +5,7 @@ import { shortOpening } from './older-entries.ts';
 import { isUnseen, operationOn, shownTokens, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { requiredGain } from './judge-compaction.ts';
-import { showsMedia, stripImages, withoutMedia } from './reducers/strip-images.ts';
+import { showsMedia, stripImages, withoutMedia } from './reducers/built-in.ts';
 
 /**
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in

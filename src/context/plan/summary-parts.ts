@@ -6,6 +6,8 @@ import type { TranscriptLimits } from '../policy/policy.ts';
 import { kindRead, sequenceRead } from './summary-sizes.ts';
 import type { EntriesRead } from './summary-sizes.ts';
 import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from '../summary/summary-request.ts';
+import { resolveAmount } from '../policy/budget.ts';
+import type { PlanningState } from './planning-state.ts';
 
 /** The quoted instructions of the agent, a focus, and the fixed sentences of a request, tokens. */
 const QUOTED_TOKENS = 1_000;
@@ -55,12 +57,11 @@ export function summaryParts(
     readonly maximumOutput: number;
     /** The same for the beginning of a split turn that is a part of its own. */
     readonly turnPrefixOutput: number;
-    /** Share of the summarizer's window that a request may take. */
     readonly inputShare: number;
   },
 ): PlanPart[] | null {
   const { table, positions, tokens } = plan.read;
-  // Not spread: see `tableOfColumns`.
+  // An object that is spread gets a hidden class of its own each time, and compiled code is thrown away.
   const sized: SizedEntries = { table, positions, tokens, limits: input.policy.summary.transcript };
   const stretches = splitStretches(plan.read, plan.turnStart);
   const frame: RequestFrame = {
@@ -188,7 +189,6 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
   return packed;
 }
 
-/** Whether a transcript shows the entry from end to end. */
 function isReadWhole(sized: SizedEntries, place: number): boolean {
   const { limits } = sized;
   if (limits.total !== null) return false;
@@ -237,4 +237,38 @@ function requestOverhead(input: PlanInput): number {
   const headings = [sections, turnPrefixSections ?? []].map((each) => tokens(headingList(each)));
   const fixed = tokens(`${prompts.system.text}\n\n${question ?? ''}`);
   return (fixed + Math.max(...asked) + Math.max(...headings)) * input.calibration.factor + QUOTED_TOKENS;
+}
+
+/**
+ * The parts of a plan, behind a small one for the memory when next to nothing is left of the window:
+ * it is durable before anything is taken out of the view (C17).
+ */
+export function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly PlanPart[] {
+  const flush = state.input.policy.summary.flush;
+  const { table } = state;
+  const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
+  const newest = state.arrangement.kept.findLast(isNoNote);
+  const oldest = state.arrangement.kept.find(isNoNote);
+  if (flush === null || newest === undefined || oldest === undefined || !isFlushDue(state)) return parts;
+  const { summarizer } = state.input;
+  const limit = summaryRequestLimit(summarizer, flush.maximumOutput);
+  const part: PlanPart = {
+    number: 1,
+    wave: 1,
+    kind: 'flush',
+    fromSequence: table.sequenceAt(oldest),
+    toSequence: table.sequenceAt(newest),
+    inputTokens: Math.ceil(Math.min(limit, state.tokens)),
+    maximumOutput: flush.maximumOutput,
+  };
+  return [part, ...parts.map((other) => ({ ...other, number: other.number + 1, wave: other.wave + 1 }))];
+}
+
+function isFlushDue(state: PlanningState): boolean {
+  const { policy, budget, flushed } = state.input;
+  const { flush } = policy.summary;
+  if (flush === null || state.entriesInView < flush.minimumMessages) return false;
+  if (budget.window - state.tokens >= resolveAmount(flush.slack, budget)) return false;
+  if (flushed === undefined) return true;
+  return flushed.millisecondsAgo >= flush.cooldown && state.tokens - flushed.tokens >= flush.minimumGrowth;
 }

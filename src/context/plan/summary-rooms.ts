@@ -4,7 +4,7 @@ import type { NoteSlot } from '../log/entry.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { tokensOf } from './planning-state.ts';
 import type { PlanningState } from './planning-state.ts';
-import { LEDGER_LINE_TOKENS, ledgerSize } from '../summary/result-ledger.ts';
+import { LEDGER_LINE_TOKENS, ledgerSize } from '../summary/summary-ledger.ts';
 import { measureSummary, summaryFraming } from '../summary/summary-message.ts';
 
 export type SummaryForm = Extract<CompactionForm, 'summary' | 'shorter_summary' | 'extractive_summary'>;
@@ -31,7 +31,6 @@ const GROWTH_OF_SUMMARY = 0.25;
 interface ScarceRoom {
   /** What the summary and the tail want, in tokens. */
   readonly others: number;
-  /** What the user's older messages take. */
   readonly older: number;
   /** For all of them. */
   readonly room: number;

@@ -1,7 +1,7 @@
 import type { EntryKind, Entry } from '../log/entry.ts';
 import { isEncodedData } from '../log/encoded-data.ts';
 import { calibratedTokens } from '../log/estimate.ts';
-import { characterCount, scaleMeasurements } from '../log/measurement-arithmetic.ts';
+import { characterCount, scaleMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { PlanningState } from './planning-state.ts';
@@ -20,7 +20,6 @@ export interface EntriesRead {
   readonly tokens: Float64Array;
 }
 
-/** Originals as a transcript shows them. */
 export function originalsRead(state: PlanningState, positions: readonly number[]): EntriesRead {
   const tokens = new Float64Array(positions.length);
   for (let place = 0; place < positions.length; place += 1)
@@ -62,13 +61,11 @@ function tokensWithoutMedia({ input }: PlanningState, measurements: Measurements
   return calibratedTokens(text, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
 }
 
-/** Kind of the entry at a place of the list. */
 export function kindRead({ table, positions }: EntriesRead, place: number): EntryKind | undefined {
   const position = positions[place];
   return position === undefined ? undefined : table.kindAt(position);
 }
 
-/** Sequence of the entry at a place of the list. */
 export function sequenceRead({ table, positions }: EntriesRead, place: number): number {
   return table.sequenceAt(positions[place] ?? 0);
 }

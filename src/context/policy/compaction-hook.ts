@@ -1,5 +1,5 @@
 import type { Entry } from '../log/entry.ts';
-import type { FileLists } from '../summary/file-lists.ts';
+import type { FileLists } from '../summary/summary-ledger.ts';
 import type { CompactionReason } from '../plan/plan.ts';
 
 export type JsonValue =
@@ -21,7 +21,6 @@ export interface CompactionPreparation {
   /** Originals of the entries that the summary will stand for, oldest first. */
   readonly entriesToSummarize: readonly Entry[];
   readonly previousSummary: string | null;
-  /** What a hook stored with the compaction before. */
   readonly previousDetails: JsonValue;
   /** Tokens of the view, by the calibrated estimate. */
   readonly tokensBefore: number;
@@ -46,7 +45,6 @@ export interface CompactionDecision {
   readonly contextLines?: { readonly prepend?: readonly string[]; readonly append?: readonly string[] };
 }
 
-/** How long a hook may take. */
 export interface HookLimits {
   /** Aborted when the turn is stopped or lost, and when the ten minutes of all hooks are over: what the hook answers then, nobody reads. */
   readonly signal: AbortSignal;

@@ -1,4 +1,3 @@
-import { plainModelName } from './plain-model-name.ts';
 import type { CompactionPolicy } from './policy.ts';
 
 /** However much a model may answer, half of its window stays for the conversation. */
@@ -16,4 +15,23 @@ export function policyForModel(policy: CompactionPolicy, model: string): Compact
   const [best] = fitting.sort(([left], [right]) => right.length - left.length);
   if (best === undefined) return policy;
   return { ...policy, outputReserve: { tokens: best[1], fraction: LARGEST_RESERVE, of: 'window' } };
+}
+
+/**
+ * The vendor's own name of a model that another server offers: without the folders of routers (`anthropic/claude-opus-4.6:beta`),
+ * regions and vendors of Bedrock (`us.anthropic.claude-opus-4-6-20260101-v1:0`), dates of Vertex AI (`claude-opus-4-6@20260101`)
+ * and days. Claude's versions are written with dashes.
+ *
+ * @param model without the provider
+ */
+export function plainModelName(model: string): string {
+  const name = model
+    .toLowerCase()
+    .replace(/^.*\//, '')
+    .replace(/[:@].*$/, '')
+    .replace(/^(?:us-gov|us|eu|apac|au|ca|in|jp|global)\./, '')
+    .replace(/^(?:anthropic|openai|google|xai|zai|moonshotai|moonshot|deepseek|mistral|qwen|amazon|meta)\./, '')
+    .replace(/-v\d+$/, '')
+    .replace(/-20\d\d-?\d\d-?\d\d$/, '');
+  return name.startsWith('claude') ? name.replaceAll('.', '-') : name;
 }

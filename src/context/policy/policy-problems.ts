@@ -19,118 +19,97 @@ export interface PolicyProblem {
 export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): readonly PolicyProblem[] {
   const budget = budgetFor(policy, limits);
   return [
-    ...reserveProblems(budget, limits),
-    ...triggerProblems(policy, budget),
-    ...targetProblems(policy, budget, limits),
-    ...gainProblems(policy, budget),
-    ...keptProblems(budget),
-    ...summaryProblems(policy),
-  ];
+    reserveProblem(budget, limits),
+    triggerProblem(policy, budget),
+    targetProblem(policy, budget, limits),
+    gainProblem(policy, budget),
+    keptProblem(budget),
+    summaryProblem(policy),
+  ].filter((problem) => problem !== null);
 }
 
-function reserveProblems(budget: Budget, limits: ModelLimits): PolicyProblem[] {
-  if (budget.outputReserve < limits.window) return [];
-  return [
-    {
-      code: 'reserve_exceeds_window',
-      message:
-        `outputReserve keeps ${budget.outputReserve} tokens free, but the model's window is ${limits.window}: ` +
-        'nothing is left for the conversation.',
-      options: ['outputReserve', 'window'],
-    },
-  ];
+function reserveProblem({ outputReserve }: Budget, { window }: ModelLimits): PolicyProblem | null {
+  if (outputReserve < window) return null;
+  return {
+    code: 'reserve_exceeds_window',
+    message:
+      `outputReserve keeps ${outputReserve} tokens free, but the model's window is ${window}: ` +
+      'nothing is left for the conversation.',
+    options: ['outputReserve', 'window'],
+  };
 }
 
 /** Tokens alone: a fraction of the window may lie above the input budget, and then means all of it (seeds/cowork.md). */
-function triggerProblems(policy: CompactionPolicy, budget: Budget): PolicyProblem[] {
-  const { trigger } = policy;
-  if (trigger.tokens === undefined || trigger.fraction !== undefined || budget.inputBudget === 0) return [];
+function triggerProblem({ trigger }: CompactionPolicy, budget: Budget): PolicyProblem | null {
+  if (trigger.tokens === undefined || trigger.fraction !== undefined || budget.inputBudget === 0) return null;
   const asked = resolveAmount(trigger, budget);
-  if (asked <= budget.inputBudget) return [];
-  return [
-    {
-      code: 'trigger_exceeds_budget',
-      message:
-        `trigger is ${asked} tokens, but a request may hold ${budget.inputBudget} at most: a window of ${budget.window}, ` +
-        `less outputReserve (${budget.outputReserve}).`,
-      options: ['trigger', 'outputReserve'],
-    },
-  ];
+  if (asked <= budget.inputBudget) return null;
+  return {
+    code: 'trigger_exceeds_budget',
+    message:
+      `trigger is ${asked} tokens, but a request may hold ${budget.inputBudget} at most: a window of ${budget.window}, ` +
+      `less outputReserve (${budget.outputReserve}).`,
+    options: ['trigger', 'outputReserve'],
+  };
 }
 
 /** A pass that wins less than `minimumGain` counts as failed (R5). */
-function gainProblems(policy: CompactionPolicy, budget: Budget): PolicyProblem[] {
-  if (policy.target === null) return [];
+function gainProblem(policy: CompactionPolicy, budget: Budget): PolicyProblem | null {
   const [gain, room] = [Math.ceil(policy.minimumGain * budget.window), budget.trigger - budget.target];
-  if (gain <= room || room <= 0) return [];
-  return [
-    {
-      code: 'gain_out_of_reach',
-      message:
-        `minimumGain asks for ${gain} tokens of each pass, but one that brings the view from trigger (${budget.trigger}) ` +
-        `to target (${budget.target}) wins ${room}: it would count as failed.`,
-      options: ['minimumGain', 'trigger', 'target'],
-    },
-  ];
+  if (policy.target === null || gain <= room || room <= 0) return null;
+  return {
+    code: 'gain_out_of_reach',
+    message:
+      `minimumGain asks for ${gain} tokens of each pass, but one that brings the view from trigger (${budget.trigger}) ` +
+      `to target (${budget.target}) wins ${room}: it would count as failed.`,
+    options: ['minimumGain', 'trigger', 'target'],
+  };
 }
 
-function targetProblems(policy: CompactionPolicy, budget: Budget, limits: ModelLimits): PolicyProblem[] {
-  if (policy.target === null) return [];
+function targetProblem(policy: CompactionPolicy, { trigger }: Budget, limits: ModelLimits): PolicyProblem | null {
+  if (policy.target === null) return null;
   // The budget caps the target at the trigger; compare what was asked for.
   const asked = budgetFor({ ...policy, trigger: { fraction: 1 } }, limits).target;
-  if (asked < budget.trigger) return [];
-  return [
-    {
-      code: 'target_above_trigger',
+  if (asked < trigger) return null;
+  return {
+    code: 'target_above_trigger',
+    message:
+      `target is ${asked} tokens and trigger ${trigger}: a pass must aim below the number that starts it, ` +
+      'or it starts again at once.',
+    options: ['target', 'trigger'],
+  };
+}
+
+function keptProblem({ target, tail, userMessages, summaryOutput }: Budget): PolicyProblem | null {
+  if (tail >= target) {
+    return {
+      code: 'kept_exceeds_target',
+      message: `keep.tail is ${tail} tokens, but a pass aims for ${target} in all: nothing would be dropped.`,
+      options: ['keep.tail', 'target'],
+    };
+  }
+  if (tail + userMessages >= target) {
+    return {
+      code: 'kept_exceeds_target',
       message:
-        `target is ${asked} tokens and trigger ${budget.trigger}: a pass must aim below the number that starts it, ` +
-        'or it starts again at once.',
-      options: ['target', 'trigger'],
-    },
-  ];
+        `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) together fill the target ` +
+        `of ${target} tokens: no room is left for a summary.`,
+      options: ['keep.tail', 'keep.userMessages', 'target'],
+    };
+  }
+  if (summaryOutput < target) return null;
+  return {
+    code: 'summary_exceeds_target',
+    message: `summary.maximumOutput is ${summaryOutput} tokens, but a pass aims for ${target} in all.`,
+    options: ['summary.maximumOutput', 'target'],
+  };
 }
 
-function keptProblems(budget: Budget): PolicyProblem[] {
-  const limit = budget.target;
-  if (budget.tail >= limit) {
-    return [
-      {
-        code: 'kept_exceeds_target',
-        message: `keep.tail is ${budget.tail} tokens, but a pass aims for ${limit} in all: nothing would be dropped.`,
-        options: ['keep.tail', 'target'],
-      },
-    ];
-  }
-  if (budget.tail + budget.userMessages >= limit) {
-    return [
-      {
-        code: 'kept_exceeds_target',
-        message:
-          `keep.tail (${budget.tail} tokens) and keep.userMessages (${budget.userMessages}) together fill the target ` +
-          `of ${limit} tokens: no room is left for a summary.`,
-        options: ['keep.tail', 'keep.userMessages', 'target'],
-      },
-    ];
-  }
-  if (budget.summaryOutput >= limit) {
-    return [
-      {
-        code: 'summary_exceeds_target',
-        message: `summary.maximumOutput is ${budget.summaryOutput} tokens, but a pass aims for ${limit} in all.`,
-        options: ['summary.maximumOutput', 'target'],
-      },
-    ];
-  }
-  return [];
-}
-
-function summaryProblems(policy: CompactionPolicy): PolicyProblem[] {
-  if (!policy.enabled || policy.summary.when !== 'never' || policy.reduce.length > 0) return [];
-  return [
-    {
-      code: 'no_way_to_shrink',
-      message: "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
-      options: ['summary.when', 'reduce'],
-    },
-  ];
+function summaryProblem({ enabled, summary, reduce }: CompactionPolicy): PolicyProblem | null {
+  if (!enabled || summary.when !== 'never' || reduce.length > 0) return null;
+  return {
+    code: 'no_way_to_shrink',
+    message: "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
+    options: ['summary.when', 'reduce'],
+  };
 }

@@ -191,7 +191,6 @@ const reducerUse = object({
 export const compactionPolicy = object({
   name: z.string().min(1),
   ...policyShape,
-  /** Tried in this order. */
   reduce: z.array(reducerUse).readonly().default([]),
   /** Output reserves by the beginning of a model's name after the provider. */
   outputReserves: z.record(z.string(), tokens).readonly().default({}),

@@ -14,7 +14,6 @@ import type { View } from '../view/view.ts';
  * and without a previous summary. It is an entry of the branch that goes on, not a compaction.
  */
 
-/** What stands before the summary in the view. */
 export const BRANCH_PREAMBLE =
   'The user explored a different conversation branch before returning here. Summary of that exploration:';
 
@@ -58,7 +57,6 @@ export interface BranchItem {
 export interface BranchChoice {
   readonly items: readonly BranchItem[];
   readonly used: number;
-  /** Nothing older enters any more. */
   readonly isFull: boolean;
 }
 
@@ -115,7 +113,6 @@ export function branchSummaryView(input: {
 
 const FRAME_TOKENS = 60;
 
-/** Tools whose calls name files, as the branch summary lists them. */
 export const BRANCH_FILE_TOOLS = {
   read: ['read_file', 'read'],
   modified: ['write_file', 'edit_file', 'write', 'edit'],

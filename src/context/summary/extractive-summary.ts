@@ -71,7 +71,6 @@ export function extractiveSummary(input: {
 }
 
 interface LineBudget {
-  /** Tokens that are not used yet. */
   left: number;
   /** Tokens that earlier subjects were allowed and did not use. */
   unused: number;

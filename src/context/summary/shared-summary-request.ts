@@ -3,7 +3,7 @@ import { estimateTokens } from '../log/estimate.ts';
 import { measureText } from '../log/measure.ts';
 import { projectChecked } from '../plan/check-pinned.ts';
 import type { CompactionPlan, CompactionReason } from '../plan/plan.ts';
-import { measureView } from '../view/measure-view.ts';
+import { measureView } from '../view/view-arrangement.ts';
 import type { ProjectionInput } from '../view/view.ts';
 import { instructionText, summaryRequestLimit } from './summary-request.ts';
 import type { SummaryRequest, SummaryRequestInput } from './summary-request.ts';
@@ -22,7 +22,6 @@ export interface SharedRequestInput extends Omit<
   readonly thinkingRoom: number;
 }
 
-/** A request that begins as the last one did. */
 export interface SharedRequest extends SummaryRequest {
   /** Of the beginning that both have. */
   readonly sharedTokens: number;

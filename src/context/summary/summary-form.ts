@@ -5,7 +5,7 @@ import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.t
 import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
 import { requiredGain } from '../plan/judge-compaction.ts';
 import { shrinkToFit, stripAll } from '../plan/shrink-to-fit.ts';
-import { flushPart } from './summary-flush.ts';
+import { flushPart, extractivePart, summaryParts } from '../plan/summary-parts.ts';
 import {
   carriedNotes,
   earlierTextTokens,
@@ -18,7 +18,6 @@ import { scaleRooms, scarceRooms, SHORTER_SHARE } from '../plan/summary-rooms.ts
 import type { SummaryForm } from '../plan/summary-rooms.ts';
 import { layOut } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
-import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
 import { originalsRead } from '../plan/summary-sizes.ts';
 import { summaryShown } from './summary-message.ts';
 

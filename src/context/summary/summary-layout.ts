@@ -1,6 +1,11 @@
-import { chooseCut, cutAtSequence, turnStartBefore } from '../plan/cut-point.ts';
+import {
+  chooseCut,
+  cutAtSequence,
+  turnStartBefore,
+  firstWithinMessageCap,
+  olderWithinMessageCap,
+} from '../plan/cut-point.ts';
 import type { GroupKind, GroupTable } from '../log/groups.ts';
-import { firstWithinMessageCap, olderWithinMessageCap } from '../plan/message-cap.ts';
 import { olderEntries } from '../plan/older-entries.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { countedTokens, shownTokens, sumShown } from '../plan/planning-state.ts';

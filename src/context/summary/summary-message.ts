@@ -1,7 +1,7 @@
 import type { ContentPart } from '../log/content.ts';
 import { LINES, quoteLines } from '../log/frames.ts';
 import { measureContent } from '../log/measure.ts';
-import { sumMeasurements } from '../log/measurement-arithmetic.ts';
+import { sumMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { CompactionPolicy, SummaryFraming } from '../policy/policy.ts';
 import type { ViewMessage } from '../view/view.ts';

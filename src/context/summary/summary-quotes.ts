@@ -9,6 +9,7 @@ import { formatCount } from '../view/placeholders.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import type { PlanningState } from '../plan/planning-state.ts';
 import { parseSections, renderSections } from './summary-sections.ts';
+import type { PlanPart } from '../plan/plan.ts';
 
 /** Of a message that does not fit, so many characters stay. */
 const EXCERPT_CHARACTERS = 200;
@@ -99,4 +100,18 @@ export function askedPolicy(policy: CompactionPolicy, maximumOutput: number): Co
   const asked = sections.filter((section) => section.quotesUserMessages !== true);
   if (asked.length === policy.summary.sections.length && sections === policy.summary.sections) return policy;
   return { ...policy, summary: { ...policy.summary, sections: asked } };
+}
+
+/** The policy as a part asks with it: a flush has sections and a prompt of its own; others are asked for what a model has to write. */
+export function partPolicy(policy: CompactionPolicy, part: PlanPart): CompactionPolicy {
+  const { flush } = policy.summary;
+  if (part.kind !== 'flush' || flush === null) return askedPolicy(policy, part.maximumOutput);
+  const { summary } = policy;
+  const prompts = { ...summary.prompts, history: flush.prompt };
+  return { ...policy, summary: { ...summary, prompts, sections: flush.sections, headings: 'markdown' } };
+}
+
+/** Whether no other part follows: its text, or the one it is put together with, is the summary. */
+export function isLastPart(parts: readonly PlanPart[], part: PlanPart): boolean {
+  return parts.every((other) => other.number <= part.number);
 }

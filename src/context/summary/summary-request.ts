@@ -25,7 +25,6 @@ export interface SummaryRequestInput {
   readonly part: PlanPart;
   /** Originals that the part reads, oldest first; none for a merge. */
   readonly entries: readonly Entry[];
-  /** Text of the summary in force; `null` for the first one. */
   readonly previousSummary: string | null;
   /** Merge only: the texts of all parts before it, in order of their numbers. */
   readonly partTexts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];

@@ -1,12 +1,11 @@
-import type { NewestReport } from '../log/anchored-calibration.ts';
+import type { NewestReport } from '../log/calibrate.ts';
 import { isEnabled } from '../policy/budget.ts';
 import { calibratedTokens, NO_CALIBRATION } from '../log/estimate.ts';
-import { characterCount } from '../log/measurement-arithmetic.ts';
+import { characterCount } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
-import type { Budget, Calibration, CountedRequest } from '../plan/plan.ts';
+import type { Budget, Calibration, CountedRequest, CompactionReason } from '../plan/plan.ts';
 import type { CharacterCounting, CompactionPolicy } from '../policy/policy.ts';
 
-/** Tokens that a policy counts for a content; unrounded. */
 export function policyTokens(
   counting: CompactionPolicy['counting'],
   measurements: Measurements,
@@ -75,7 +74,6 @@ function withReport(counting: CharacterCounting, estimate: number, { usage, sinc
 
 /** Why a pass is made, or none, in numbers: both counts, the one that is held against the trigger, and what it is held against. */
 export interface CheckFigures {
-  /** Everything by the policy's own ratio. */
   readonly estimate: number;
   /** The provider's count of the newest call with its answer; `null`: none since the newest compaction. */
   readonly reported: number | null;
@@ -94,4 +92,26 @@ export function checkFigures(counted: CountedRequest, budget: Budget): CheckFigu
     budget: budget.inputBudget,
     threshold: Math.round(budget.trigger),
   };
+}
+
+/** Why a pass is made now; `null`: none is. */
+export function passReason(of: {
+  readonly forced: Extract<CompactionReason, 'overflow' | 'manual'> | null;
+  readonly turnIsOver: boolean;
+  readonly policy: Pick<CompactionPolicy, 'reduceAfterTurn'>;
+  readonly counted: Pick<CountedRequest, 'isDue'>;
+}): CompactionReason | null {
+  const { forced, turnIsOver, policy, counted } = of;
+  if (forced !== null) return forced;
+  if (counted.isDue) return 'threshold';
+  return turnIsOver && policy.reduceAfterTurn ? 'maintenance' : null;
+}
+
+/** Nothing can be made smaller, but the request still fits the window: the model is called, and the provider has the last word. */
+export function mayGoOn(
+  reason: CompactionReason | null,
+  tokens: number,
+  { inputBudget }: Pick<Budget, 'inputBudget'>,
+): boolean {
+  return reason !== 'overflow' && tokens <= inputBudget;
 }

@@ -6,7 +6,6 @@ import type { PlaceholderTexts } from '../policy/policy.ts';
 export interface RecallOptions {
   /** Default: true. */
   readonly recall?: boolean;
-  /** A policy's own words. */
   readonly texts?: PlaceholderTexts;
 }
 
@@ -15,7 +14,6 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** How the original of a piece that is not shown can be had. */
 export function wayBack(entryId: string, options: RecallOptions): string {
   return options.recall === false ? 'The original is kept in the log.' : `recall_open ${entryId} shows the original.`;
 }
@@ -37,7 +35,6 @@ export function clipLabel(
   );
 }
 
-/** Stands behind the first items of an array. */
 export function clippedItemsLabel(
   clip: { readonly entryId: string; readonly shown: number; readonly total: number },
   options: RecallOptions = {},
@@ -53,7 +50,6 @@ export function clippedArgumentLabel(
   return ` [${formatCount(clip.omitted)} characters omitted. ${wayBack(clip.entryId, options)}] `;
 }
 
-/** Stands for a whole tool result. */
 export function clearedResultText(
   result: { readonly entryId: string; readonly toolName: string; readonly characters: number },
   options: RecallOptions = {},
@@ -64,7 +60,6 @@ export function clearedResultText(
   );
 }
 
-/** Stands for an image or a file. */
 export function strippedMediaText(part: ImagePart | FilePart, entryId: string, options: RecallOptions = {}): string {
   return `[${describeMedia(part)} omitted. ${wayBack(entryId, options)}]`;
 }

@@ -2,13 +2,12 @@ import type { ContentPart, ToolCallPart } from '../log/content.ts';
 import type { Entry, NoteSlot } from '../log/entry.ts';
 import type { Group } from '../log/groups.ts';
 import { textOf, textsOf } from '../log/content.ts';
-import { earlierResult } from './earlier-result.ts';
+import { earlierResult, runtimeContent } from './notes.ts';
 import { LINES, quoteText } from '../log/frames.ts';
 import { applyOperation } from '../log/operations.ts';
 import type { Operation } from '../plan/plan.ts';
 import type { RecallOptions } from './placeholders.ts';
 import { stubResults } from './request-stubs.ts';
-import { runtimeContent } from './runtime-note.ts';
 import { summaryMessages } from '../summary/summary-message.ts';
 import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
 import { arrangeView, operationsByEntry, orderView } from './view-arrangement.ts';
@@ -75,7 +74,6 @@ function stubsOf(input: ProjectionInput, kept: readonly Entry[]): Rendering['stu
   return stubResults(kept, input.requestStubs, { ...placeholderOptions(input), isWhole });
 }
 
-/** Results that the request shows as stubs, by entry id. */
 export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly ContentPart[]> {
   if (input.requestStubs === undefined) return new Map();
   const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });

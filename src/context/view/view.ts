@@ -2,7 +2,7 @@ import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import type { Operation, SummaryInForce } from '../plan/plan.ts';
 import type { PlaceholderTexts, RequestStubs } from '../policy/policy.ts';
-import type { RuntimeNote } from './runtime-note.ts';
+import type { RuntimeNote } from './notes.ts';
 
 export interface ToolSchema {
   readonly name: string;
@@ -13,7 +13,6 @@ export interface ToolSchema {
 /** The part of a turn's agent snapshot that requests are made from. */
 export interface AgentView {
   readonly instructions: string;
-  /** Pinned rules, verbatim in every request. */
   readonly rules: readonly string[];
   readonly tools: readonly ToolSchema[];
   readonly skills?: readonly Skill[];

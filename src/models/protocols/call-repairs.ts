@@ -1,7 +1,14 @@
 import { fitImages, type ImageLimits } from './fit-images.ts';
 import { giveWay } from './give-way.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
-import { atLeastAccepted, boundMedia, isAskedTooLarge, leaveOutMedia, mediaBytes, mediaToLearn } from './media-bounds.ts';
+import {
+  atLeastAccepted,
+  boundMedia,
+  isAskedTooLarge,
+  leaveOutMedia,
+  mediaBytes,
+  mediaToLearn,
+} from './media-bounds.ts';
 import type { KeptMedia } from './media-bounds.ts';
 import type { View } from '../../context/view/view.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from '../model-client.ts';
@@ -46,9 +53,7 @@ export async function answerWithRepairs(
     await giveWay();
     try {
       const answer = withTrueStopReason(await call(attempt), attempt.request.maximumOutput);
-      return learned === undefined
-        ? answer
-        : { ...answer, learnedMedia: acceptedMedia(attempt, learned) };
+      return learned === undefined ? answer : { ...answer, learnedMedia: acceptedMedia(attempt, learned) };
     } catch (error) {
       const repaired = error instanceof ModelCallError ? await repair(attempt, error, images) : undefined;
       if (repaired === undefined) throw tooLargeForText(error, attempt.request.view) ?? error;
@@ -60,9 +65,7 @@ export async function answerWithRepairs(
 
 /** What was accepted after images were scaled down is the size to which they are scaled from then on. */
 function acceptedMedia({ media, request }: Attempt, learned: MediaLimits): MediaLimits {
-  return media === 'smaller'
-    ? { ...learned, bytes: mediaBytes(request.view) }
-    : atLeastAccepted(learned, request.view);
+  return media === 'smaller' ? { ...learned, bytes: mediaBytes(request.view) } : atLeastAccepted(learned, request.view);
 }
 
 /** llama.cpp's Responses API calls an answer complete that was cut: it is as long as it was allowed to be, to the token. */

@@ -8,7 +8,7 @@ import type {
   ThinkingPart,
   ToolCallPart,
 } from '../../context/log/content.ts';
-import { earlierResult } from '../../context/view/earlier-result.ts';
+import { earlierResult } from '../../context/view/notes.ts';
 import { nameText } from '../../context/log/frames.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
 import { IMAGE_TYPES } from './fit-images.ts';

@@ -1,5 +1,5 @@
 import type { CompactionPlan, Operation, PlanPart } from '../../context/plan/plan.ts';
-import { characterCount } from '../../context/log/measurement-arithmetic.ts';
+import { characterCount } from '../../context/log/measurements.ts';
 import { onPath } from '../conversations/branch-path.ts';
 import type { Database } from '../database/database.ts';
 import { isId } from '../database/ids.ts';

@@ -1,7 +1,6 @@
 import type { JsonValue } from '../../context/policy/compaction-hook.ts';
-import type { SummaryLedger } from '../../context/summary/file-lists.ts';
-import { characterCount } from '../../context/log/measurement-arithmetic.ts';
-import type { LedgerResult } from '../../context/summary/result-ledger.ts';
+import type { SummaryLedger, LedgerResult } from '../../context/summary/summary-ledger.ts';
+import { characterCount } from '../../context/log/measurements.ts';
 import { onPath, pointAt } from '../conversations/branch-path.ts';
 import type { Queries } from '../database/database.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';

@@ -1,6 +1,6 @@
-import type { FileLists } from '../../context/summary/file-lists.ts';
-import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
-import { measureView } from '../../context/view/measure-view.ts';
+import type { FileLists } from '../../context/summary/summary-ledger.ts';
+import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
+import { measureView } from '../../context/view/view-arrangement.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
 import { registerAttempt, reportAttempt, supersededAttempt } from '../attempts/attempts.ts';

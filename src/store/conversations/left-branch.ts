@@ -1,8 +1,8 @@
 import { BRANCH_FILE_TOOLS, NOTHING_CHOSEN, chooseBranchItems } from '../../context/summary/branch-summary.ts';
 import type { BranchItem } from '../../context/summary/branch-summary.ts';
 import type { EntryKind } from '../../context/log/entry.ts';
-import { extendFileLists } from '../../context/summary/file-lists.ts';
-import type { FileLists } from '../../context/summary/file-lists.ts';
+import { extendFileLists } from '../../context/summary/summary-ledger.ts';
+import type { FileLists } from '../../context/summary/summary-ledger.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import type { Calibration } from '../../context/plan/plan.ts';
 import { pointOf } from './branch-commands.ts';

@@ -1,6 +1,6 @@
 import { contentProblem } from '../../context/log/content.ts';
 import type { EntryKind, NoteSlot } from '../../context/log/entry.ts';
-import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Transaction } from '../database/database.ts';
 import type { NewContent } from './entries.ts';

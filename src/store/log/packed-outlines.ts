@@ -3,10 +3,10 @@ import {
   emptyOutlineColumns,
   ENTRY_KINDS,
   NOTE_SLOTS,
-  tableOfColumns,
+  OutlineTable,
   writeOutline,
 } from '../../context/log/outline-table.ts';
-import type { OutlineTable, OpenColumns } from '../../context/log/outline-table.ts';
+import type { OutlineColumns as Columns } from '../../context/log/outline-table.ts';
 import { entriesInScope } from '../conversations/branch-path.ts';
 import type { ViewScope } from '../conversations/branch-path.ts';
 import type { Queries } from '../database/database.ts';
@@ -104,7 +104,7 @@ export interface WantedPath {
 /** Collects outlines, oldest first, from single rows and from blocks, column by column. */
 export class UnpackedOutlines {
   private length = 0;
-  private readonly columns: OpenColumns;
+  private readonly columns: Columns;
   /** 36 characters each. */
   private readonly ids: string[] = [];
   /** The numbers of one line, used again for the next. */
@@ -155,7 +155,7 @@ export class UnpackedOutlines {
   /** Of all that was added; nothing may be added afterwards. */
   table(): OutlineTable {
     const ids = this.ids.join('');
-    return tableOfColumns(this.columns, this.length, { idAt: (position) => idAt(ids, position) });
+    return new OutlineTable(this.columns, this.length, (position) => idAt(ids, position));
   }
 }
 

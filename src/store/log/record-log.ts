@@ -1,6 +1,6 @@
 import type { ToolCallPart } from '../../context/log/content.ts';
 import { measureContent } from '../../context/log/measure.ts';
-import { NO_MEASUREMENTS } from '../../context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
 import { DEFAULT_POLICY } from '../../context/policy/presets/default.ts';
 import { modelFacts } from '../../models/catalogue/catalogue.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';

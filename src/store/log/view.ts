@@ -1,5 +1,5 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { RuntimeNote } from '../../context/view/runtime-note.ts';
+import type { RuntimeNote } from '../../context/view/notes.ts';
 import type { ProjectionInput } from '../../context/view/view.ts';
 import type { AgentSnapshot, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';

@@ -3,7 +3,7 @@ import { callModel } from '../../../src/activities/model/call-model.ts';
 import { changeBranch } from '../../../src/activities/turn/change-branch.ts';
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
 import { summarize } from '../../../src/activities/compaction/summarize.ts';
-import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { endTurn } from '../../../src/store/turns/end-turn.ts';
 import { newId } from '../../../src/store/database/ids.ts';

@@ -1,7 +1,7 @@
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { countRequest } from '../../../src/context/view/count-request.ts';
-import { addMeasurements, NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
-import { measureView } from '../../../src/context/view/measure-view.ts';
+import { addMeasurements, NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
+import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
-import { guardedSummary, shortenSummary } from '../../../src/context/summary/guard-summary.ts';
+import {
+  guardedSummary,
+  shortenSummary,
+  finishedView,
+  wholeSummary,
+} from '../../../src/context/summary/whole-summary.ts';
 import { measureText } from '../../../src/context/log/measure.ts';
 import { COWORK_POLICY } from '../../../src/context/policy/presets/cowork.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { CHECKPOINT_SECTIONS } from '../../../src/context/policy/prompts/checkpoint.ts';
 import { parseSections } from '../../../src/context/summary/summary-sections.ts';
-import { finishedView, wholeSummary } from '../../../src/context/summary/whole-summary.ts';
 import { prose } from '../builders.ts';
 import { conversationWith, planWith, sectionsText } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
-import { measureView } from '../../../src/context/view/measure-view.ts';
+import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import type { ModelLimits } from '../../../src/context/plan/plan.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { COWORK_POLICY } from '../../../src/context/policy/presets/cowork.ts';

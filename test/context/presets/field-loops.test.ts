@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
-import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { PlanInput } from '../../../src/context/plan/plan.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/policy/presets/index.ts';
 import { transcriptText } from '../../../src/context/summary/transcript.ts';
-import { measureView } from '../../../src/context/view/measure-view.ts';
+import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import { Conversation, prose } from '../builders.ts';
 import { writtenSummary } from '../chained.ts';
 import { countOf } from './support.ts';

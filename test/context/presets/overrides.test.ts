@@ -4,8 +4,8 @@ import { definedOf } from '../../../src/context/policy/defined-of.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { shownTaskFile } from '../../../src/context/memory/task-file.ts';
 import { resolveAmount } from '../../../src/context/policy/budget.ts';
-import { guardedSummary } from '../../../src/context/summary/guard-summary.ts';
-import { measureView } from '../../../src/context/view/measure-view.ts';
+import { guardedSummary } from '../../../src/context/summary/whole-summary.ts';
+import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import { applyOperation } from '../../../src/context/log/operations.ts';
 import { askedPolicy } from '../../../src/context/summary/summary-quotes.ts';
 import type { ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
@@ -118,7 +118,9 @@ function crowded(policy: CompactionPolicy): unknown[] {
   return seen;
 }
 
-const TASK_FILE = Array.from({ length: 100 }, (_, step) => `## ${step + 1}. read_file\n\n${prose(500, step)}\n`).join('\n');
+const TASK_FILE = Array.from({ length: 100 }, (_, step) => `## ${step + 1}. read_file\n\n${prose(500, step)}\n`).join(
+  '\n',
+);
 
 /** What a summarizing model is asked, for a long answer and for a short one, and what is left of a summary that is too long. */
 function texts(policy: CompactionPolicy): unknown[] {

@@ -1,6 +1,6 @@
 import { countRequest } from '../../../src/context/view/count-request.ts';
 import { fixedMeasurements } from '../../../src/context/log/fixed-measurements.ts';
-import { measureView } from '../../../src/context/view/measure-view.ts';
+import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';

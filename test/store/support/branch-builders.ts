@@ -1,4 +1,4 @@
-import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import { changeBranch } from '../../../src/store/conversations/change-branch.ts';
 import { readBranchCommand } from '../../../src/store/conversations/branch-commands.ts';
 import type { NewBranchSummary } from '../../../src/store/conversations/change-branch.ts';

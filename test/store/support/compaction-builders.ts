@@ -1,4 +1,4 @@
-import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { CompactionPlan } from '../../../src/context/plan/plan.ts';
 import { storePlan } from '../../../src/store/compactions/compactions.ts';
 import type { CommitCompactionRequest, CompactionRow, NewSummary } from '../../../src/store/compactions/compactions.ts';

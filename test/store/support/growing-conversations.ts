@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { viewAfterCompaction } from '../../../src/context/plan/judge-compaction.ts';
-import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { CompactionPlan, Operation } from '../../../src/context/plan/plan.ts';
 import { canonicalView, projectView } from '../../../src/context/view/project-view.ts';
 import { commitCompaction, storePlan } from '../../../src/store/compactions/compactions.ts';

@@ -2,7 +2,7 @@ import { endTurn } from '../../../src/store/turns/end-turn.ts';
 import type { EndedTurn, EndTurnRequest } from '../../../src/store/turns/end-turn.ts';
 import { afterAll, beforeAll } from 'vitest';
 import { measureContent } from '../../../src/context/log/measure.ts';
-import { NO_MEASUREMENTS } from '../../../src/context/log/measurement-arithmetic.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import { DEFAULT_POLICY } from '../../../src/context/policy/presets/default.ts';
 import type { ContentPart } from '../../../src/context/log/content.ts';
 import { connectDatabase } from '../../../src/store/database/database.ts';

@@ -1,6 +1,6 @@
 import type { Entry } from 'holdfast/internal/context/log/entry.js';
 import { NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
-import { partPolicy } from 'holdfast/internal/context/policy/part-policy.js';
+import { partPolicy } from 'holdfast/internal/context/summary/summary-quotes.js';
 import { sharedSummaryView } from 'holdfast/internal/context/summary/shared-summary-request.js';
 import { summaryView } from 'holdfast/internal/context/summary/summary-request.js';
 import type { SummaryRequest } from 'holdfast/internal/context/summary/summary-request.js';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart } from 'holdfast/internal/context/log/content.js';
 import type { Entry, EntryOutline, NoteSlot } from 'holdfast/internal/context/log/entry.js';
-import { anchoredCalibration } from 'holdfast/internal/context/log/anchored-calibration.js';
-import type { NewestReport } from 'holdfast/internal/context/log/anchored-calibration.js';
+import { anchoredCalibration } from 'holdfast/internal/context/log/calibrate.js';
+import type { NewestReport } from 'holdfast/internal/context/log/calibrate.js';
 import { definedOf } from 'holdfast/internal/context/policy/defined-of.js';
 import { NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
-import type { SummaryLedger } from 'holdfast/internal/context/summary/file-lists.js';
+import type { SummaryLedger, LedgerResult } from 'holdfast/internal/context/summary/summary-ledger.js';
 import { viewAfterCompaction } from 'holdfast/internal/context/plan/judge-compaction.js';
 import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import {
@@ -14,12 +14,11 @@ import {
   NO_MEASUREMENTS,
   subtractMeasurements,
   sumMeasurements,
-} from 'holdfast/internal/context/log/measurement-arithmetic.js';
-import type { MeasuredView } from 'holdfast/internal/context/view/measure-view.js';
+} from 'holdfast/internal/context/log/measurements.js';
+import type { MeasuredView } from 'holdfast/internal/context/view/view-arrangement.js';
 import type { Measurements } from 'holdfast/internal/context/log/measurements.js';
 import type { Calibration, CompactionPlan, Operation, SummaryInForce } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
-import type { LedgerResult } from 'holdfast/internal/context/summary/result-ledger.js';
 import type { AgentView, ProjectionInput } from 'holdfast/internal/context/view/view.js';
 import type { LabSession } from '../session/lab-session.ts';
 

@@ -1,11 +1,15 @@
 import type { ContentPart } from 'holdfast/internal/context/log/content.js';
 import { estimateTokens, NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
 import type { EntryOutline } from 'holdfast/internal/context/log/entry.js';
-import { breakdownWindow } from 'holdfast/internal/context/view/measure-view.js';
+import {
+  breakdownWindow,
+  arrangeView,
+  operationsByEntry,
+  orderView,
+} from 'holdfast/internal/context/view/view-arrangement.js';
 import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import type { Operation, WindowBreakdown } from 'holdfast/internal/context/plan/plan.js';
 import { shownStubs } from 'holdfast/internal/context/view/project-view.js';
-import { arrangeView, operationsByEntry, orderView } from 'holdfast/internal/context/view/view-arrangement.js';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation } from './lab-conversation.ts';
 

@@ -1,11 +1,15 @@
-import { continuationContent, continuationWords } from 'holdfast/internal/context/view/continuation.js';
-import { countRequest } from 'holdfast/internal/context/view/count-request.js';
-import { mayGoOn, passReason } from 'holdfast/internal/context/plan/due-pass.js';
+import { continuationContent, continuationWords } from 'holdfast/internal/context/view/notes.js';
+import { countRequest, mayGoOn, passReason } from 'holdfast/internal/context/view/count-request.js';
 import { estimateTokens } from 'holdfast/internal/context/log/estimate.js';
-import { extendFileLists } from 'holdfast/internal/context/summary/file-lists.js';
-import type { SummaryLedger } from 'holdfast/internal/context/summary/file-lists.js';
+import {
+  extendFileLists,
+  callSubject,
+  extendLedger,
+  shortSubject,
+} from 'holdfast/internal/context/summary/summary-ledger.js';
+import type { SummaryLedger } from 'holdfast/internal/context/summary/summary-ledger.js';
 import { judgeCompaction } from 'holdfast/internal/context/plan/judge-compaction.js';
-import { addMeasurements } from 'holdfast/internal/context/log/measurement-arithmetic.js';
+import { addMeasurements } from 'holdfast/internal/context/log/measurements.js';
 import type {
   Calibration,
   CompactionForm,
@@ -16,7 +20,6 @@ import type {
 } from 'holdfast/internal/context/plan/plan.js';
 import { planCompaction, weakerForm } from 'holdfast/internal/context/plan/plan-compaction.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
-import { callSubject, extendLedger, shortSubject } from 'holdfast/internal/context/summary/result-ledger.js';
 import { finishedView, wholeSummary } from 'holdfast/internal/context/summary/whole-summary.js';
 import { RECALL_OPEN, RECALL_SEARCH } from 'holdfast/internal/tools/runtime/names.js';
 import type { LabAgent } from './lab-agent.ts';

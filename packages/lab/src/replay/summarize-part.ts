@@ -3,11 +3,16 @@ import { checkSummary } from 'holdfast/internal/context/summary/check-summary.js
 import { textOf } from 'holdfast/internal/context/log/content.js';
 import type { Entry } from 'holdfast/internal/context/log/entry.js';
 import { extractiveSummary } from 'holdfast/internal/context/summary/extractive-summary.js';
-import { withoutFileLists } from 'holdfast/internal/context/summary/file-lists.js';
-import { isLastPart, partPolicy } from 'holdfast/internal/context/policy/part-policy.js';
+import { withoutFileLists } from 'holdfast/internal/context/summary/summary-ledger.js';
+import {
+  isLastPart,
+  partPolicy,
+  insertQuotes,
+  quoteUserMessages,
+  quotingSection,
+} from 'holdfast/internal/context/summary/summary-quotes.js';
 import type { CompactionPlan, CompactionReason, PlanPart } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
-import { insertQuotes, quoteUserMessages, quotingSection } from 'holdfast/internal/context/summary/summary-quotes.js';
 import { readableEntries } from 'holdfast/internal/context/plan/summary-sizes.js';
 import { ModelCallError } from 'holdfast/internal/models/model-client.js';
 import type { ModelAnswer, ReportedUsage } from 'holdfast/internal/models/model-client.js';

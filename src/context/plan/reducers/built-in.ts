@@ -1,8 +1,223 @@
-import { capToolResultsReducer } from './cap-tool-results.ts';
-import { clearToolResultsReducer } from './clear-tool-results.ts';
-import { clipReducer } from './clip-contents.ts';
+import { count, object, amount, toolNames, characters, fraction } from '../../policy/policy-parts.ts';
+import { clipOperation, stripOperation, clearOperation } from '../../log/operations.ts';
+import type { Operation } from '../plan.ts';
+import {
+  isUnseen,
+  operationOn,
+  shownMeasurements,
+  tryOperation,
+  countedTokens,
+  shownTokens,
+} from '../planning-state.ts';
+import type { Draft, PlanningState } from '../planning-state.ts';
+import { reducer } from './reducer.ts';
 import type { Reducers } from './reducer.ts';
-import { stripImagesReducer } from './strip-images.ts';
+import { resolveAmount } from '../../policy/budget.ts';
+import { z } from 'zod';
+import { clipTo } from '../clip-to-size.ts';
+
+/** Replaces media of tool results by a marker, except the newest and those that no request has carried yet. */
+const stripImagesReducer = reducer({
+  name: 'strip_images',
+  options: object({ keepNewest: count.meta({ description: 'Newest images that stay.', unit: 'images' }) }),
+  apply: (state, draft, { keepNewest }) => stripImages(state, draft, keepNewest),
+});
+
+/** At once, so that the provider's cache breaks once. What users showed stays. */
+export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
+  const { table } = state;
+  const { kept } = state.arrangement;
+  let newest = 0;
+  for (let place = kept.length - 1; place >= 0; place -= 1) {
+    const position = kept[place] ?? 0;
+    if (table.kindAt(position) !== 'tool_result') continue;
+    if (!table.showsMediaAt(position) || isUnseen(state, position)) continue;
+    const { images, documentPages } = shownMeasurements(state, draft, position);
+    if (images === 0 && documentPages === 0) continue;
+    newest += Math.max(images, 1);
+    if (newest > keepNewest) tryOperation(state, draft, position, withoutMedia(state, draft, position));
+  }
+}
+
+export function showsMedia(state: PlanningState, draft: Draft, position: number): boolean {
+  if (!state.table.showsMediaAt(position)) return false;
+  const { images, documentPages } = shownMeasurements(state, draft, position);
+  return images > 0 || documentPages > 0;
+}
+
+/** A strip; of an entry that is clipped already, the same clip without its media. */
+export function withoutMedia(state: PlanningState, draft: Draft, position: number): Operation {
+  const entry = state.table.at(position);
+  const inForce = operationOn(state, draft, position);
+  if (inForce?.kind !== 'clip') return stripOperation(entry);
+  return clipOperation(entry, { head: inForce.headCharacters ?? 0, tail: inForce.tailCharacters ?? 0 });
+}
+
+const clearing = object({
+  protect: amount('Newest tool output that stays.'),
+  minimum: amount('Nothing is cleared unless this much is won.'),
+  protectedTools: toolNames.default([]).meta({ description: 'Tools whose results stay.' }),
+  protectTurns: count.default(0).meta({ description: 'Newest turns whose results stay.', unit: 'user messages' }),
+});
+
+const clearToolResultsReducer = reducer({ name: 'clear_tool_results', options: clearing, apply: clearToolResults });
+
+/**
+ * Old results of successful calls beyond the protected amount become placeholders, oldest first, if
+ * that wins enough. What lies behind a cleared result was looked at when that one was cleared.
+ */
+function clearToolResults(state: PlanningState, draft: Draft, given: z.output<typeof clearing>, goal: number): void {
+  const { table } = state;
+  const { budget, policy } = state.input;
+  const { kept } = state.arrangement;
+  const protect = resolveAmount(given.protect, budget);
+  const newestTurns = turnsFrom(state, given.protectTurns);
+  const candidates: number[] = [];
+  let newest = 0;
+  let won = 0;
+  for (let place = kept.length - 1; place >= 0; place -= 1) {
+    const position = kept[place] ?? 0;
+    if (table.kindAt(position) !== 'tool_result' || position > newestTurns) continue;
+    if (given.protectedTools.includes(table.toolNameAt(position)) || table.isErrorAt(position)) continue;
+    if (operationOn(state, draft, position)?.kind === 'clear') break;
+    const shown = Math.ceil(countedTokens(state, draft, position));
+    newest += shown;
+    if (newest <= protect || isUnseen(state, position)) continue;
+    won += shown;
+    candidates.push(position);
+  }
+  if (won <= resolveAmount(given.minimum, budget)) return;
+  for (const position of candidates.reverse()) {
+    if (policy.target !== null && draft.tokens <= goal) return;
+    tryOperation(state, draft, position, clearOperation(table.at(position), policy.placeholders?.clear));
+  }
+}
+
+/** Position of the user message that began the given number of newest turns; `Infinity` for none, -1 when there are not as many. */
+function turnsFrom({ table, arrangement }: PlanningState, turns: number): number {
+  if (turns === 0) return Infinity;
+  const { olderUserMessages, kept } = arrangement;
+  let left = turns;
+  for (const positions of [kept, olderUserMessages]) {
+    for (let place = positions.length - 1; place >= 0; place -= 1) {
+      const position = positions[place] ?? 0;
+      if (table.kindAt(position) === 'user') left -= 1;
+      if (left === 0) return position;
+    }
+  }
+  return -1;
+}
+
+/** Shortens every tool result beyond a limit: head and tail, or the first items of an array, at about the limit's size. */
+const capToolResultsReducer = reducer({
+  name: 'cap_tool_results',
+  options: object({
+    limit: amount('Longest tool result that stays whole.'),
+    documentLimit: amount('The same for results of `documentTools`.'),
+    documentTools: toolNames.default([]).meta({ description: 'Tools that read documents.' }),
+    arrayItems: z
+      .number()
+      .int()
+      .positive()
+      .meta({ description: 'First items that stay of a result that is a JSON array.', unit: 'items' }),
+  }),
+  always: true,
+  apply: (state, draft, { limit, documentLimit, documentTools, arrayItems }) => {
+    const { table } = state;
+    const { budget } = state.input;
+    const [ofDocuments, ofOthers] = [resolveAmount(documentLimit, budget), resolveAmount(limit, budget)];
+    for (const position of state.arrangement.kept) {
+      if (table.kindAt(position) !== 'tool_result') continue;
+      const level = documentTools.includes(table.toolNameAt(position)) ? ofDocuments : ofOthers;
+      if (shownTokens(state, draft, position) <= level) continue;
+      if (operationOn(state, draft, position)?.kind === 'clear') continue;
+      const operation = clipTo(state, { position, level, keepMedia: showsMedia(state, draft, position) });
+      tryOperation(state, draft, position, { ...operation, arrayItems });
+    }
+  },
+});
+
+/** Below this a clip's label costs more than it wins (seeds/wolffish.md's code). Characters. */
+const WORTH_CLIPPING = 200;
+
+const clippedKind = z.enum(['tool_result', 'assistant', 'user']);
+
+const clipping = object({
+  of: z.array(clippedKind).readonly().meta({
+    description:
+      'Kinds of contents to clip, in this order. Of tool results the largest go first, of the others the oldest.',
+  }),
+  headFraction: fraction.meta({ description: 'Part of a content kept at its start.', unit: '0 to 1' }),
+  headLimit: characters.meta({ description: 'Most that is kept at the start.', unit: 'characters' }),
+  tailFraction: fraction.meta({ description: 'Part of a content kept at its end.', unit: '0 to 1' }),
+  tailLimit: characters.meta({ description: 'Most that is kept at the end.', unit: 'characters' }),
+  minimumCharacters: characters.meta({ description: 'Shorter contents stay whole.', unit: 'characters' }),
+  protectNewest: count.meta({ description: 'Newest entries of each role that stay whole.', unit: 'entries' }),
+  protectErrors: z.boolean().default(true).meta({ description: 'Results of failed calls stay whole.' }),
+  protectedTools: toolNames.default([]).meta({ description: 'Tools whose results stay whole.' }),
+  protectFirstUserMessage: z.boolean().default(false).meta({ description: 'The first user message stays whole.' }),
+  unseen: z.boolean().default(false).meta({
+    description: 'Whether the reducer may clip contents that no request has held yet. A summary must cover them.',
+  }),
+  expectedRetention: fraction.nullable().default(null).meta({
+    description: 'Part of a content that counts as kept while contents are chosen. `null`: what head and tail keep.',
+    unit: '0 to 1',
+  }),
+});
+
+type ClipOptions = z.output<typeof clipping>;
+
+/** Keeps head and tail of large contents, until the view, or what the policy expects of it, is down to the goal. */
+const clipReducer = reducer({
+  name: 'clip',
+  options: clipping,
+  apply: (state, draft, given, goal) => {
+    const { expectedRetention } = given;
+    let expected = draft.tokens;
+    for (const position of candidatesOfKinds(state, draft, given)) {
+      if ((expectedRetention === null ? draft.tokens : expected) <= goal) return;
+      const size = state.table.charactersAt(position);
+      const head = Math.floor(Math.min(size * given.headFraction, given.headLimit));
+      const tail = Math.floor(Math.min(size * given.tailFraction, given.tailLimit));
+      if (size <= head + tail + WORTH_CLIPPING) continue;
+      const keepMedia = shownMeasurements(state, draft, position).images > 0;
+      const before = shownTokens(state, draft, position);
+      const operation = clipOperation(state.table.at(position), { head, tail, keepMedia });
+      if (!tryOperation(state, draft, position, operation)) continue;
+      expected -= before * (1 - (expectedRetention ?? 0));
+    }
+  },
+});
+
+function* candidatesOfKinds(state: PlanningState, draft: Draft, given: ClipOptions): Generator<number> {
+  for (const kind of given.of) yield* clipCandidates(state, draft, given, kind);
+}
+
+function clipCandidates(
+  state: PlanningState,
+  draft: Draft,
+  given: ClipOptions,
+  kind: z.output<typeof clippedKind>,
+): number[] {
+  const { table } = state;
+  const { kept } = state.arrangement;
+  const ofKind = kept.filter((position) => table.kindAt(position) === kind);
+  const older = ofKind.subarray(0, Math.max(0, ofKind.length - given.protectNewest));
+  const candidates = Array.from(older).filter((position) => isClippable(state, draft, position, given));
+  if (kind !== 'tool_result') return candidates;
+  return candidates.sort((left, right) => table.charactersAt(right) - table.charactersAt(left));
+}
+
+function isClippable(state: PlanningState, draft: Draft, position: number, given: ClipOptions): boolean {
+  const { table } = state;
+  if (!given.unseen && isUnseen(state, position)) return false;
+  if (table.charactersAt(position) < given.minimumCharacters) return false;
+  if (given.protectFirstUserMessage && position === state.firstUserMessage) return false;
+  if (given.protectErrors && table.isErrorAt(position)) return false;
+  if (given.protectedTools.includes(table.toolNameAt(position))) return false;
+  const inForce = operationOn(state, draft, position)?.kind;
+  return inForce === undefined || inForce === 'strip';
+}
 
 export const BUILT_IN_REDUCERS = {
   strip_images: stripImagesReducer,

@@ -5,7 +5,7 @@ import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } f
 import type { Draft, PlanningState } from '../planning-state.ts';
 import type { Reducer } from './reducer.ts';
 import { reducer } from './reducer.ts';
-import { showsMedia, withoutMedia } from './strip-images.ts';
+import { showsMedia, withoutMedia } from './built-in.ts';
 
 /** A message, answer or tool result that the view shows, as numbers: its text stays in the database. */
 export interface ReducibleEntry {
@@ -14,13 +14,11 @@ export interface ReducibleEntry {
   readonly turnId: string;
   /** Of a tool result; `null` for others. */
   readonly toolName: string | null;
-  /** The tool reported a failure. */
   readonly isError: boolean;
   /** Of the original. */
   readonly characters: number;
   /** As it is shown now, by the calibrated estimate. */
   readonly tokens: number;
-  /** Images that it shows now. */
   readonly images: number;
   /** How it is shown now; `null`: as it was. */
   readonly shown: 'clip' | 'clear' | 'strip' | null;
@@ -31,7 +29,6 @@ export interface ReducerInput {
   readonly entries: readonly ReducibleEntry[];
   /** Tokens of the whole view, by the calibrated estimate. */
   readonly tokens: number;
-  /** Tokens that the compaction aims for. */
   readonly goal: number;
 }
 
@@ -70,7 +67,6 @@ export class ReducerError extends Error {
 export function defineReducer<Options extends z.ZodType>(definition: {
   /** By which policies name it; not that of a built-in reducer. */
   readonly name: string;
-  /** Of one use in a policy. */
   readonly options: Options;
   readonly plan: (input: ReducerInput, options: z.output<Options>) => readonly Change[];
 }): Reducer<Options> {

@@ -92,7 +92,6 @@ export const CHECKPOINT_SECTIONS: readonly SummarySection[] = [
   },
 ];
 
-/** What the beginning of a split turn is summarized under. */
 export const TURN_PREFIX_SECTIONS: readonly SummarySection[] = [
   { title: 'Original Request', subject: 'requests', instruction: 'What the user asked for in this turn.' },
   { title: 'Early Progress', subject: 'progress', instruction: '- Decisions and work of the beginning, with results' },
