@@ -9,12 +9,10 @@ import { newId } from '../../src/store/database/ids.ts';
 import { claimPermit, providerKeyOf, releasePermit } from '../../src/store/providers/permits.ts';
 import type { PermitRequest } from '../../src/store/providers/permits.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
-import { fallBack } from '../../src/store/turns/fallbacks.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { plan } from '../store/support/compaction-builders.ts';
 import {
-  FIRST_ATTEMPT,
   SNAPSHOT,
   answerWith,
   closeToolCall,
@@ -207,42 +205,6 @@ test('a call that waits too long goes to the fallback: it leaves the queue, and 
   expect(model).toBe(FALLBACK.model);
   // Its result was lost: the next attempt tells the same.
   expect(await callModel(dependencies, input, execution({ attempt: 4 }))).toMatchObject({ kind: 'fallback' });
-});
-
-test('an attempt that was replaced, or whose call was answered meanwhile, changes no model', async () => {
-  const turn = await startTurn(sql, 'Say hello', { snapshot: { fallbacks: [FALLBACK] } });
-  const successor = await register(sql, turn, 1, { ...FIRST_ATTEMPT, attempt: 2 });
-  const change = { turn, callNumber: 1, attempt: null, from: SNAPSHOT.model, to: FALLBACK };
-  await expect(fallBack(sql, { ...change, by: FIRST_ATTEMPT })).rejects.toMatchObject(SUPERSEDED);
-  await storeAnswer(sql, answerWith(turn, 1, successor, [{ type: 'text', text: 'bought once' }]));
-  const later = { ...FIRST_ATTEMPT, attempt: 3 };
-  await expect(fallBack(sql, { ...change, by: later })).rejects.toMatchObject(SUPERSEDED);
-  expect((await getTurn(sql, turn.turnId)).model).toBe(SNAPSHOT.model);
-});
-
-test('calls that wait for the same time end the wait at moments of their own, none before it is over', async () => {
-  const refusal = {
-    kind: 'retryable',
-    cause: 'rate_limit',
-    delayMilliseconds: 20_000,
-    repair: 'wait',
-    evidence: 'status 429',
-  } as const;
-  const refused = Array.from({ length: 20 }, () => waitAfterRefusal(refusal, 1).delayMilliseconds);
-  const { dependencies, other } = await limitedProvider();
-  await dependencies.modelPermits.pause('sim', 20_000, sql as never);
-  onTestFinished(async () => void (await sql`delete from provider_pauses`));
-  const paused: number[] = [];
-  for (let call = 0; call < 20; call += 1) {
-    const answer = await dependencies.modelPermits.acquire({ ...other(), provider: 'sim' });
-    if (answer.kind === 'wait') paused.push(answer.retryMilliseconds);
-  }
-  expect(Math.min(...refused)).toBeGreaterThanOrEqual(20_000);
-  for (const delays of [refused, paused]) {
-    expect(delays).toHaveLength(20);
-    expect(new Set(delays).size).toBeGreaterThan(10);
-    expect(Math.max(...delays)).toBeLessThanOrEqual(25_000);
-  }
 });
 
 test('a pause that may end before its time is looked at each minute, an outage that names a time each five minutes', async () => {

@@ -9,13 +9,14 @@ import { beginTurn, readTurnForMessage } from '../../src/store/turns/turns.ts';
 import type { AgentSnapshot } from '../../src/turn/agent-snapshot.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { command } from './support/branch-builders.ts';
+import { command, go } from './support/branch-builders.ts';
 import {
   answer,
   begin,
   closeToolCall,
   continueConversation,
   endedAs,
+  headOf,
   said,
   send,
   SNAPSHOT,
@@ -58,6 +59,34 @@ it('a resume that waits behind a change of branch is refused, and leaves no row'
   await owner`drop trigger hold_commit on messages`;
   expect(await resuming).toMatchObject([{ status: 'rejected', reason: { code: 'conversation_busy' } }]);
   expect((await listWaitingMessages(sql, conversationId)).map(({ kind }) => kind)).toEqual(['fork']);
+});
+
+it('a resume goes on with the task of its own branch, and names one that is open elsewhere', async () => {
+  const done = await startTurn(sql);
+  const { conversationId } = done;
+  const question = await headOf(sql, conversationId);
+  await answer(sql, done, 1);
+  await endedAs(sql, done);
+  const refusal = (words: string) => ({
+    code: 'nothing_to_resume',
+    message: `conversation ${conversationId} ${words}`,
+  });
+  await go(sql, conversationId, { entryId: await headOf(sql, conversationId), summarizes: false });
+  await expect(resume(conversationId)).rejects.toMatchObject(refusal('completed its last turn'));
+  await send(sql, { conversationId, ...text('Say more') });
+  await endedAs(sql, await continueConversation(sql, conversationId), { outcome: 'stopped' });
+  const open = 'the turn of branch 1 is not done: "holdfast branch switch';
+  const elsewhere = `; ${open} ${conversationId} 1" goes back to it`;
+  await go(sql, conversationId, { branch: 0, summarizes: false });
+  await expect(resume(conversationId)).rejects.toMatchObject(refusal(`completed its last turn${elsewhere}`));
+  await go(sql, conversationId, { entryId: null, summarizes: false });
+  await expect(resume(conversationId)).rejects.toMatchObject(refusal(`has had no turn on its branch${elsewhere}`));
+  // Before the answer stands what was asked; on branch 1 stands the task that was stopped.
+  for (const target of [{ entryId: question }, { branch: 1 }]) {
+    await go(sql, conversationId, { ...target, summarizes: false });
+    await resume(conversationId);
+    await endedAs(sql, await continueConversation(sql, conversationId));
+  }
 });
 
 describe('of two resumes the second', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { TurnSummary } from '../../src/client/types.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -29,7 +29,6 @@ type Limits = NonNullable<NonNullable<HarnessOptions['agent']>['limits']>;
 const LIMITS = {
   unlimited: {},
   'two-steps': { steps: 2 },
-  'three-steps': { steps: 3 },
   rests: { conversation: { idleTime: 60 } },
   'few-tokens': { conversation: { inputTokens: 100 } },
 } as const satisfies Readonly<Record<string, Limits>>;
@@ -161,59 +160,4 @@ test('a raise that is too small, or no whole number, is refused with the smalles
   const printed = await cli('resume', conversationId, '--input-tokens', `+${least}`, '--json');
   const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
   expect((await endOf({ conversationId, messageId })).steps).toBe(1);
-});
-
-describe('on branches', () => {
-  const forkAt = async (conversationId: string, kind: 'user' | 'assistant' | null) => {
-    const at =
-      kind === null
-        ? undefined
-        : (await client.log.entries({ conversationId })).items.find((entry) => entry.kind === kind);
-    await endOf(await client.branches.fork({ conversationId, entryId: at?.entryId ?? null, summarize: false }));
-  };
-  const switchTo = async (conversationId: string, branch: number) =>
-    endOf(await client.branches.switch({ conversationId, branch, summarize: false }));
-
-  test('a task that is done is not asked for again because one failed on a branch that was left; that one is named', async () => {
-    const { conversationId } = await runTask('Say all done', 'two-steps');
-    await forkAt(conversationId, 'assistant');
-    expect((await harness.runTask(MANY, { conversationId })).reason).toBe('step_limit');
-    await switchTo(conversationId, 0);
-    await expect(client.conversation.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
-      code: 'nothing_to_resume',
-      what: `conversation ${conversationId} completed its last turn; the turn of branch 1 is not done: "holdfast branch switch ${conversationId} 1" goes back to it`,
-    });
-    await switchTo(conversationId, 1);
-    expect((await endOf(await client.conversation.resume({ conversationId, raise: { steps: 1 } }))).steps).toBe(1);
-  });
-
-  test('a task goes on with what it left itself, whatever a turn on another branch used or came to', async () => {
-    const { conversationId } = await runTask(MANY, 'three-steps');
-    await forkAt(conversationId, null);
-    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
-      code: 'nothing_to_resume',
-      what: `conversation ${conversationId} has had no turn on its branch; the turn of branch 0 is not done: "holdfast branch switch ${conversationId} 0" goes back to it`,
-    });
-    expect((await harness.runTask('Say all done', { conversationId })).outcome).toBe('completed');
-    await switchTo(conversationId, 0);
-    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'limit_not_raised' });
-    const resumed = await endOf(await client.conversation.resume({ conversationId, raise: { steps: 2 } }));
-    expect(resumed).toMatchObject({ reason: 'step_limit', steps: 2 });
-    expect(acted).toHaveLength(5);
-  });
-
-  test('a branch that was forked before the answer goes on with what was asked, one behind the answer does not', async () => {
-    const { conversationId } = await runTask('Say all done', 'unlimited');
-    await forkAt(conversationId, 'assistant');
-    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({
-      code: 'nothing_to_resume',
-      what: `conversation ${conversationId} completed its last turn`,
-    });
-    await forkAt(conversationId, 'user');
-    expect(await endOf(await client.conversation.resume({ conversationId }))).toMatchObject({
-      outcome: 'completed',
-      steps: 1,
-    });
-    await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
-  });
 });

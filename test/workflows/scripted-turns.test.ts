@@ -34,7 +34,7 @@ test('a decision that is rung for while the turn asks what is open is not waited
 
 test('a decision that nobody makes is looked at again when its time is over', async () => {
   let asked = 0;
-  const turn = await startScriptedTurn(address, () => ({
+  const turn = await startScriptedTurn(inject('temporalAddress'), () => ({
     callModel: ({ callNumber }) =>
       Promise.resolve(callNumber === 1 ? { ...CALLS_A_TOOL, asks: true as const } : ANSWERED),
     requestDecisions: async () => {
