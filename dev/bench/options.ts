@@ -33,7 +33,7 @@ export interface BenchOptions {
   readonly recallData?: string;
   /** Of the sessions that `memory` plants its facts in. */
   readonly seed: number;
-  /** `memory` writes its table into docs/presets.md. */
+  /** `memory` writes its table into docs/preset-figures.md. */
   readonly writePage: boolean;
   /** Entries that `memory-search` searches: a conversation for each number, or an agent. */
   readonly entries: readonly number[];
@@ -104,7 +104,7 @@ function createCommand(): Command {
         ),
       )
       .addOption(number('--seed <number>', 'of the sessions of memory', 0, 2 ** 31).default(1))
-      .option('--write-page', 'write the table of memory into docs/presets.md', false)
+      .option('--write-page', 'write the table of memory into docs/preset-figures.md', false)
       .addOption(new Option('--minutes <number>', 'length of load').default(10).argParser(parseMinutes))
       // Postgres scans small tables whole, because that costs less than their indexes: of 200 conversations the branches, not of 1,500.
       .addOption(

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-const PAGE = fileURLToPath(new URL('../../docs/presets.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/preset-figures.md', import.meta.url));
 
-/** Puts a text between the marks of a command in `docs/presets.md`. @throws RangeError when the page has no such marks */
+/** Puts a text between the marks of a command in `docs/preset-figures.md`. @throws RangeError when the page has no such marks */
 export async function writeToPresetsPage(command: string, text: string): Promise<void> {
   const [begin, end] = ['begin', 'end'].map((mark) => `<!-- written by \`${command}\`: ${mark} -->`);
   const page = await readFile(PAGE, 'utf8');

@@ -8,7 +8,7 @@ import type { PresetFigures } from '../../packages/lab/src/lab-figures.ts';
 import { runLab } from '../../packages/lab/src/run-lab.ts';
 import { pageTable, writeToPresetsPage } from './presets-page.ts';
 
-/** `npm run presets`: replays generated sessions under every preset and writes the tables of `docs/presets.md`. */
+/** `npm run presets`: replays generated sessions under every preset and writes the tables of `docs/preset-figures.md`. */
 
 const SEED = 1;
 const STEPS = 100;

@@ -181,7 +181,7 @@ test('P7 P8 P9 cut points equal those of pi-agent-core on 1,000 random logs, but
     }),
     { numRuns: LOGS, seed: 74_2 },
   );
-  // The seed is fixed: a change of either search shows as another count. docs/presets.md explains each.
+  // The seed is fixed: a change of either search shows as another count. docs/preset-figures.md explains each.
   expect(counts).toEqual({
     equal: 864,
     ends_in_results: 93,

@@ -13,7 +13,7 @@ let store: TestStore;
 let sql: Database;
 let conversationId: string;
 
-const DOCUMENT = new URL('../../docs/memory.md', import.meta.url);
+const DOCUMENT = new URL('../../docs/read.md', import.meta.url);
 const ODD = 'odd: NUL \0, lone \uD800, \\u0000 as written, 漢';
 
 /** Entries 1 to 7; a summary in its second form covers the first three. */
@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 describe('the views for psql', () => {
-  it('say what docs/memory.md promises: its examples run, each with rows', async () => {
+  it('say what docs/read.md promises: its examples run, each with rows', async () => {
     const examples = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sql\n([\s\S]*?)```/g)].map(
       ([, query]) => query,
     );
