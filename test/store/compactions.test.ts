@@ -9,7 +9,7 @@ import {
 import { listEvents } from '../../src/store/log/events.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { declineCompaction } from '../../src/store/messages/commands.ts';
+import { declineCompaction } from '../../src/store/messages/waiting.ts';
 import { headOf, useTestStore, send, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, SUMMARY, plan, turnWithSteps } from './support/compaction-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';

@@ -3,7 +3,7 @@ import type { ContentPart } from '../../src/context/log/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
-import { openEntry } from '../../src/store/log/entries.ts';
+import { openEntry } from '../../src/store/log/open-entry.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import { indexConversation, searchMemory } from '../../src/store/memory/recall-search.ts';

@@ -5,7 +5,7 @@ import { readBranchCommand } from '../../src/store/conversations/branch-commands
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import type { EndTurnRequest } from '../../src/store/turns/end-turn.ts';
 import { listEvents } from '../../src/store/log/events.ts';
-import { declineCompaction } from '../../src/store/messages/commands.ts';
+import { declineCompaction } from '../../src/store/messages/waiting.ts';
 import { listWaitingMessages } from '../support/waiting-messages.ts';
 import { getTurn, readTurnForMessage } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';

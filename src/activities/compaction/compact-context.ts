@@ -10,7 +10,7 @@ import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
 import { newId } from '../../store/database/ids.ts';
 import { StoreError } from '../../store/database/errors.ts';
-import { declineCompaction } from '../../store/messages/commands.ts';
+import { declineCompaction } from '../../store/messages/waiting.ts';
 import { takeMessages } from '../../store/messages/take-messages.ts';
 import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../../turn/activity-values.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';

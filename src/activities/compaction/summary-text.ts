@@ -12,7 +12,7 @@ import { readLastCall } from '../../store/attempts/find-model-call.ts';
 import { readOriginals } from '../../store/compactions/compaction-parts.ts';
 import type { PartSource } from '../../store/compactions/compaction-parts.ts';
 import { readProjectionSource } from '../../store/log/view.ts';
-import { readUserMessages } from '../../store/messages/user-messages.ts';
+import { readUserMessages } from '../../store/compactions/previous-summary.ts';
 import { readCalibration } from '../../store/providers/calibrations.ts';
 import { redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';

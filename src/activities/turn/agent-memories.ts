@@ -143,7 +143,7 @@ export async function withMemories(
   const taskFile = await readShownTaskFile(database, turn, snapshot.policy.taskFile, budget);
   if (snapshot.memory === undefined && taskFile === null) return result;
   const key = `memories:${compactionId}`;
-  const written = await findNote(database, turn.turnId, key);
+  const written = await findNote(database, turn, key);
   if (written !== null) {
     const tokens = result.view.tokens + estimateTokens(written.measurements, NO_CALIBRATION);
     return { ...result, view: { headEntryId: written.id, tokens } };

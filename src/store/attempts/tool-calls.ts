@@ -143,10 +143,7 @@ export async function giveBackToolCall(sql: Database, claim: ToolCallReference &
 /** Attempts of different runs (a workflow that was reset) have no order: there the claim's age alone says nothing. */
 function refuseOlderAttempt(claim: ToolCallReference & Claimer, { claimer }: ToolCallRow): void {
   if (claimer === null || claimer.runId !== claim.runId || claimer.activityAttempt <= claim.activityAttempt) return;
-  throw new StoreError(
-    'superseded_attempt',
-    `tool call ${claim.callNumber}.${claim.callIndex} of turn ${claim.turn.turnId} is claimed by attempt ${claimer.activityAttempt} of its activity; this is attempt ${claim.activityAttempt}`,
-  );
+  throw superseded(claim, { state: 'claimed', attempt: claimer.activityAttempt }, claim.activityAttempt);
 }
 
 /**
@@ -158,17 +155,12 @@ export async function reclaimToolCall(
   sql: Database,
   claim: ToolCallReference & Claimer & { readonly previousAttempt: number },
 ): Promise<{ readonly attempt: number }> {
-  const { turn, callNumber, callIndex, previousAttempt } = claim;
+  const { turn, previousAttempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
     const row = await readToolCall(writer.sql, { ...claim, ...turn });
     const attempt = previousAttempt + 1;
     if (row.state === 'claimed' && row.attempt === attempt && isHeldBy(row, claim)) return { attempt };
-    if (row.state !== 'claimed' || row.attempt !== previousAttempt) {
-      throw new StoreError(
-        'superseded_attempt',
-        `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${row.state} at attempt ${row.attempt}, no longer ${previousAttempt}`,
-      );
-    }
+    if (row.state !== 'claimed' || row.attempt !== previousAttempt) throw superseded(claim, row, previousAttempt);
     await writeClaim(writer, claim, { name: row.name, attempt });
     return { attempt };
   });
@@ -218,13 +210,21 @@ export async function writeAsToolCall<Result>(
   claim: ToolCallReference & { readonly attempt: number },
   work: (open: Transaction, call: Pick<ToolCallRow, 'entryId'>) => Promise<Result>,
 ): Promise<Result> {
-  const { turn, callNumber, callIndex, attempt } = claim;
+  const { turn, attempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
     const row = await readToolCall(writer.sql, { ...claim, ...turn });
     if (row.state === 'claimed' && row.attempt === attempt) return work(writer.sql, row);
-    throw new StoreError(
-      'superseded_attempt',
-      `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${row.state} at attempt ${row.attempt}; this is attempt ${attempt}`,
-    );
+    throw superseded(claim, row, attempt);
   });
+}
+
+function superseded(
+  { turn, callNumber, callIndex }: ToolCallReference,
+  { state, attempt }: Pick<ToolCallRow, 'state' | 'attempt'>,
+  own: number,
+): StoreError {
+  return new StoreError(
+    'superseded_attempt',
+    `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${state} at attempt ${attempt}; this is attempt ${own}`,
+  );
 }

@@ -8,7 +8,7 @@ import type { CompactionRow } from './compaction-rows.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
-import { consumeCommands } from '../messages/commands.ts';
+import { consumeCommands } from '../messages/waiting.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
 import type { EventDataByKind } from '../log/timeline.ts';
 import { writeMemory } from '../memory/memories.ts';

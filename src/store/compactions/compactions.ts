@@ -12,7 +12,7 @@ import type { CompactionRow } from './compaction-rows.ts';
 import type { Database } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { consumeCommands } from '../messages/commands.ts';
+import { consumeCommands } from '../messages/waiting.ts';
 import { insertPlan, requireHead } from './store-plan.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 

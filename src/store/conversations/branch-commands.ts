@@ -1,7 +1,6 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ViewPoint } from './branch-path.ts';
 import type { Queries } from '../database/database.ts';
-import { StoreError } from '../database/errors.ts';
 import { newestOnPath } from './branch-path.ts';
 
 export type BranchRefusal =
@@ -67,21 +66,6 @@ export async function readBranchCommand(sql: Queries, turn: TurnReference): Prom
   const from = { branch: row.branch, headEntryId: row.headEntryId, headSequence: row.headSequence ?? 0 };
   const ancestorSequence = await commonAncestor(sql, conversationId, from, to);
   return { kind: 'command', command: { messageId, kind, summarizes: row.summarizes, from, to, ancestorSequence } };
-}
-
-/**
- * What a resume goes on with depends on the branch.
- * @throws StoreError `conversation_busy` while a change of branch waits
- */
-export async function requireBranchKept(sql: Queries, conversationId: string): Promise<void> {
-  const [change] = await sql`
-    select from messages
-    where conversation_id = ${conversationId} and consumed_at is null and kind in ('fork', 'switch') limit 1`;
-  if (change === undefined) return;
-  throw new StoreError(
-    'conversation_busy',
-    `conversation ${conversationId} changes its branch: what a resume goes on with is known once that is done`,
-  );
 }
 
 /** An entry as a place to fork at: inside a group, its end, so that no answer is parted from its results. */

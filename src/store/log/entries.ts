@@ -9,13 +9,12 @@ import type { Database, Queries } from '../database/database.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
 import { insertEntry } from './entry-writer.ts';
+import { findNote } from './notes.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { readCurrentPoint } from '../compactions/plan-source.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { TurnWriter } from '../database/transaction.ts';
-
-export { findCommitted, openEntry } from './open-entry.ts';
 
 export interface NewContent {
   readonly content: readonly ContentPart[];
@@ -170,18 +169,11 @@ export async function appendNoteBefore(
   note: NoteRequest,
 ): Promise<{ readonly entryId: string; readonly isNew: boolean } | null> {
   return writeAsTurn(sql, note.turn, async (writer) => {
-    const entryId = await findNote(writer, note);
-    if (entryId !== null) return { entryId, isNew: false };
+    const existing = await findNote(writer.sql, note.turn, keyOf(writer, note));
+    if (existing !== null) return { entryId: existing.id, isNew: false };
     if (!(await mayStandBefore(writer.sql, note.turn, boundary))) return null;
     return { ...(await appendOnce(writer, note)), isNew: true };
   });
-}
-
-async function findNote(writer: TurnWriter, note: NoteRequest): Promise<string | null> {
-  const [existing] = await writer.sql<{ id: string }[]>`
-    select id from entries
-    where conversation_id = ${note.turn.conversationId} and turn_id = ${note.turn.turnId} and note_key = ${keyOf(writer, note)}`;
-  return existing?.id ?? null;
 }
 
 function keyOf({ conversation }: TurnWriter, { key, againAfterCompactions = false }: NoteRequest): string {
@@ -191,8 +183,8 @@ function keyOf({ conversation }: TurnWriter, { key, againAfterCompactions = fals
 async function appendOnce(writer: TurnWriter, note: NoteRequest): Promise<{ readonly entryId: string }> {
   const { turn, slot, headEntryId } = note;
   const key = keyOf(writer, note);
-  const existing = await findNote(writer, note);
-  if (existing !== null) return { entryId: existing };
+  const existing = await findNote(writer.sql, turn, key);
+  if (existing !== null) return { entryId: existing.id };
   const { id: entryId } = await insertEntry(writer.sql, {
     kind: 'note',
     turn,

@@ -83,11 +83,12 @@ export async function readNewestRequestId(sql: Queries, conversationId: string):
 
 export async function findNote(
   sql: Queries,
-  turnId: string,
+  { conversationId, turnId }: Pick<TurnReference, 'conversationId' | 'turnId'>,
   key: string,
 ): Promise<{ readonly id: string; readonly measurements: Measurements } | null> {
   const [row] = await sql<{ id: string; measurements: string }[]>`
-    select id, measurements from entries where turn_id = ${turnId} and note_key = ${key}`;
+    select id, measurements from entries
+    where conversation_id = ${conversationId} and turn_id = ${turnId} and note_key = ${key}`;
   return row === undefined ? null : { id: row.id, measurements: parseMeasurements(row.measurements) };
 }
 

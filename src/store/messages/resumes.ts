@@ -1,4 +1,3 @@
-import { requireBranchKept } from '../conversations/branch-commands.ts';
 import { missingRaises } from '../../turn/spending.ts';
 import { raiseFlags } from '../../turn/explain-outcome.ts';
 import { readActiveTask, readBranchTasks } from '../conversations/branches.ts';
@@ -10,7 +9,7 @@ import type { MessageInput } from './messages.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { NewContent } from '../log/entries.ts';
 import { insertEntry } from '../log/entry-writer.ts';
-import { consumeCommands } from './commands.ts';
+import { consumeCommands } from './waiting.ts';
 
 type Resume = Pick<MessageInput, 'id' | 'conversationId' | 'raise'>;
 
@@ -20,11 +19,7 @@ type Resume = Pick<MessageInput, 'id' | 'conversationId' | 'raise'>;
  */
 export async function requireMayResume(sql: Transaction, resume: Resume): Promise<void> {
   const { conversationId, raise = {} } = resume;
-  await requireOnlyResume(sql, resume);
-  await requireBranchKept(sql, conversationId);
-  const [conversation] = await sql<{ activeTurnId: string | null }[]>`
-    select active_turn_id from conversations where id = ${conversationId}`;
-  if (conversation?.activeTurnId != null) throw turnRuns(conversationId);
+  await requireNothingElse(sql, resume);
   const task = await readActiveTask(sql, conversationId);
   if (task === null || task.isDone) throw await nothingOpen(sql, conversationId);
   const missing = missingRaises(await readEndedTurn(sql, task.turnId), raise);
@@ -35,16 +30,24 @@ export async function requireMayResume(sql: Transaction, resume: Resume): Promis
   );
 }
 
-/** Raises add up, and who sends a second one while no worker has taken the first rarely means both. */
-async function requireOnlyResume(sql: Transaction, { id, conversationId }: Resume): Promise<void> {
-  const [waiting] = await sql<{ id: string }[]>`
-    select id from messages
-    where conversation_id = ${conversationId} and kind = 'resume' and consumed_at is null and id <> ${id} limit 1`;
-  if (waiting === undefined) return;
-  throw new StoreError(
-    'resume_waiting',
-    `conversation ${conversationId} has a resume that waits for a worker, sent as "${waiting.id}"; a second one would raise the limits twice`,
-  );
+/** What a resume goes on with is known once nothing else is under way. Two that wait would add up their raises, which is rarely meant. */
+async function requireNothingElse(sql: Transaction, { id, conversationId }: Resume): Promise<void> {
+  const [row] = await sql<{ resume: string | null; changesBranch: boolean; activeTurnId: string | null }[]>`
+    select c.active_turn_id, min(m.id) filter (where m.kind = 'resume') as resume,
+      coalesce(bool_or(m.kind in ('fork', 'switch')), false) as changes_branch
+    from conversations c left join messages m on m.conversation_id = c.id and m.consumed_at is null and m.id <> ${id}
+    where c.id = ${conversationId} group by c.id`;
+  const { resume = null, changesBranch = false, activeTurnId = null } = row ?? {};
+  if (resume !== null)
+    throw new StoreError(
+      'resume_waiting',
+      `conversation ${conversationId} has a resume that waits for a worker, sent as "${resume}"; a second one would raise the limits twice`,
+    );
+  if (!changesBranch && activeTurnId === null) return;
+  const what = changesBranch
+    ? 'changes its branch: what a resume goes on with is known once that is done'
+    : 'has a turn that runs';
+  throw new StoreError('conversation_busy', `conversation ${conversationId} ${what}`);
 }
 
 async function nothingOpen(sql: Queries, conversationId: string): Promise<StoreError> {
@@ -58,10 +61,6 @@ async function nothingOpen(sql: Queries, conversationId: string): Promise<StoreE
       ? ''
       : `; the turn of branch ${open.branch} is not done: "holdfast branch switch ${conversationId} ${open.branch}" goes back to it`;
   return new StoreError('nothing_to_resume', `conversation ${conversationId} ${state}${elsewhere}`);
-}
-
-function turnRuns(conversationId: string): StoreError {
-  return new StoreError('conversation_busy', `conversation ${conversationId} has a turn that runs`);
 }
 
 /** How its turn ended, in words: "at cost_limit", "as stopped". */

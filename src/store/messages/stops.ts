@@ -1,5 +1,5 @@
 import type { MessageKind } from './messages.ts';
-import { consumeCommands } from './commands.ts';
+import { consumeCommands } from './waiting.ts';
 import { appendMessages } from './take-messages.ts';
 import type { TakenMessage } from './take-messages.ts';
 import type { Writer } from '../database/transaction.ts';

@@ -7,7 +7,7 @@ import type { Database, Queries, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { StoreError } from '../database/errors.ts';
 import { notifyWatchers } from '../log/event-writer.ts';
-import { consumeCommands } from '../messages/commands.ts';
+import { consumeCommands } from '../messages/waiting.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { ConversationSettings, MessageKind } from '../messages/messages.ts';
 import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';

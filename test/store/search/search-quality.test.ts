@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openAround } from '../../../src/store/log/open-around.ts';
+import { openAround } from '../../../src/store/log/open-entry.ts';
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import type { MemoryQuery } from '../../../src/store/memory/recall-search.ts';
 import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
