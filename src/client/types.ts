@@ -6,6 +6,7 @@ import type * as logs from './api/log-results.ts';
 import type { foundPassage } from './api/memory-results.ts';
 import type { OfConversation } from './arguments.ts';
 
+export type { ModelCallAddress } from '../store/attempts/find-model-call.ts';
 export type { ChangedEntry, CompactionLineage } from '../store/compactions/lineage.ts';
 
 // What methods take and answer. An answer has the form that the API describes (`api/`); only what needs the database is written here.
@@ -42,16 +43,6 @@ export type OpenedEntry = Answer<typeof logs.openedEntry> & {
   /** `null` when the content shows everything. */
   readonly original: Uint8Array | null;
 };
-
-/** Which model call of a conversation; each part that is left out means the newest. */
-export interface ModelCallAddress {
-  /** Number of the turn in its conversation, from 1. */
-  readonly turn?: number;
-  /** Number of the call in its turn, from 1. */
-  readonly callNumber?: number;
-  /** Number of the try, from 1: a call is tried again after a failure or the loss of its worker. */
-  readonly attempt?: number;
-}
 
 export interface DecisionOptions extends OfConversation {
   /** As in `WaitingCall`. Default: the only call that waits. */

@@ -203,6 +203,7 @@ export interface RequestDecisionsResult {
 export interface RunToolInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
+  /** Position among the calls of the answer, from 0. */
   readonly callIndex: number;
 }
 

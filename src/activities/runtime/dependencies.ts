@@ -10,17 +10,8 @@ import type { ModelPermits } from './model-permits.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
 import type { FenceWatch } from './fence-watch.ts';
 import type { IsWorkflowOpen } from './activity.ts';
+import type { ConversationSettings } from '../../store/messages/messages.ts';
 import type { OutlastingWork } from './outlasting-work.ts';
-
-/** Settings of a conversation that replace those of its agent. */
-export interface ConversationSettings {
-  readonly model: string | null;
-  readonly preset: string | null;
-  /** Absolute path. */
-  readonly workspace: string | null;
-  /** User whose memories it is shown and writes. */
-  readonly user: string | null;
-}
 
 /** All that activities need from outside. No activity reads the environment or keeps globals. */
 export interface ActivityDependencies {

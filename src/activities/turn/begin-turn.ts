@@ -24,7 +24,8 @@ import type { SpendingLimits } from '../../turn/spending.ts';
 import type { Execution } from '../runtime/activity.ts';
 import { relevantMemories } from './agent-memories.ts';
 import { closeToolCall } from '../tool/decisions.ts';
-import type { ActivityDependencies, ConversationSettings } from '../runtime/dependencies.ts';
+import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import type { ConversationSettings } from '../../store/messages/messages.ts';
 import { LackedHere } from '../runtime/failures.ts';
 import { newText } from '../runtime/new-content.ts';
 

@@ -2,11 +2,13 @@ import type { Database } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import { turnNumber, turnNumbered } from '../turns/turn-number.ts';
 
-/** Which model call of a conversation: each part that is left out means the newest. */
+/** Which model call of a conversation; each part that is left out means the newest. */
 export interface ModelCallAddress {
   /** Number of the turn in its conversation, from 1. */
   readonly turn?: number;
+  /** Number of the call in its turn, from 1. */
   readonly callNumber?: number;
+  /** Number of the try, from 1: a call is tried again after a failure or the loss of its worker. */
   readonly attempt?: number;
 }
 

@@ -1,3 +1,4 @@
+import type { RunToolInput } from '../../turn/activity-values.ts';
 import type { Decision } from '../messages/decision-rows.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Fragment, Queries, Database } from '../database/database.ts';
@@ -5,12 +6,7 @@ import type { NewContent } from '../log/entries.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 
-export interface ToolCallReference {
-  readonly turn: TurnReference;
-  readonly callNumber: number;
-  /** Position among the calls of the answer, from 0. */
-  readonly callIndex: number;
-}
+export type ToolCallReference = RunToolInput;
 
 export type ToolCallOutcome =
   | 'succeeded'

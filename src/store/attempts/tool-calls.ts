@@ -20,14 +20,8 @@ export type {
 export { listLateToolResults, storeToolResult } from './tool-results.ts';
 export type { LateToolResult, StoredToolResult, ToolResultToStore } from './tool-results.ts';
 
-export interface RequestedToolCall {
-  readonly name: string;
-  readonly providerCallId: string;
-  /** As the model wrote them. */
-  readonly arguments: string;
-  /** The number of this claim, counted by the database; names the writer in `storeToolResult`. */
-  readonly attempt: number;
-}
+/** `attempt`: the number of this claim, counted by the database; names the writer in `storeToolResult`. */
+export type RequestedToolCall = Pick<ToolCallRow, 'name' | 'providerCallId' | 'arguments' | 'attempt'>;
 
 interface OpenCall extends RequestedToolCall {
   /** What stands of it when a person was asked about it; `null`: it never asked. */

@@ -1,6 +1,6 @@
 import type { Entry } from '../../context/log/entry.ts';
 import type { PlanPart } from '../../context/plan/plan.ts';
-import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { SummarizeInput } from '../../turn/activity-values.ts';
 import { readAttempts, registerAttempt, reportAttempt, supersededAttempt } from '../attempts/attempts.ts';
 import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from '../attempts/attempts.ts';
 import { onPath, pointAt } from '../conversations/branch-path.ts';
@@ -17,11 +17,7 @@ import type { MemoryScope } from '../memory/memories.ts';
 import { jsonText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 
-export interface PartReference {
-  readonly turn: TurnReference;
-  readonly compactionId: string;
-  readonly part: number;
-}
+export type PartReference = SummarizeInput;
 
 export interface PartRow {
   readonly part: PlanPart;

@@ -1,4 +1,4 @@
-import type { PartlySearched } from '../../tools/tool.ts';
+import type { PartlySearched, RecallFilter } from '../../tools/tool.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { Database } from '../database/database.ts';
 import { StoreError, isLockConflict, isOutage } from '../database/errors.ts';
@@ -18,13 +18,13 @@ import { rankPassages, WITHOUT_WORDS, scorePlaces, weightsOf } from '../search/r
 import type { RankedPassage, RankedQuery } from '../search/rank.ts';
 import { readByIds, readPlaces } from '../search/read-passages.ts';
 import { openScope } from '../search/scope.ts';
-import type { SearchedScope, SearchFilter } from '../search/scope.ts';
+import type { SearchedScope } from '../search/scope.ts';
 import { plainText } from '../log/stored-text.ts';
 
 export { indexConversation } from '../search/index-conversation.ts';
 export type { FoundPassage } from '../search/present.ts';
 
-export interface MemoryQuery extends SearchFilter {
+export interface MemoryQuery extends RecallFilter {
   /**
    * A conversation, or an agent, whose conversations are all searched. Both: the conversation, if it is one of the agent's. Neither is
    * refused: agents may serve users who must not read each other.
@@ -88,7 +88,7 @@ export async function searchMemory(
   return presentPassages(sql, scope, [...first, ...rest].slice(0, limit), phrases);
 }
 
-interface WordSearch extends SearchFilter {
+interface WordSearch extends RecallFilter {
   readonly askedAt: Date;
   readonly limit: number;
   readonly exceptEntryId?: string;

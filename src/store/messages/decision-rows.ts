@@ -1,3 +1,4 @@
+import type { RequestDecisionsResult } from '../../turn/activity-values.ts';
 import { writeCallName } from '../../turn/call-name.ts';
 import type { CallName } from '../../turn/call-name.ts';
 import type { Fragment, Queries } from '../database/database.ts';
@@ -72,10 +73,7 @@ export async function listDecisionsOfTenant(
   );
 }
 
-export async function countWaitingDecisions(
-  sql: Queries,
-  turnId: string,
-): Promise<{ readonly waiting: number; readonly questions: number; readonly expiresInMilliseconds: number }> {
+export async function countWaitingDecisions(sql: Queries, turnId: string): Promise<RequestDecisionsResult> {
   const [row] = await sql<{ waiting: number; questions: number; milliseconds: number | null }[]>`
     select count(*)::int as waiting, (count(*) filter (where kind = 'question'))::int as questions,
       ceil(extract(epoch from min(expires_at) - holdfast_now()) * 1000)::float8 as milliseconds

@@ -1,3 +1,4 @@
+import type { RequestDecisionsResult } from '../../turn/activity-values.ts';
 import type { TurnReference, TurnOutcome } from '../../turn/turn-reference.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { countWaitingDecisions } from './decision-rows.ts';
@@ -32,18 +33,12 @@ export interface DecisionRequest {
   readonly wanted: readonly WantedDecision[];
 }
 
-export interface OpenDecisions {
-  readonly waiting: number;
-  readonly questions: number;
-  readonly expiresInMilliseconds: number;
-}
-
 /**
  * Writes a row for each wanted decision that has none, unless the call has begun, ends those whose time is over, and says what still waits. A call
  * that a standing decision covers gets its row decided at once, also one that began to wait before the decision. Repeating it
  * changes nothing else.
  */
-export async function requestDecisions(sql: Database, request: DecisionRequest): Promise<OpenDecisions> {
+export async function requestDecisions(sql: Database, request: DecisionRequest): Promise<RequestDecisionsResult> {
   return writeAsTurn(sql, request.turn, async (writer) => {
     const number = await readTurnNumber(writer.sql, request.turn.turnId);
     for (const wanted of request.wanted) await ask(writer, { ...request, number }, wanted);
@@ -109,13 +104,8 @@ export interface DecisionToMake {
   readonly decidedBy?: string;
 }
 
-export interface MadeDecision {
-  readonly turnId: string;
+export interface MadeDecision extends Pick<CallRow, 'turnId' | 'agent' | 'rules' | 'tool' | 'arguments'> {
   readonly call: CallName;
-  readonly agent: string;
-  readonly rules: readonly string[];
-  readonly tool: string;
-  readonly arguments: string;
   readonly duplicate: boolean;
   /** Calls that were decided: with a wider scope, all that wait in the turn and are covered by it. */
   readonly decided: number;

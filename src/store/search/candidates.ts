@@ -3,7 +3,8 @@ import { allOf, anyOf, kindMark, pathTerm } from './passage-terms.ts';
 import type { Phrases } from './phrases.ts';
 import type { QueryTerm } from './query.ts';
 import { isWanted } from './scope.ts';
-import type { SearchedScope, SearchFilter } from './scope.ts';
+import type { SearchedScope } from './scope.ts';
+import type { RecallFilter } from '../../tools/tool.ts';
 
 /** Passages of a scope that are all compared if they have any word of the query, and so many of a larger one. */
 const SMALL_SCOPE = 2_000;
@@ -35,7 +36,7 @@ export async function findCandidates(
   sql: Database,
   scope: SearchedScope,
   { terms, phrases }: { readonly terms: readonly QueryTerm[]; readonly phrases: Phrases },
-  filter: SearchFilter,
+  filter: RecallFilter,
 ): Promise<FoundCandidates> {
   const telling = tellingOf(terms);
   const isAll = scope.passages <= SMALL_SCOPE;
@@ -76,7 +77,7 @@ async function selectiveQueries(
   sql: Database,
   scope: SearchedScope,
   telling: readonly QueryTerm[],
-  filter: SearchFilter,
+  filter: RecallFilter,
 ): Promise<string[]> {
   if (filter.after !== undefined || filter.before !== undefined) {
     const all = telling.reduce((sum, { frequency }) => sum + frequency, 0);
@@ -101,7 +102,7 @@ async function newestDays(
   sql: Database,
   { tenant, agent, passages, ofAgent }: SearchedScope,
   frequency: number,
-  { after, before }: SearchFilter,
+  { after, before }: RecallFilter,
 ): Promise<string[]> {
   const rows = await sql<{ term: string; passages: number }[]>`
     select term, passages from term_frequencies

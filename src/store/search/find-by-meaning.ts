@@ -7,7 +7,8 @@ import { WITHOUT_WORDS } from './rank.ts';
 import { passageColumns } from './read-passages.ts';
 import type { ReadPassage } from './read-passages.ts';
 import { isWanted } from './scope.ts';
-import type { SearchedScope, SearchFilter } from './scope.ts';
+import type { SearchedScope } from './scope.ts';
+import type { RecallFilter } from '../../tools/tool.ts';
 
 /** Passages of nearest meaning that are looked at. */
 const NEAREST = 50;
@@ -23,7 +24,7 @@ const PATIENCE_MILLISECONDS = 2_000;
 const NO_VECTORS =
   'this database has no table for vectors: `npx holdfast db migrate --embeddings <dimensions>` makes it';
 
-interface MeaningQuery extends SearchFilter {
+interface MeaningQuery extends RecallFilter {
   readonly text: string;
   readonly exceptEntryId?: string;
 }
@@ -67,7 +68,7 @@ interface QueryVector {
 async function nearest(
   sql: Transaction,
   scope: SearchedScope,
-  filter: SearchFilter,
+  filter: RecallFilter,
   { embedder, text }: QueryVector,
 ): Promise<readonly NearPassage[]> {
   const isSmall = scope.passages <= ALL_COMPARED;

@@ -1,4 +1,3 @@
-import type { RecallKind } from '../../tools/tool.ts';
 import { ReadableTextReader } from '../../context/log/readable-text.ts';
 import type { Transaction } from '../database/database.ts';
 import { plainText } from '../log/stored-text.ts';
@@ -6,6 +5,7 @@ import { withoutEncodedBytes } from './encoded-bytes.ts';
 import { headingOf } from './passage-text.ts';
 import { agentMark, conversationMark, kindMark, passageTerms, toVector } from './passage-terms.ts';
 import type { AgentOfTenant } from './passage-terms.ts';
+import type { ReadPassage } from './read-passages.ts';
 import { languageOf, stemsOf } from './stems.ts';
 import type { Language, Stem } from './stems.ts';
 import { wordsOf } from './words.ts';
@@ -65,15 +65,12 @@ export const INDEXED_CHARACTERS = 4_000_000;
 
 const ASKS = /[?？؟]["'”’»)\]]*\s*$/u;
 
-export interface Source {
-  readonly sourceId: string;
-  readonly kind: RecallKind;
+export interface Source extends Pick<
+  ReadPassage,
+  'sourceId' | 'kind' | 'sequence' | 'toolName' | 'path' | 'createdAt'
+> {
   /** Said by user or agent to each other, so that neighbours count for each other. */
   readonly isTalk: boolean;
-  readonly sequence: number | null;
-  readonly toolName: string | null;
-  readonly path: string | null;
-  readonly createdAt: Date;
 }
 
 /** One text in chunks: JSON, or not, as a whole. */

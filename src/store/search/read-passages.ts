@@ -1,7 +1,7 @@
-import type { RecallKind } from '../../tools/tool.ts';
+import type { RecallKind, RecallFilter } from '../../tools/tool.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { isWanted } from './scope.ts';
-import type { SearchedScope, SearchFilter } from './scope.ts';
+import type { SearchedScope } from './scope.ts';
 import type { ScoredPlace } from './rank.ts';
 
 export interface ReadPassage {
@@ -48,7 +48,7 @@ export function passageColumns(sql: Queries): Fragment {
 export async function readPlaces(
   sql: Queries,
   places: readonly ScoredPlace[],
-  filter: SearchFilter,
+  filter: RecallFilter,
 ): Promise<readonly ReadPassage[]> {
   const ids = places.flatMap(({ candidate }) => (candidate === null ? [] : [candidate.id]));
   const beside = places.filter(({ candidate }) => candidate === null);
@@ -68,7 +68,7 @@ export async function readByIds(
   sql: Queries,
   scope: SearchedScope,
   text: string,
-  filter: SearchFilter,
+  filter: RecallFilter,
 ): Promise<readonly ReadPassage[]> {
   const ids = [...new Set(Array.from(text.matchAll(UUID), ([id]) => id.toLowerCase()))].slice(0, MOST_IDS);
   if (ids.length === 0) return [];

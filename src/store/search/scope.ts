@@ -1,16 +1,9 @@
-import type { RecallKind } from '../../tools/tool.ts';
+import type { RecallFilter } from '../../tools/tool.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { agentMark, conversationMark, languageMark } from './passage-terms.ts';
 import type { AgentOfTenant } from './passage-terms.ts';
 import { FALLBACK_LANGUAGE, LANGUAGES } from './stems.ts';
 import type { Language } from './stems.ts';
-
-export interface SearchFilter {
-  readonly kinds?: readonly RecallKind[];
-  /** ISO time: only what was said at or after: on the day that the heading of its message names, else when it was written. */
-  readonly after?: string;
-  readonly before?: string;
-}
 
 export interface SearchedScope extends AgentOfTenant {
   /** `null`: all conversations of the agent. */
@@ -56,7 +49,7 @@ export async function frequenciesOf(
 }
 
 /** Condition on `passages p`. */
-export function isWanted(sql: Queries, { kinds, after, before }: SearchFilter): Fragment {
+export function isWanted(sql: Queries, { kinds, after, before }: RecallFilter): Fragment {
   return sql`
     ${kinds === undefined ? sql`` : sql`and p.kind = any(${[...kinds]})`}
     ${after === undefined ? sql`` : sql`and p.said_at >= ${after}`}

@@ -1,3 +1,4 @@
+import type { TurnResult } from '../../turn/activity-values.ts';
 import type { WindowBreakdown } from '../../context/plan/plan.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import { endBranchCommand } from '../conversations/change-branch.ts';
@@ -23,13 +24,7 @@ export interface EndTurnRequest {
   readonly cancelled?: boolean;
 }
 
-export interface EndedTurn {
-  /** The outcome that stands: the first one stored. `stopped` instead of `completed` when a stop kept messages from being answered. */
-  readonly outcome: TurnOutcome;
-  readonly reason: string | null;
-  readonly steps: number;
-  /** Dollars; `null`: the price of a call is unknown. */
-  readonly cost: number | null;
+export interface EndedTurn extends Omit<TurnResult, 'explanation'> {
   readonly waiting: boolean;
 }
 
