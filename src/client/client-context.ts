@@ -48,11 +48,20 @@ export interface Boundary {
 /** What the caller's own function threw: it comes back as it is. */
 export class ThrownByCaller extends Error {}
 
+const schemas = new WeakMap<z.ZodRawShape, z.ZodType>();
+
+/** One for each shape: zod compiles a parser for each new schema, which takes longer than most reads. */
+function schemaOf(shape: z.ZodRawShape): z.ZodType {
+  const schema = schemas.get(shape) ?? z.object(shape);
+  schemas.set(shape, schema);
+  return schema;
+}
+
 export function createBoundary(): Boundary {
   let isClosed = false;
   const check: Boundary['check'] = (method, argument, shape) => {
     if (isClosed) throw clientClosed();
-    checkArguments(method, shape instanceof z.ZodType ? shape : z.object(shape), argument);
+    checkArguments(method, shape instanceof z.ZodType ? shape : schemaOf(shape), argument);
   };
   const callWith: Boundary['callWith'] = async (shape, method, argument, work) => {
     check(method, argument, shape);
