@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { remark, runProgram } from '../command-line.ts';
 import { startBenchStack } from './bench-stack.ts';
 import { errorWordingsBench } from './error-wordings/error-wordings-bench.ts';
@@ -23,6 +24,8 @@ async function bench(signal: AbortSignal): Promise<number | null> {
   }
   remark('starting Postgres, Temporal and the simulator');
   const { durable, rounds, check, json } = options;
+  // Many turns are waited for at once.
+  setMaxListeners(0, signal);
   const stack = await startBenchStack({ durable, signal });
   try {
     const figures = await runBenchmarks(stack, options);
