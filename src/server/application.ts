@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
-import type { Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { secureHeaders } from 'hono/secure-headers';
 import type { Endpoint } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
 import type { EndpointName } from '../client/api/endpoints.ts';
 import type { Holdfast } from '../client/holdfast.ts';
-import { requireScope } from './access.ts';
-import type { Access, Caller } from './access.ts';
+import type { Access } from './access.ts';
+import { admit } from './admission.ts';
+import type { Admitted } from './admission.ts';
 import type { Configured } from './configured.ts';
 import type { EventStreams } from './events.ts';
 import type { ServerLimits } from './limits.ts';
@@ -17,7 +16,7 @@ import { addPages } from './pages.ts';
 import { problemResponse, RequestError } from './problem.ts';
 import { REFERENCE_STYLE, referencePage } from './reference.ts';
 import { refuseOtherOrigins } from './same-origin.ts';
-import { serveEndpoint } from './serve-endpoint.ts';
+import { endpointServer } from './serve-endpoint.ts';
 import { responsesRoutes } from './responses/routes.ts';
 import { serveBytes, serveExport, serveImport } from './transfer.ts';
 
@@ -35,8 +34,6 @@ export interface ApplicationParts {
   /** Throws when Postgres does not answer. */
   readonly checkReady: () => Promise<unknown>;
 }
-
-type Authenticated = { Variables: { caller: Caller } };
 
 /** The server's routes. */
 export function createApplication(parts: ApplicationParts): Hono {
@@ -80,58 +77,32 @@ function addReference(app: Hono, version: string): void {
   app.get('/reference.css', (context) => context.body(REFERENCE_STYLE, 200, { 'content-type': 'text/css' }));
 }
 
-function apiRoutes({ access, clientOf, configured, streams, limits }: ApplicationParts): Hono<Authenticated> {
-  const api = new Hono<Authenticated>();
-  api.use(async (context, next) => {
-    context.set('caller', await access.callerOf(context));
-    await next();
-  });
-  addTransfer(api, clientOf);
-  api.use(
-    bodyLimit({
-      maxSize: limits.bodyBytes,
-      onError: () => {
-        throw new RequestError('body_too_large', `A body has at most ${limits.bodyBytes} bytes.`);
-      },
-    }),
+function apiRoutes(parts: ApplicationParts): Hono<Admitted> {
+  const api = new Hono<Admitted>();
+  api.use(admit(parts));
+  api.get('/conversations/:conversationId/export', (context) => serveExport(context, context.var.clientFor('read')));
+  api.get('/entries/:entryId/content', (context) => serveBytes(context, context.var.clientFor('read')));
+  api.get('/conversations/:conversationId/events', (context) =>
+    parts.streams.serve(context, context.var.clientFor('read')),
   );
-  api.get('/conversations/:conversationId/events', (context) => {
-    const caller = context.get('caller');
-    requireScope(caller, 'read');
-    return streams.serve(context, clientOf(caller.tenant), caller);
-  });
-  api.post('/conversations/import', (context) => {
-    const caller = context.get('caller');
-    requireScope(caller, 'write');
-    return serveImport(context, clientOf(caller.tenant));
-  });
-  for (const [path, items] of Object.entries(configured)) {
+  api.post('/conversations/import', (context) => serveImport(context, context.var.clientFor('write')));
+  for (const [path, items] of Object.entries(parts.configured)) {
     api.get(`/${path}`, (context) => {
-      requireScope(context.get('caller'), 'read');
+      context.var.clientFor('read');
       return context.json({ items });
     });
   }
   for (const name of endpointNames()) {
     const { method, path, scope, begins }: Endpoint = ENDPOINTS[name];
+    const serve = endpointServer(name);
     api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/gu, ':$1'), async (context) => {
-      const caller = context.get('caller');
-      requireScope(caller, scope);
-      if (begins === true) await access.requireRoom(caller);
-      return serveEndpoint(context, name, { client: clientOf(caller.tenant), caller });
+      const { caller, clientFor } = context.var;
+      const client = clientFor(scope);
+      if (begins === true) await parts.access.requireRoom(caller);
+      return serve(context, { client, caller });
     });
   }
   return api;
-}
-
-/** What is no JSON: whole conversations as lines, originals as bytes. */
-function addTransfer(api: Hono<Authenticated>, clientOf: ApplicationParts['clientOf']): void {
-  const clientFor = (context: Context<Authenticated>): Holdfast => {
-    const caller = context.get('caller');
-    requireScope(caller, 'read');
-    return clientOf(caller.tenant);
-  };
-  api.get('/conversations/:conversationId/export', (context) => serveExport(context, clientFor(context)));
-  api.get('/entries/:entryId/content', (context) => serveBytes(context, clientFor(context)));
 }
 
 function endpointNames(): EndpointName[] {

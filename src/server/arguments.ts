@@ -5,23 +5,31 @@ import type { Endpoint } from '../client/api/endpoint.ts';
 import { RequestError } from './problem.ts';
 import type { FieldProblem } from './problem.ts';
 
-/** The arguments of an endpoint from path, query or body, and header. @throws RequestError `invalid_argument`, `body_not_json` */
-export async function argumentsOf(
-  context: Context,
-  endpoint: Pick<Endpoint, 'method' | 'path' | 'arguments' | 'idempotencyKey'>,
-): Promise<Record<string, unknown>> {
+/** Reads the arguments of an endpoint from path, query or body, and header. */
+export function argumentReader<Shape extends z.ZodRawShape>(endpoint: {
+  readonly method: Endpoint['method'];
+  readonly path: string;
+  readonly arguments: Shape;
+  readonly idempotencyKey?: string;
+}) {
   const { method, path, idempotencyKey } = endpoint;
-  const inPath = Object.fromEntries(pathArguments(path).map((name) => [name, [context.req.param(name) ?? '']]));
-  const given = method === 'post' ? await readBody(context) : fromTexts(endpoint, context.req.queries());
-  const header = idempotencyKey === undefined ? undefined : context.req.header('idempotency-key');
-  const key = idempotencyKey === undefined || header === undefined ? {} : { [idempotencyKey]: header };
-  const all = { ...given, ...key, ...fromTexts(endpoint, inPath) };
-  const twice = Object.keys(inPath).find((name) => name in given);
-  if (twice !== undefined) throw refused([{ field: twice, message: 'stands in the path and nowhere else' }]);
-  return checked(z.strictObject(endpoint.arguments), all);
+  const names = pathArguments(path);
+  // Once: zod compiles a parser for each schema, which takes longer than most requests.
+  const schema = z.strictObject(endpoint.arguments);
+  /** @throws RequestError `invalid_argument`, `body_not_json` */
+  return async (context: Context): Promise<z.output<typeof schema>> => {
+    const inPath = Object.fromEntries(names.map((name) => [name, [context.req.param(name) ?? '']]));
+    const given = method === 'post' ? await readBody(context) : fromTexts(endpoint, context.req.queries());
+    const header = idempotencyKey === undefined ? undefined : context.req.header('idempotency-key');
+    const key = idempotencyKey === undefined || header === undefined ? {} : { [idempotencyKey]: header };
+    const twice = names.find((name) => name in given);
+    if (twice !== undefined) throw refused([{ field: twice, message: 'stands in the path and nowhere else' }]);
+    return checked(schema, { ...given, ...key, ...fromTexts(endpoint, inPath) });
+  };
 }
 
-function checked(schema: z.ZodObject, value: unknown): Record<string, unknown> {
+/** @throws RequestError `invalid_argument` with each field that is refused */
+export function checked<Schema extends z.ZodObject>(schema: Schema, value: unknown): z.output<Schema> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
   const accepted = Object.keys(schema.shape);
@@ -34,7 +42,7 @@ function checked(schema: z.ZodObject, value: unknown): Record<string, unknown> {
   );
 }
 
-function refused(fields: readonly FieldProblem[]): RequestError {
+export function refused(fields: readonly FieldProblem[]): RequestError {
   // A name that nobody knows may be anything, a page of text or a script: it is data of the answer, and cut.
   const shown = fields.slice(0, 10).map(({ field, message }) => ({ field: field.slice(0, 60), message }));
   const names = shown.map(({ field, message }) => `${field} ${message}`).join('; ');

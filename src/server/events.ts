@@ -1,14 +1,14 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import type { SSEStreamingApi } from 'hono/streaming';
-import { z } from 'zod';
 import { flag, text, whole } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import type { WatchUpdate } from '../client/types.ts';
 import type { ServerLimits } from './limits.ts';
-import type { Access, Caller } from './access.ts';
+import type { Access } from './access.ts';
 import { problemOf, RequestError } from './problem.ts';
-import { argumentsOf } from './arguments.ts';
+import type { Admitted } from './admission.ts';
+import { argumentReader } from './arguments.ts';
 
 /** Seconds after which a caller may try again to watch. */
 const RETRY_SECONDS = 5;
@@ -20,19 +20,23 @@ export const eventArguments = {
   liveText: flag.optional(),
 };
 
-const last = z.strictObject({ lastEventId: whole(0).optional() });
+const readEventArguments = argumentReader({
+  method: 'get',
+  path: '/conversations/{conversationId}/events',
+  arguments: eventArguments,
+});
+const lastEventId = whole(0).optional();
 
 /** Open event streams of one server. */
 export interface EventStreams {
-  serve(context: Context, client: Holdfast, caller: Caller): Promise<Response>;
+  serve(context: Context<Admitted>, client: Holdfast): Promise<Response>;
   /**
-   * Opens a stream that ends with its caller, its key or the server.
+   * Opens a stream that ends with its caller, its key or the server. It is written no faster than it is read.
    * @param write ends when the signal aborts
    * @param failed writes what `write` threw
    */
   open(
-    context: Context,
-    caller: Caller,
+    context: Context<Admitted>,
     write: (stream: SSEStreamingApi, signal: AbortSignal) => Promise<void>,
     failed: (stream: SSEStreamingApi, error: unknown) => Promise<void>,
   ): Response;
@@ -44,14 +48,14 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
   /** By its ending, the key of each. */
   const open = new Map<AbortController, string | null>();
   const keyChecks = checkKeys(open, access, limits.keyCheckSeconds, log);
-  const openStream: EventStreams['open'] = (context, { key }, write, failed) => {
+  const openStream: EventStreams['open'] = (context, write, failed) => {
     if (open.size >= limits.watchers) {
       throw new RequestError('too_many_watchers', `This server has ${limits.watchers} open event streams.`, {
         retryAfterSeconds: RETRY_SECONDS,
       });
     }
     const ending = new AbortController();
-    open.set(ending, key?.id ?? null);
+    open.set(ending, context.var.caller.key?.id ?? null);
     context.header('x-accel-buffering', 'no');
     return streamSSE(context, async (stream) => {
       stream.onAbort(() => ending.abort());
@@ -69,13 +73,12 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
   };
   return {
     open: openStream,
-    async serve(context, client, caller) {
+    async serve(context, client) {
       const { conversationId, ...options } = await watchOptions(context);
       const { eventCount } = await client.conversation.get({ conversationId });
       if (options.afterSequence > eventCount) throw ofTheFuture(options.afterSequence, eventCount);
       return openStream(
         context,
-        caller,
         async (stream, signal) => {
           const updates = client.conversation.watch({ conversationId, ...options, signal });
           for await (const update of updates) await writeUpdate(stream, update);
@@ -139,23 +142,16 @@ async function writeUpdate(stream: SSEStreamingApi, update: WatchUpdate): Promis
 }
 
 async function watchOptions(context: Context) {
-  const endpoint = {
-    method: 'get',
-    path: '/conversations/{conversationId}/events',
-    arguments: eventArguments,
-  } as const;
-  const given = z.object(eventArguments).parse(await argumentsOf(context, endpoint));
+  const { conversationId, liveText = true, afterSequence = 0 } = await readEventArguments(context);
   const header = context.req.header('last-event-id');
-  const number = header === undefined || header === '' ? undefined : Number(header);
-  const { data, error } = last.safeParse({ lastEventId: number });
+  const { data, error } = lastEventId.safeParse(header === undefined || header === '' ? undefined : Number(header));
   if (error !== undefined) {
     throw new RequestError(
       'invalid_argument',
       'Last-Event-ID must be the id of an event: a whole number of 0 or more.',
     );
   }
-  const { conversationId, liveText = true, afterSequence = 0 } = given;
-  return { conversationId, liveText, afterSequence: data.lastEventId ?? afterSequence };
+  return { conversationId, liveText, afterSequence: data ?? afterSequence };
 }
 
 function revoked(): RequestError {

@@ -1,27 +1,21 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { requireScope } from './access.ts';
+import { admit } from './admission.ts';
+import type { Admitted } from './admission.ts';
 import type { ApplicationParts } from './application.ts';
 import { readBody } from './arguments.ts';
 import { createMcpServer } from './mcp-server.ts';
-import { RequestError } from './problem.ts';
 
 /** The tools of `holdfast mcp` over streamable HTTP. Each request stands alone, so any server of a deployment answers it. */
-export function mcpRoutes({ access, clientOf, limits, version }: ApplicationParts): Hono {
-  const app = new Hono();
-  const limit = bodyLimit({
-    maxSize: limits.bodyBytes,
-    onError: () => {
-      throw new RequestError('body_too_large', `A body has at most ${limits.bodyBytes} bytes.`);
-    },
-  });
-  app.post('/', limit, async (context) => {
-    const caller = await access.callerOf(context);
+export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
+  const app = new Hono<Admitted>();
+  app.post('/', admit(parts), async (context) => {
+    const { caller } = context.var;
     const parsedBody = await readBody(context);
-    const server = createMcpServer(clientOf(caller.tenant), version, async (scope) => {
+    const server = createMcpServer(parts.clientOf(caller.tenant), parts.version, async (scope) => {
       requireScope(caller, scope);
-      if (scope === 'write') await access.requireRoom(caller);
+      if (scope === 'write') await parts.access.requireRoom(caller);
     });
     const transport = new WebStandardStreamableHTTPServerTransport({});
     await server.connect(transport);

@@ -1,5 +1,5 @@
 import { textOf } from '../context/log/content.ts';
-import type { WaitingCall } from '../client/types.ts';
+import type { EndedTurn, ServedCommand, WaitingCall } from '../client/types.ts';
 import { HoldfastClientError } from '../client/errors.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 
@@ -45,25 +45,37 @@ export async function waitForTurn(
     readonly signal: AbortSignal;
   },
 ): Promise<Record<string, unknown>> {
-  const { conversationId, messageId, milliseconds } = options;
-  const over = new AbortController();
-  const signal = AbortSignal.any([options.signal, over.signal]);
+  const { conversationId, milliseconds, ...message } = options;
   try {
-    const ended = client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: milliseconds, signal });
-    const turn = await Promise.race([ended, needsPerson(client, conversationId, signal)]);
+    const turn = await untilTurnRests(client, { conversationId, timeoutMilliseconds: milliseconds, ...message });
     if (turn === null) return await turnState(client, conversationId);
     const { state, outcome, explanation, text } = turn;
     return { state: state === 'served' ? 'ended' : state, outcome, explanation, answer: text, waiting_calls: [] };
   } catch (error) {
     if (error instanceof HoldfastClientError && error.code === 'timeout') return turnState(client, conversationId);
     throw error;
+  }
+}
+
+/** The turn that took the message, once it has ended; `null` as soon as a call waits for a person. */
+export async function untilTurnRests(
+  client: Holdfast,
+  options: Parameters<Holdfast['conversation']['outcome']>[0] & { readonly signal: AbortSignal },
+): Promise<EndedTurn | ServedCommand | null> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([options.signal, over.signal]);
+  const ended = client.conversation.outcome({ ...options, signal });
+  try {
+    return await Promise.race([ended, needsPerson(client, options.conversationId, signal)]);
   } finally {
     over.abort();
+    // It is rejected with the abort where the other one came first.
+    ended.catch(() => undefined);
   }
 }
 
 /** `null` as soon as a call waits for a person; pending until the signal aborts otherwise. */
-export async function needsPerson(client: Holdfast, conversationId: string, signal: AbortSignal): Promise<null> {
+async function needsPerson(client: Holdfast, conversationId: string, signal: AbortSignal): Promise<null> {
   const { eventCount, waitingCalls } = await client.conversation.get({ conversationId });
   if (waitingCalls.length > 0) return null;
   const watching = client.conversation.watch({ conversationId, afterSequence: eventCount, liveText: false, signal });

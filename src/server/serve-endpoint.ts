@@ -7,24 +7,26 @@ import { content } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import { requireScope } from './access.ts';
 import type { Caller } from './access.ts';
-import { argumentsOf } from './arguments.ts';
+import { argumentReader } from './arguments.ts';
 
 /** A request that waits for an outcome is answered by then: proxies cut longer ones off. */
 const LONGEST_WAIT_MILLISECONDS = 60_000;
 
 /** Calls the method of the client that an endpoint names, and answers what it returns. */
-export async function serveEndpoint(
-  context: Context,
-  name: EndpointName,
-  { client, caller }: { readonly client: Holdfast; readonly caller: Caller },
-): Promise<Response> {
+export function endpointServer(name: EndpointName) {
   const endpoint: Endpoint = ENDPOINTS[name];
-  const given = await argumentsOf(context, endpoint);
   const { adminArgument = '' } = endpoint;
-  if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
-  // Who has a key cannot decide in another's name.
-  if ('decidedBy' in endpoint.arguments && caller.key !== null) given['decidedBy'] = caller.key.name;
-  return answer(context, endpoint, await call(client, name, given));
+  const argumentsIn = argumentReader(endpoint);
+  return async (
+    context: Context,
+    { client, caller }: { readonly client: Holdfast; readonly caller: Caller },
+  ): Promise<Response> => {
+    const given = await argumentsIn(context);
+    if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
+    // Who has a key cannot decide in another's name.
+    if ('decidedBy' in endpoint.arguments && caller.key !== null) given['decidedBy'] = caller.key.name;
+    return answer(context, endpoint, await call(client, name, given));
+  };
 }
 
 async function call(client: Holdfast, name: EndpointName, given: Record<string, unknown>): Promise<unknown> {
@@ -44,7 +46,6 @@ async function call(client: Holdfast, name: EndpointName, given: Record<string, 
 }
 
 function answer(context: Context, { result: schema, status = 200 }: Endpoint, result: unknown): Response {
-  context.header('cache-control', 'no-store');
   if (schema instanceof z.ZodVoid) return context.body(null, 204);
   return context.json(shown(schema, result), status);
 }

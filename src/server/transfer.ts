@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { textOf } from '../context/log/content.ts';
 import type { Holdfast } from '../client/holdfast.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import { named, userName } from '../client/arguments.ts';
-import { argumentsOf } from './arguments.ts';
+import { argumentReader } from './arguments.ts';
 import { RequestError } from './problem.ts';
 
 /** A whole conversation as lines of JSON. What is refused is refused before the first line; what fails later cuts the stream off. */
@@ -33,11 +34,15 @@ export async function serveExport(context: Context, client: Holdfast): Promise<R
 
 /** What the query of an import takes: an agent of the configuration, and nothing beyond it. */
 export const importArguments = { agent: named.optional(), user: userName.optional() };
+const readImportArguments = argumentReader({
+  method: 'get',
+  path: '/conversations/import',
+  arguments: importArguments,
+});
 
 /** A conversation as `export` wrote it, under the same ids. */
 export async function serveImport(context: Context, client: Holdfast): Promise<Response> {
-  const endpoint = { method: 'get', path: '/conversations/import', arguments: importArguments } as const;
-  const chosen = await argumentsOf(context, endpoint);
+  const chosen = definedOf(await readImportArguments(context));
   const type = context.req.header('content-type') ?? '';
   if (!/^application\/x-ndjson(?:;|$)/iu.test(type)) {
     throw new RequestError('body_not_json', 'The body must be of content-type application/x-ndjson.');

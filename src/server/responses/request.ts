@@ -1,24 +1,40 @@
-/** What a request asks for. Everything that an agent's configuration decides is refused rather than ignored. */
+/** What a request asks for. */
 import { z } from 'zod';
 import { jsonForm } from '../../client/answer-form.ts';
 import type { ContentPart } from '../../context/log/content.ts';
-import { RequestError } from '../problem.ts';
-import { readItemId, readResponseId } from './ids.ts';
-import { inputContent } from './input-content.ts';
+import { countPages, isPdf, measurePicture } from '../../tools/runtime/media.ts';
+import { checked, refused } from '../arguments.ts';
+import { readId } from './output.ts';
+import type { ResponseReference } from './output.ts';
 
 /** Asks for the summaries of compactions. */
 export const INCLUDE_SUMMARIES = 'holdfast:compaction.summary';
 
-const AGENT = 'is decided by the agent: leave it out';
+/** What the agent and this server decide: a response says it, and a request that says something else is refused rather than ignored. */
+export const DECIDED = {
+  instructions: null,
+  tools: [],
+  tool_choice: 'auto',
+  truncation: 'auto',
+  store: true,
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  reasoning: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+} as const;
 
-/** Only what changes nothing. */
-function only(values: readonly unknown[], error: string): z.ZodType {
-  const harmless = new Set(values.map((value) => JSON.stringify(value)));
-  return z
-    .unknown()
-    .refine((value) => value == null || harmless.has(JSON.stringify(value)), { error })
-    .optional();
-}
+/** Of no effect on what an agent does: a request may say anything. */
+export const UNUSED = {
+  parallel_tool_calls: true,
+  service_tier: 'default',
+  safety_identifier: null,
+  prompt_cache_key: null,
+  prompt_cache_retention: null,
+} as const;
 
 const item = z.looseObject({ type: z.string().optional(), id: z.string().nullish() });
 const conversation = z.union([z.uuid(), z.object({ id: z.uuid() }).transform(({ id }) => id)], {
@@ -29,115 +45,103 @@ const answerFormat = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text') }),
   z.strictObject({
     type: z.literal('json_schema'),
+    name: z.string().default('answer'),
     schema: jsonForm,
-    name: z.string().nullish(),
-    description: z.string().nullish(),
-    strict: z.boolean().nullish(),
+    description: z.string().optional(),
+    strict: z.boolean().nullable().default(null),
   }),
 ]);
-
-const continues = {
+const fields = z.strictObject({
   model: z.string({ error: 'names the agent' }).min(1),
-  input: z.union([z.string(), z.array(item)], { error: 'is a text or a list of items' }),
+  input: z.union([z.string(), z.array(item)], { error: 'is a text or a list of items' }).nullish(),
   previous_response_id: z.string().nullish(),
   conversation: conversation.nullish(),
-  instructions: only([''], AGENT),
-  prompt_cache_key: z.string().nullish(),
-};
-
-export const createBody = z.strictObject({
-  ...continues,
+  text: z.strictObject({ format: answerFormat.nullish() }).nullish(),
   stream: z.boolean().nullish(),
   background: z.boolean().nullish(),
   include: z.array(z.string()).nullish(),
   metadata: z.record(z.string().max(64), z.string().max(512)).nullish(),
   /** Whose memories the agent reads and writes. */
   user: z.string().nullish(),
-  tools: only([[]], "is refused: an agent uses its own tools, and yours run in the agent's MCP servers"),
-  tool_choice: only(['auto'], AGENT),
-  text: z.strictObject({ format: answerFormat.nullish() }).nullish(),
-  store: only([true], 'is always true: originals are kept'),
-  temperature: only([], AGENT),
-  top_p: only([], AGENT),
-  presence_penalty: only([0], AGENT),
-  frequency_penalty: only([0], AGENT),
-  max_output_tokens: only([], AGENT),
-  max_tool_calls: only([], AGENT),
-  reasoning: only([{}], AGENT),
-  top_logprobs: only([0], AGENT),
-  truncation: only(['auto', 'disabled'], 'is decided by the compaction preset of the agent'),
-  // Of no effect on what an agent does.
-  parallel_tool_calls: z.boolean().nullish(),
-  service_tier: z.string().nullish(),
   stream_options: z.unknown().optional(),
-  safety_identifier: z.string().nullish(),
-  prompt_cache_retention: z.string().nullish(),
 });
 
-export const compactBody = z.strictObject({ ...continues, input: continues.input.nullish() });
-
-export type CreateBody = z.output<typeof createBody>;
-
-/** What a request goes on with. */
-export interface Continued {
-  readonly conversationId: string;
-  /** The conversation must stand where this turn ended; `null`: wherever it stands. */
-  readonly turnId: string | null;
-  /** The same by its message. */
-  readonly messageId: string | null;
-}
-
-export interface Asked {
-  readonly continued: Continued | null;
-  /** `null`: nothing is said. */
-  readonly content: readonly ContentPart[] | null;
+export interface Asked extends Omit<z.output<typeof fields>, 'input'> {
+  /** The conversation that it goes on with, and the response with which that must end (`null`: any); `null`: a new one. */
+  readonly continued: { readonly conversationId: string; readonly messageId: string | null } | null;
+  readonly content: readonly ContentPart[];
 }
 
 /** @throws RequestError `invalid_argument` */
-export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const { data, error } = schema.safeParse(body);
-  if (error === undefined) return data;
-  const fields = error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ field: key.slice(0, 60), message: 'is not known here' }))
-      : [{ field: issue.path.map(String).join('.'), message: issue.message }],
-  );
-  const told = fields.slice(0, 10).map(({ field, message }) => `${field} ${message}`);
-  throw new RequestError('invalid_argument', `The request is refused: ${told.join('; ')}.`, { fields });
-}
-
-/** Where it goes on and what is said there. @throws RequestError `invalid_argument` */
-export function askedOf(body: Pick<CreateBody, 'previous_response_id' | 'conversation'> & { input?: unknown }): Asked {
-  const { previous_response_id: previous, conversation: named } = body;
-  const input = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : (body.input ?? []);
-  const items = z.array(item).parse(input);
-  const lastOwn = items.findLastIndex(({ id }) => id != null && readItemId(id) !== null);
-  const place = readItemId(items[lastOwn]?.id ?? '');
-  const asked = [previous, named, place].filter((one) => one != null);
-  if (asked.length > 1) {
-    throw refused(
-      'input',
-      'goes on with a conversation in two ways: name one of previous_response_id, conversation, items',
-    );
+export function readRequest(body: Readonly<Record<string, unknown>>): Asked {
+  for (const [field, value] of Object.entries(DECIDED)) {
+    const given = body[field];
+    if (given == null || JSON.stringify(given) === JSON.stringify(value)) continue;
+    const tools = "is refused: an agent uses its own tools, and yours run in the agent's MCP servers";
+    throw refused([{ field, message: field === 'tools' ? tools : 'is decided by the agent: leave it out' }]);
   }
-  return {
-    continued: continuedOf(previous ?? null, named ?? null, place),
-    content: inputContent(items.slice(lastOwn + 1)),
-  };
+  const others = Object.entries(body).filter(([field]) => !(field in DECIDED || field in UNUSED));
+  const { input, ...asked } = checked(fields, Object.fromEntries(others));
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
+  // What a client resends ends with the newest item of this server.
+  const ownItem = items.findLastIndex(({ id }) => typeof id === 'string' && readId(id) !== null);
+  const { previous_response_id: previous, conversation: named } = asked;
+  const places = [
+    ...(previous == null ? [] : [readResponseId(previous, 'previous_response_id')]),
+    ...(named == null ? [] : [{ conversationId: named, messageId: null }]),
+    ...items.slice(ownItem, ownItem + 1).flatMap(({ id }) => readId(String(id)) ?? []),
+  ];
+  if (places.length > 1) throw refusedInput('goes on in two ways: previous_response_id, conversation or own items');
+  return { ...asked, continued: places[0] ?? null, content: items.slice(ownItem + 1).flatMap(contentOf) };
 }
 
-function continuedOf(
-  previous: string | null,
-  named: string | null,
-  place: ReturnType<typeof readItemId>,
-): Continued | null {
-  if (previous !== null) return { ...readResponseId(previous, 'previous_response_id'), turnId: null };
-  if (named !== null) return { conversationId: named, turnId: null, messageId: null };
-  return place === null ? null : { ...place, messageId: null };
+/** @throws RequestError `invalid_argument` */
+export function readResponseId(id: string, field: string): ResponseReference {
+  const reference = readId(id);
+  if (reference?.isResponse !== true) throw refused([{ field, message: 'is no id of a response of this server' }]);
+  return reference;
 }
 
-function refused(field: string, message: string): RequestError {
-  return new RequestError('invalid_argument', `The request is refused: ${field} ${message}.`, {
-    fields: [{ field, message }],
-  });
+const DATA = /^data:(?<mediaType>[^;,]+)(?:;[^;,]+)*;base64,(?<data>.*)$/su;
+
+const part = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('input_text'), text: z.string() }),
+  z.object({ type: z.literal('input_image'), image_url: z.string() }),
+  z.object({ type: z.literal('input_file'), filename: z.string().default('file'), file_data: z.string() }),
+]);
+
+/** A message of the user, the one item that a request may bring. */
+const inputMessage = z.object({
+  type: z.literal('message').optional(),
+  role: z.literal('user'),
+  content: z.union([z.string().transform((text) => [{ type: 'input_text' as const, text }]), z.array(part)]),
+});
+
+/** @throws RequestError `invalid_argument` for what is no message of the user */
+function contentOf(given: unknown): ContentPart[] {
+  const { data } = inputMessage.safeParse(given);
+  if (data !== undefined) return data.content.map(toPart);
+  throw refusedInput(
+    'holds what is no message of the user: continue with previous_response_id, conversation, or items of this server',
+  );
+}
+
+function toPart(given: z.output<typeof part>): ContentPart {
+  if (given.type === 'input_text') return { type: 'text', text: given.text };
+  const url = given.type === 'input_image' ? given.image_url : given.file_data;
+  const { mediaType, data } = DATA.exec(url)?.groups ?? {};
+  if (mediaType === undefined || data === undefined) {
+    throw refusedInput('holds an address: send pictures and files as data:<media type>;base64,<data>');
+  }
+  const bytes = Buffer.from(data, 'base64');
+  if (given.type === 'input_file') {
+    return { type: 'file', mediaType, name: given.filename, data, pages: isPdf(bytes) ? countPages(bytes) : 1 };
+  }
+  const picture = measurePicture(bytes);
+  if (picture === undefined) throw refusedInput('holds a picture that models do not read');
+  return { type: 'image', ...picture, data };
+}
+
+export function refusedInput(message: string) {
+  return refused([{ field: 'input', message }]);
 }
