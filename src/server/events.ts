@@ -12,6 +12,8 @@ import { argumentReader } from './arguments.ts';
 
 /** Seconds after which a caller may try again to watch. */
 const RETRY_SECONDS = 5;
+/** A connection that takes nothing for so many heartbeats is cut off: its reader stands still, and may come back. */
+const MISSED_HEARTBEATS = 3;
 
 /** What the query of an event stream takes. */
 export const eventArguments = {
@@ -57,6 +59,7 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
     const ending = new AbortController();
     open.set(ending, context.var.caller.key?.id ?? null);
     context.header('x-accel-buffering', 'no');
+    context.env.outgoing.setTimeout(limits.heartbeatSeconds * MISSED_HEARTBEATS * 1_000);
     return streamSSE(context, async (stream) => {
       stream.onAbort(() => ending.abort());
       const stopBeating = beat(stream, limits.heartbeatSeconds, ending);

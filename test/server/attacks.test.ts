@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loginLink } from '../../src/server/login-link.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { startServerHarness } from './server-harness.ts';
+import { readEvents, startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
 let harness: ServerHarness;
@@ -12,7 +14,7 @@ let harness: ServerHarness;
 beforeAll(async () => {
   harness = await startServerHarness({
     agent: { approvals: { rules: [{ tool: 'write_file', when: { path: 'asked*' } }] } },
-    server: { limits: { bodyBytes: 50_000, requestSeconds: 0.3 } },
+    server: { limits: { bodyBytes: 50_000, requestSeconds: 0.3, heartbeatSeconds: 0.1, watchers: 2 } },
   });
   await harness.startWorker();
 });
@@ -178,6 +180,42 @@ test('a client that never finishes its request is cut off', async () => {
       }),
   );
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408/u);
+});
+
+test('a reader that stands still is cut off, and the others miss nothing', async () => {
+  const { server, database, client } = harness;
+  const { conversationId: id, ...first } = await client.start('Say first');
+  await first.result();
+  const path = `/v1/conversations/${id}/events`;
+  let ended = 0;
+  const reading = readEvents(`${server.url}${path}`, ({ data }) => data.kind === 'turn_ended' && ++ended === 2);
+  await waitUntil('one reads', () => ended === 1);
+  const slow = connect(server.port, '127.0.0.1', () => slow.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`));
+  await once(slow, 'data');
+  slow.pause();
+  const isAdmitted = async (): Promise<boolean> => {
+    const leaving = new AbortController();
+    const { status } = await fetch(`${server.url}${path}`, { signal: leaving.signal });
+    leaving.abort();
+    return status === 200;
+  };
+  expect(await isAdmitted()).toBe(false);
+  let offset = 0;
+  await waitUntil('the other one is cut off', async () => {
+    offset += 1_000;
+    await database`
+      select pg_notify(${liveTextChannel(id)}::text, json_build_object('turnId', ${newId()}::text, 'callNumber', 9, 'attempt', 1, 'kind', 'text',
+        'offset', n, 'text', repeat('x', 7000))::text)
+      from generate_series(${offset}::int, ${offset + 999}::int) n`;
+    return isAdmitted();
+  });
+  const { messageId } = await client.open(id).send('Say second', { mode: 'queue' });
+  await client.conversation.outcome({ conversationId: id, messageId });
+  const events = (await reading).filter(({ event }) => event === 'timeline');
+  expect(events.map((each) => each.id)).toEqual(events.map((_, place) => String(place + 1)));
+  // What its connection held comes yet, and then its end.
+  slow.resume();
+  await once(slow, 'close');
 });
 
 test('of two decisions at once one counts, and the name of a file leads nowhere', async () => {
