@@ -200,8 +200,9 @@ export class AcpSession {
         this.#permissions.decided(`${event.data.turn}.${event.data.callNumber}.${event.data.callIndex}`);
         break;
       case 'compaction_committed': {
-        const summary = textOf((await client.log.open({ entryId: event.data.compactionId })).content);
-        await this.#tell(compactionUpdates(event, { isKnown, summary: summary === '' ? null : summary }));
+        const summaries = await client.log.summaries({ conversationId });
+        const made = summaries.find(({ compactionId }) => compactionId === event.data.compactionId);
+        await this.#tell(compactionUpdates(event, { isKnown, summary: made?.text ?? null }));
         break;
       }
       case 'turn_ended':
