@@ -2,7 +2,8 @@ import type { Conversation } from '../api/types.ts';
 import { counted, dollars, duration, tokens } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 import { isOpen } from '../text/turn-state.ts';
-import { numberOf, openEvent, textOf } from './live.ts';
+import { numberOf, textOf } from './event-data.ts';
+import { openEvent } from './live.ts';
 import type { Live } from './live.ts';
 
 interface ActivityProps {

@@ -1,7 +1,7 @@
 import type { Tone } from '../text/turn-state.ts';
 import type { TimelineEvent } from '../api/types.ts';
 import { count, duration } from '../text/numbers.ts';
-import { numberOf, textOf } from './live.ts';
+import { numberOf, textOf } from './event-data.ts';
 
 export interface EventLine {
   readonly text: string;

@@ -71,17 +71,6 @@ function withText(writing: Live['writing'], piece: LiveText): Live['writing'] {
   };
 }
 
-/** Data of an event by name, where it is of that type. */
-export function numberOf(event: TimelineEvent, name: string): number | null {
-  const value = event.data[name];
-  return typeof value === 'number' ? value : null;
-}
-
-export function textOf(event: TimelineEvent, name: string): string {
-  const value = event.data[name];
-  return typeof value === 'string' ? value : '';
-}
-
 /** The newest event of `begins`, unless one of `ends` came after it. */
 export function openEvent(events: readonly TimelineEvent[], begins: string, ends: readonly string[]) {
   const newest = events.findLast(({ kind }) => kind === begins || ends.includes(kind));
