@@ -119,6 +119,7 @@ create table model_attempts (
   purpose text not null check (purpose in ('step', 'summary_part', 'branch_summary')),
   model text not null, -- provider/model.
   view_fingerprint text, -- step only: hash of the view.
+  fill json, -- step only: the estimated tokens by kind of content; null: imported.
   registered_by activity_attempt, -- Activity attempt that registered it; an older one was replaced.
   -- registered: the model may have been asked. answered, failed: known.
   state text not null default 'registered' check (state in ('registered', 'answered', 'failed')),

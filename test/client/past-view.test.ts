@@ -37,6 +37,8 @@ test('every call of a compacted conversation is rebuilt byte for byte, long afte
     const past = await viewAt(call);
     expect(past.call).toEqual(call);
     expect(past.fingerprint).toBe(past.sentFingerprint);
+    const tokens = Object.values(call.fill ?? {}).reduce((sum, each) => sum + each, 0);
+    expect(Math.abs(tokens - call.estimatedTokens)).toBeLessThan(6);
   }
 });
 

@@ -7,6 +7,7 @@ import { addMeasurements } from '../../context/log/measurements.ts';
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import { projectChecked } from '../../context/plan/check-pinned.ts';
 import { RENDERER_VERSION, hasStubs } from '../../context/view/project-view.ts';
+import { fillByKind } from '../../context/view/view-fill.ts';
 import type { View } from '../../context/view/view.ts';
 import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
@@ -140,6 +141,7 @@ async function buy(
     viewFingerprint: await viewFingerprint(view),
     rendererVersion: RENDERER_VERSION,
     estimatedTokens,
+    fill: fillByKind(view, estimatedTokens),
     inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
   });
   if (registered.kind === 'answered') {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WindowBreakdown } from '../../context/plan/plan.ts';
+import type { WindowBreakdown, WindowFill } from '../../context/plan/plan.ts';
 
 // What the client answers about conversations, turns and what waits in them: the types of the library, of the routes and of the reference.
 
@@ -30,8 +30,8 @@ export const servedCommand = z
   })
   .meta({ id: 'ServedCommand' });
 
-/** Tokens of the window by kind. */
-export const windowBreakdown = z
+/** Tokens by kind of content. */
+export const windowFill = z
   .object({
     fixed: count,
     summary: count,
@@ -39,6 +39,12 @@ export const windowBreakdown = z
     assistantMessages: count,
     toolResults: count,
     notes: count,
+  })
+  .meta({ id: 'WindowFill' }) satisfies z.ZodType<WindowFill>;
+
+/** Tokens of the window by kind. */
+export const windowBreakdown = windowFill
+  .extend({
     total: count,
     inputBudget: count,
     window: count,

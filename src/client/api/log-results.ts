@@ -4,7 +4,7 @@ import type { CompactionLineage } from '../../store/compactions/lineage.ts';
 import type { BranchRow } from '../../store/conversations/branches.ts';
 import type { SummaryAudit } from '../../verify/audit/audit-summaries.ts';
 import { FACT_KINDS } from '../../verify/audit/facts.ts';
-import { isoTime, listOf, windowBreakdown } from './conversation-results.ts';
+import { isoTime, listOf, windowBreakdown, windowFill } from './conversation-results.ts';
 
 // What the client answers about what a conversation holds.
 
@@ -213,6 +213,8 @@ export const pastCall = z
     /** Newest entry that the request showed. */
     headEntryId: z.string(),
     estimatedTokens: count,
+    /** The estimate by kind of content; `null` for a call that was imported. */
+    fill: windowFill.nullable(),
     /** Input tokens that the provider reported, cached ones included; `null` when it reported none. */
     reportedTokens: nullableCount,
     /** Of them, read from the provider's cache. */

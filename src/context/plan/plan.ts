@@ -234,14 +234,18 @@ export interface PlanReading {
   readonly excerptUnchanged: boolean;
 }
 
-/** What fills the window, in tokens by the calibrated estimate. */
-export interface WindowBreakdown {
+/** Tokens by kind of content. */
+export interface WindowFill {
   readonly fixed: number;
   readonly summary: number;
   readonly userMessages: number;
   readonly assistantMessages: number;
   readonly toolResults: number;
   readonly notes: number;
+}
+
+/** What fills the window, in tokens by the calibrated estimate. */
+export interface WindowBreakdown extends WindowFill {
   readonly total: number;
   readonly inputBudget: number;
   readonly window: number;

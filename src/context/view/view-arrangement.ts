@@ -1,7 +1,7 @@
 import type { EntryOutline, NoteSlot } from '../log/entry.ts';
 import { outlineTable } from '../log/outline-table.ts';
 import type { OutlineTable, Outlines } from '../log/outline-table.ts';
-import type { Operation, SummaryInForce, Budget, Calibration, WindowBreakdown } from '../plan/plan.ts';
+import type { Operation, SummaryInForce, Budget, Calibration, WindowBreakdown, WindowFill } from '../plan/plan.ts';
 import { groupEntries } from '../log/groups.ts';
 import type { Group, Positions } from '../log/groups.ts';
 import { estimateTokens } from '../log/estimate.ts';
@@ -159,7 +159,7 @@ export function measureView(view: MeasuredView): Measurements {
   return sumMeasurements(Object.values(kinds));
 }
 
-type Kinds = Readonly<Record<Exclude<keyof WindowBreakdown, 'total' | 'inputBudget' | 'window'>, Measurements>>;
+type Kinds = Readonly<Record<keyof WindowFill, Measurements>>;
 
 function measureByKind(view: MeasuredView): Kinds {
   const table = outlineTable(view.entries);

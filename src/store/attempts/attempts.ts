@@ -1,3 +1,4 @@
+import type { WindowFill } from '../../context/plan/plan.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
@@ -119,6 +120,7 @@ export interface NewAttempt {
     readonly compactions: number;
     readonly fingerprint: string;
     readonly rendererVersion: number;
+    readonly fill?: WindowFill;
   };
 }
 
@@ -133,12 +135,13 @@ export async function insertAttempt(
   const callNumber = purpose === 'step' ? call.callNumber : 0;
   await sql`
     insert into model_attempts (turn_id, purpose, call_number, compaction_id, part, attempt, conversation_id, epoch, model,
-      head_entry_id, compactions, view_fingerprint, renderer_version, estimated_tokens, registered_by)
+      head_entry_id, compactions, view_fingerprint, renderer_version, fill, estimated_tokens, registered_by)
     values (${turn.turnId}, ${purpose},
       coalesce((select k.call_number from compactions k where k.id = ${compactionId}), ${callNumber}),
       ${compactionId}, ${part}, ${attempt},
       ${turn.conversationId}, ${turn.epoch}, ${model}, ${view?.headEntryId ?? null}, ${view?.compactions ?? null},
-      ${view?.fingerprint ?? null}, ${view?.rendererVersion ?? null}, ${Math.round(estimatedTokens)},
+      ${view?.fingerprint ?? null}, ${view?.rendererVersion ?? null},
+      ${view?.fill === undefined ? null : jsonText(view.fill)}::text::json, ${Math.round(estimatedTokens)},
       ${attemptColumn(sql, by)})`;
 }
 

@@ -1,3 +1,4 @@
+import type { WindowFill } from '../../context/plan/plan.ts';
 import type { Database } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import { turnNumber, turnNumbered } from '../turns/turn-number.ts';
@@ -24,6 +25,8 @@ export interface FoundModelCall {
   readonly viewFingerprint: string;
   readonly rendererVersion: number;
   readonly estimatedTokens: number;
+  /** The estimate by kind of content; `null` for a call that was imported. */
+  readonly fill: WindowFill | null;
   /** Tokens that the provider reported for the whole input, read from its cache or not; `null` when it reported none. */
   readonly reportedTokens: number | null;
   readonly cacheReadTokens: number | null;
@@ -43,7 +46,7 @@ export async function findModelCalls(
   return sql<FoundModelCall[]>`
     select ${turnNumber(sql)} as turn, t.id as "turnId", m.call_number, m.attempt, m.model, m.state,
       m.head_entry_id, m.view_fingerprint, m.renderer_version,
-      m.estimated_tokens, m.input_tokens as "reportedTokens",
+      m.estimated_tokens, m.fill, m.input_tokens as "reportedTokens",
       m.cache_read_tokens, m.cost::float8 as cost, m.failure_kind as failure, m.started_at
     from turns t join model_attempts m on m.turn_id = t.id and m.purpose = 'step'
     where t.conversation_id = ${conversationId}

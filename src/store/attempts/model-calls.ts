@@ -1,4 +1,5 @@
 import type { ActivityAttempt } from './activity-attempts.ts';
+import type { WindowFill } from '../../context/plan/plan.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ReportedUsage, StopReason } from '../../models/model-client.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
@@ -58,6 +59,8 @@ export interface ModelCallRegistration {
   readonly viewFingerprint: string;
   readonly rendererVersion: number;
   readonly estimatedTokens: number;
+  /** The estimate by kind of content. */
+  readonly fill?: WindowFill;
   /** What the request may hold, tokens; the event tells it beside the estimate. */
   readonly inputBudget?: number;
 }
@@ -95,13 +98,14 @@ export async function registerModelCall(
       );
     }
     const attempt = attempts.newest + 1;
-    const { model, inputBudget, viewFingerprint, rendererVersion } = registration;
+    const { model, inputBudget, viewFingerprint, rendererVersion, fill } = registration;
     const estimatedTokens = Math.round(registration.estimatedTokens);
     const view = {
       headEntryId,
       compactions: conversation.compactions,
       fingerprint: viewFingerprint,
       rendererVersion,
+      ...definedOf({ fill }),
     };
     await Promise.all([
       insertAttempt(open, call, attempt, { by, model, estimatedTokens, view }),

@@ -10,6 +10,7 @@ import { useWindow } from '../window/use-window.ts';
 import { ViewChanges } from '../window/view-changes.tsx';
 import { ViewMessageRow } from '../window/view-message.tsx';
 import { WindowChart } from '../window/window-chart.tsx';
+import { FillByKind } from '../window/window-fill.tsx';
 
 interface ViewPageProps {
   readonly conversationId: string;
@@ -42,6 +43,7 @@ export function ViewPage({ conversationId, call }: ViewPageProps) {
         </label>
       )}
       {view !== undefined && <Facts view={view} />}
+      {view?.call.fill != null && <FillByKind fill={view.call.fill} whole={view.call.estimatedTokens} />}
       {view !== undefined && isDifference && before !== undefined && <ViewChanges before={before} after={view} />}
       {view !== undefined && !isDifference && <Whole view={view} />}
     </section>

@@ -1,9 +1,10 @@
 import type { ContextReport, ModelCall, Summary } from '../api/types.ts';
 import { count, counted, dollars, percent, tokens } from '../text/numbers.ts';
+import { KINDS } from './window-fill.tsx';
 
 const WIDTH = 600;
 const HEIGHT = 100;
-const COST_HEIGHT = 30;
+const ROW_HEIGHT = 30;
 
 interface WindowChartProps {
   readonly calls: readonly ModelCall[];
@@ -11,77 +12,109 @@ interface WindowChartProps {
   readonly context: ContextReport;
 }
 
-/** Tokens of each model call beside the trigger, the compactions and the overflows; below, what each cost and what the cache served. */
+/** Tokens of each model call by kind, with the trigger, the compactions and the overflows; below, what each cost and what the cache served. */
 export function WindowChart({ calls, summaries, context }: WindowChartProps) {
   if (calls.length === 0) return null;
-  const step = WIDTH / calls.length;
-  const bar = (place: number) => ({ x: place * step + step * 0.1, width: Math.max(0.5, step * 0.8) });
   const highest = Math.max(context.inputBudget, ...calls.map(fillOf));
-  const highestCost = Math.max(...calls.map(({ cost }) => cost ?? 0));
-  const heightOf = (fill: number): number => (fill / highest) * HEIGHT;
-  const trigger = HEIGHT - heightOf(context.trigger);
+  const trigger = HEIGHT - (context.trigger / highest) * HEIGHT;
   const marks = summaries.map(({ compactionId, createdAt }) => {
     const next = calls.findIndex(({ startedAt }) => startedAt > createdAt);
-    return { compactionId, x: (next === -1 ? calls.length : next) * step };
+    return { compactionId, x: ((next === -1 ? calls.length : next) * WIDTH) / calls.length };
   });
   return (
     <figure className="chart">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label="Tokens of each call">
         {calls.map((call, place) => (
-          <rect
-            key={place}
-            className={isOverflow(call) ? 'overflow' : 'fill'}
-            {...bar(place)}
-            y={HEIGHT - heightOf(fillOf(call))}
-            height={heightOf(fillOf(call))}
-          >
+          <g key={place}>
             <title>{titleOf(call)}</title>
-          </rect>
+            {partsOf(call, highest).map(({ className, y, height }) => (
+              <rect key={className} className={className} {...bar(place, calls.length)} y={y} height={height} />
+            ))}
+          </g>
         ))}
-        {calls.map((call, place) => {
-          const height = heightOf(call.cacheReadTokens ?? 0);
-          return <rect key={place} className="cache" {...bar(place)} y={HEIGHT - height} height={height} />;
-        })}
         {marks.map(({ compactionId, x }) => (
           <line key={compactionId} className="compacted" x1={x} x2={x} y1={0} y2={HEIGHT} />
         ))}
         <line className="trigger" x1={0} x2={WIDTH} y1={trigger} y2={trigger} />
       </svg>
-      {highestCost > 0 && (
-        <svg
-          className="costs"
-          viewBox={`0 0 ${WIDTH} ${COST_HEIGHT}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label="Cost of each call"
-        >
-          {calls.map(({ cost }, place) => {
-            const height = ((cost ?? 0) / highestCost) * COST_HEIGHT;
-            return <rect key={place} className="fill" {...bar(place)} y={COST_HEIGHT - height} height={height} />;
-          })}
-        </svg>
-      )}
+      <Bars label="Tokens of each call from the cache" className="cache" sizes={calls.map(cachedOf)} />
+      <Bars label="Cost of each call" className="fill" sizes={calls.map(({ cost }) => cost ?? 0)} />
       <Legend calls={calls} summaries={summaries} context={context} />
     </figure>
   );
 }
 
+function bar(place: number, bars: number) {
+  const step = WIDTH / bars;
+  return { x: place * step + step * 0.1, width: Math.max(0.5, step * 0.8) };
+}
+
+/** The parts of a call's bar, from the bottom up. */
+function partsOf(call: ModelCall, highest: number) {
+  const whole = (fillOf(call) / highest) * HEIGHT;
+  const { fill } = call;
+  if (fill === null || isOverflow(call)) {
+    return [{ className: isOverflow(call) ? 'overflow' : 'fill', y: HEIGHT - whole, height: whole }];
+  }
+  const sizes = KINDS.map(([kind]) => fill[kind]);
+  const sum = Math.max(1, sumOf(sizes));
+  return sizes.map((size, place) => ({
+    className: `kind-${place}`,
+    y: HEIGHT - (sumOf(sizes.slice(0, place + 1)) / sum) * whole,
+    height: (size / sum) * whole,
+  }));
+}
+
+interface BarsProps {
+  readonly label: string;
+  readonly className: string;
+  readonly sizes: readonly number[];
+}
+
+/** A low row of bars; nothing where all are 0. */
+function Bars({ label, className, sizes }: BarsProps) {
+  const highest = Math.max(...sizes);
+  if (highest === 0) return null;
+  const viewBox = `0 0 ${WIDTH} ${ROW_HEIGHT}`;
+  return (
+    <svg className="low" viewBox={viewBox} preserveAspectRatio="none" role="img" aria-label={label}>
+      {sizes.map((size, place) => {
+        const height = (size / highest) * ROW_HEIGHT;
+        return (
+          <rect
+            key={place}
+            className={className}
+            {...bar(place, sizes.length)}
+            y={ROW_HEIGHT - height}
+            height={height}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
 function Legend({ calls, summaries, context }: WindowChartProps) {
   const overflows = calls.filter(isOverflow).length;
+  const reported = sumOf(calls.map(({ reportedTokens }) => reportedTokens ?? 0));
   return (
     <figcaption className="quiet legend">
-      <span className="key fill">{counted(calls.length, 'call')}</span>
-      <span className="key cache">{cacheShare(calls)} from the cache</span>
+      <span>{counted(calls.length, 'call')}</span>
       <span className="key trigger">trigger {tokens(context.trigger)}</span>
       <span className="key compacted">{counted(summaries.length, 'compaction')}</span>
       {overflows > 0 && <span className="key overflow">{counted(overflows, 'overflow')}</span>}
-      <span>{costOf(calls)}</span>
+      <span className="key cache">{percent(sumOf(calls.map(cachedOf)), reported)} from the cache</span>
+      <span className="key fill">{dollars(sumOf(calls.map(({ cost }) => cost ?? 0)))}</span>
     </figcaption>
   );
 }
 
 function fillOf({ reportedTokens, estimatedTokens }: ModelCall): number {
   return reportedTokens ?? estimatedTokens;
+}
+
+function cachedOf({ cacheReadTokens }: ModelCall): number {
+  return cacheReadTokens ?? 0;
 }
 
 function isOverflow({ failure }: ModelCall): boolean {
@@ -94,15 +127,6 @@ function titleOf(call: ModelCall): string {
   return `Turn ${call.turn}, call ${call.callNumber}: ${count(fillOf(call))} tokens${cached}, ${dollars(call.cost)}${failure}`;
 }
 
-function cacheShare(calls: readonly ModelCall[]): string {
-  const sum = (numbers: readonly (number | null)[]): number =>
-    numbers.reduce<number>((all, each) => all + (each ?? 0), 0);
-  return percent(
-    sum(calls.map(({ cacheReadTokens }) => cacheReadTokens)),
-    sum(calls.map(({ reportedTokens }) => reportedTokens)),
-  );
-}
-
-function costOf(calls: readonly ModelCall[]): string {
-  return dollars(calls.reduce((sum, { cost }) => sum + (cost ?? 0), 0));
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }

@@ -1,36 +1,48 @@
-import type { ContextReport } from '../api/types.ts';
+import type { ContextReport, ModelCall } from '../api/types.ts';
 import { percent, tokens } from '../text/numbers.ts';
 
-/** What fills the window of the next call, by kind. */
+export type Fill = NonNullable<ModelCall['fill']>;
+
+/** Kinds of content in the order of their colours. */
+export const KINDS = [
+  ['fixed', 'instructions and tools'],
+  ['summary', 'summary'],
+  ['userMessages', 'your messages'],
+  ['assistantMessages', 'answers'],
+  ['toolResults', 'tool results'],
+  ['notes', 'notes'],
+] as const satisfies readonly (readonly [keyof Fill, string])[];
+
+/** What fills the window of the next call. */
 export function WindowFill({ context }: { readonly context: ContextReport }) {
-  const kinds = [
-    ['instructions and tools', context.fixed],
-    ['summary', context.summary],
-    ['your messages', context.userMessages],
-    ['answers', context.assistantMessages],
-    ['tool results', context.toolResults],
-    ['notes', context.notes],
-  ] as const;
-  const whole = Math.max(context.inputBudget, context.total);
-  const shown = kinds.map(([kind, fill], place) => ({ kind, fill, place })).filter(({ fill }) => fill > 0);
   return (
-    <div className="window-fill">
+    <div>
       <p>
         Next call: {tokens(context.total)} of {tokens(context.inputBudget)} tokens{' '}
         <span className="quiet">({percent(context.total, context.inputBudget)})</span>
       </p>
+      <FillByKind fill={context} whole={Math.max(context.inputBudget, context.total)} />
+    </div>
+  );
+}
+
+/** Tokens by kind, as parts of a whole. */
+export function FillByKind({ fill, whole }: { readonly fill: Fill; readonly whole: number }) {
+  const shown = KINDS.map(([key, kind], place) => ({ kind, place, size: fill[key] })).filter(({ size }) => size > 0);
+  return (
+    <>
       <div className="stack" aria-hidden="true">
-        {shown.map(({ kind, fill, place }) => (
-          <span key={kind} className={`kind-${place}`} style={{ width: `${(fill / whole) * 100}%` }} />
+        {shown.map(({ kind, size, place }) => (
+          <span key={kind} className={`kind-${place}`} style={{ width: `${(size / whole) * 100}%` }} />
         ))}
       </div>
       <p className="quiet legend">
-        {shown.map(({ kind, fill, place }) => (
+        {shown.map(({ kind, size, place }) => (
           <span key={kind} className={`key kind-${place}`}>
-            {kind} {tokens(fill)}
+            {kind} {tokens(size)}
           </span>
         ))}
       </p>
-    </div>
+    </>
   );
 }

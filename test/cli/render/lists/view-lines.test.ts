@@ -34,6 +34,7 @@ test.each([
         cacheReadTokens: null,
         cost: null,
         failure: null,
+        fill: null,
         estimatedTokens: 100,
         startedAt: '2026-07-01T00:00:00Z',
       },
