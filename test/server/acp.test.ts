@@ -156,24 +156,6 @@ test('a compaction is told with its summary, live and when the session is loaded
   expect(told(later)).toEqual([told(editor)[1]]);
 });
 
-test('a compaction that only shortens results is told without a summary, and the prompt goes on', async () => {
-  const editor = await openEditor('approve');
-  const sessionId = await newSession(editor);
-  const task = 'Call run_command with {"command": "seq 1 5000"} 8 times, one by one\nSay all done';
-  expect(await prompt(editor, sessionId, task)).toBe('end_turn');
-  const { items } = await harness.client.log.events({ conversationId: sessionId, kinds: ['compaction_committed'] });
-  const shortened = items.map(({ data }) => ('compactionId' in data ? data.compactionId : ''));
-  const summaries = await harness.client.log.summaries({ conversationId: sessionId });
-  expect(summaries.map(({ text }) => text)).toContain(null);
-  const completed = { sessionUpdate: 'compaction_update', status: 'completed' };
-  expect(editor.updates.filter((update) => 'status' in update && 'compactionId' in update)).toMatchObject(
-    shortened.flatMap((compactionId) => [
-      { status: 'in_progress', compactionId },
-      { ...completed, compactionId },
-    ]),
-  );
-});
-
 test('an agent and a model are chosen before the first prompt, and a wrong request has a code', async () => {
   await writeFile(join(harness.workspace, 'holdfast.yaml'), 'agents: { default: {}, other: {} }');
   const editor = await openEditor('approve');

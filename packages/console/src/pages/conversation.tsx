@@ -40,7 +40,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
         <p className="quiet facts">
           <span className={`state ${tone}`}>{label}</span>
           <span>{printable(agent)}</span>
-          <span>{turn?.model ?? model}</span>
+          <span>{printable(turn?.model ?? model ?? '')}</span>
         </p>
         {live.lost !== null && <Failure error={live.lost} />}
       </header>

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { Problem, logIn } from '../api/request.ts';
+import { printable } from './printable.ts';
 
 /** Of a server that wants keys. */
 const KEY_PROBLEMS: ReadonlySet<string> = new Set(['key_missing', 'key_refused']);
@@ -10,7 +11,7 @@ export function Failure({ error }: { readonly error: Error }) {
   const problem = error instanceof Problem ? error : null;
   return (
     <div className="failure" role="alert">
-      <strong>{error.message}</strong> {problem?.next}
+      <strong>{printable(error.message)}</strong> {printable(problem?.next ?? '')}
       {problem !== null && KEY_PROBLEMS.has(problem.code) && <KeyForm />}
     </div>
   );
