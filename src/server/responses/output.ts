@@ -74,19 +74,9 @@ export function compactionItem(of: ResponseReference, compactionId: string, summ
 }
 
 /** An event of a streamed response, without its number. */
-export interface ResponseEvent {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
+export type ResponseEvent = Readonly<Record<string, unknown>> & { readonly type: string };
 
 type Kind = 'thinking' | 'text';
-
-/** A message or reasoning that is being written, at its index of the output. */
-interface Writing {
-  readonly id: string;
-  readonly index: number;
-  text: string;
-}
 
 /** Reasoning goes as a summary: the published document and OpenAI's SDK name the events of its text differently. */
 const FORMS = {
@@ -116,7 +106,8 @@ export class TurnOutput {
   readonly #of: ResponseReference;
   /** By index; `null`: it is not done, or a dead worker left it. */
   readonly #items: (OutputItem | null)[] = [];
-  readonly #writing = new Map<Kind, Writing>();
+  /** Messages and reasoning that are being written. */
+  readonly #writing = new Map<Kind, { readonly id: string; readonly index: number; text: string }>();
   /** Calls that run, by number and index. */
   readonly #running = new Map<string, { readonly index: number; readonly item: ToolCallItem }>();
   readonly #ids = new Set<string>();

@@ -11,6 +11,8 @@ import type { OutputItem, ResponseEvent, ResponseReference } from './output.ts';
 import { DECIDED, INCLUDE_SUMMARIES, refusedInput, UNUSED } from './request.ts';
 import type { Asked } from './request.ts';
 
+type Continued = NonNullable<Asked['continued']>;
+
 const STATUS: Readonly<Record<string, string>> = {
   completed: 'completed',
   stopped: 'cancelled',
@@ -194,11 +196,7 @@ export async function compactResponse(client: Holdfast, { model, continued, cont
 }
 
 /** Whether the conversation is of the agent, and ends with the response that is continued. @throws RequestError `invalid_argument` */
-async function requireNewest(
-  client: Holdfast,
-  model: string,
-  { conversationId, messageId }: NonNullable<Asked['continued']>,
-): Promise<Conversation> {
+async function requireNewest(client: Holdfast, model: string, { conversationId, messageId }: Continued) {
   const conversation = await client.conversation.get({ conversationId });
   const { agent, turn } = conversation;
   if (agent !== model) throw refused([{ field: 'model', message: `must be ${agent}, as in the conversation` }]);
