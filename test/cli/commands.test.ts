@@ -81,18 +81,6 @@ describe('list and show', () => {
       expect(await findConversation(harness.client, reference)).toBe(conversationId);
     }
   });
-
-  test('show prints the newest entries with their ids, without escape codes in a pipe', async () => {
-    const { code, stdout } = await cli('show', 'last', '--entries', '3');
-    expect(code).toBe(0);
-    expect(stdout).toContain('error of read_file');
-    expect(stdout).toContain('The survey is read.');
-    expect(stdout).not.toContain('→ survey');
-    expect(stdout).not.toContain('\u001b');
-    const { entries } = parseOutput(await cli('show', 'last', '--json', '--entries', '3'), entryList);
-    expect(entries).toHaveLength(3);
-    for (const { entryId } of entries) expect(stdout).toContain(entryId);
-  });
 });
 
 describe('an entry', () => {
