@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BUILT_IN_PROVIDERS } from '../../src/config/built-in-providers.ts';
 import { CAPABILITIES } from '../../src/models/conformance/capability.ts';
 import type { Capability, ConformanceReport, ConformanceStatus } from '../../src/models/conformance/capability.ts';
 import { checkServer } from '../../src/models/conformance/check-server.ts';
@@ -118,7 +119,10 @@ describe('in front of the simulator, as strict as the servers that people use', 
     return after === undefined ? undefined : 'unexpected role user after role tool';
   }
 
-  test.each(['openrouter', 'mistral', 'google', 'vllm'])('%s has all that works', async (server) => {
+  const servers = Object.entries(BUILT_IN_PROVIDERS).filter(
+    ([, { protocol, path }]) => protocol === 'chat' && path === '',
+  );
+  test.each(servers)('the built-in entry %s has all that works', async (server) => {
     const strict = await startHttpServer((request, response) => {
       const refused = request.text === '' ? undefined : refusal(server, request.text);
       if (refused !== undefined) {

@@ -73,7 +73,7 @@ test("a refusal that nothing repairs ends the turn with the vendor's words, whic
       conversationId: turn.conversationId,
       model: 'simulator/sim-32k',
       status: 400,
-      evidence: 'unrecognised HTTP 400 (codes: none; keys: error,message)',
+      evidence: 'unrecognised HTTP 400',
     }),
   ]);
   expect(logged.join('')).not.toMatch(/frobnication|heron/);

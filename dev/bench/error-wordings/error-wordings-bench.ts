@@ -9,12 +9,17 @@ const wording = z.object({
   body: z.unknown().optional(),
   /** Tokens that the provider counted: those of the refused request. */
   actual: z.number().nullish(),
+  /** Share of the window that the refused request filled, where it is known. */
+  fill: z.number().optional(),
 });
 
 type Wording = z.infer<typeof wording>;
 
 /** Tokens of the model that refuses. */
 const WINDOW = 128_000;
+
+/** Multiples of the golden ratio spread evenly, whatever the order of the list. */
+const SPREAD = 0.618;
 
 /** Each way to measure: the share of the window that an overflow fills and that another refusal fills, of a share 0 to 1. */
 const FILLS: readonly {
@@ -38,8 +43,10 @@ export function errorWordingsBench([file]: readonly string[], print: (text: stri
   const overflows = wordings.filter(({ kind }) => kind === 'overflow');
   const others = wordings.filter(({ kind }) => kind !== 'overflow');
   for (const { name, overflow, other } of FILLS) {
-    const found = overflows.filter((each) => isTakenForOverflow(each, overflow)).length;
-    const alarms = others.filter((each, at) => isTakenForOverflow(each, other?.(at / others.length))).length;
+    const found = overflows.filter((each) => isTakenForOverflow(each, overflow && (each.fill ?? overflow))).length;
+    const alarms = others.filter((each, at) =>
+      isTakenForOverflow(each, other && (each.fill ?? other((at * SPREAD) % 1))),
+    ).length;
     const share = ((100 * found) / overflows.length).toFixed(1);
     const of70 = ((70 * alarms) / others.length).toFixed(1);
     print(

@@ -1,5 +1,6 @@
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ErrorVerdict, FailureCause, RequestSize } from '../model-client.ts';
-import { mediaCapIn, tooManyMessages } from './caps.ts';
+import { mediaCapIn } from './caps.ts';
 import * as words from './other-kinds.ts';
 import { countsOf, isNear, saysOverflow } from './overflow-words.ts';
 import { retryHint } from './retry-hint.ts';
@@ -10,10 +11,6 @@ import { OVERFLOW_CODE, OVERFLOW_SIGNATURES } from './signatures.ts';
 const NEARLY_FULL = 0.9;
 /** Below this share of the window, words alone are no overflow. */
 const NEARLY_EMPTY = 0.3;
-/** Counts of provider and estimate are further apart only when one is about something else. */
-const PLAUSIBLE_FACTOR = 4;
-/** As near as this, the provider counted this request. */
-const SAME_FACTOR = 1.5;
 
 /** A failed call, read once for all rules. */
 interface Reading extends ErrorSignals {
@@ -28,7 +25,7 @@ interface Reading extends ErrorSignals {
 }
 
 /** What a rule finds. */
-export type Finding = Omit<ErrorVerdict, 'kind'>;
+type Finding = Omit<ErrorVerdict, 'kind'>;
 
 /**
  * What a provider's error means. Codes and statuses come first, then a retry hint, then the known sentences, then words by
@@ -62,7 +59,6 @@ function find(error: RawError, now: number, size: RequestSize | undefined): Find
     byRefusedMedia(reading) ??
     bySignature(reading) ??
     byAccount(reading) ??
-    byCount(reading) ??
     byOtherKind(reading) ??
     byOverflowWords(reading) ??
     byFill(reading) ??
@@ -74,23 +70,17 @@ function stop(cause: FailureCause, evidence: string): Finding {
   return { cause, repair: 'stop', evidence };
 }
 
-/** Codes among words: `context_length_exceeded`, `ContextWindowExceededError`. */
-const CODE_IN_TEXT = /\b[a-z]+(?:[-_][a-z]+)+\b|\b[a-z]{12,60}\b/g;
+const NO_MONEY = stop('billing', 'credit, quota or payment');
 
 function byCode(reading: Reading): Finding | undefined {
-  const { text, codes, numbers } = reading;
-  const named = [...text.matchAll(CODE_IN_TEXT)].map(([word]) => word.replaceAll(/[-_]/g, ''));
-  const code = [...codes, ...named].find((name) => OVERFLOW_CODE.test(name));
-  if (code !== undefined) return bySignature(reading) ?? overflow(countsOf(reading), 'a code of an overflow');
-  const [sent, window] = [numbers.get('nprompttokens'), numbers.get('nctx')];
-  if (sent === undefined || window === undefined || sent < window) return undefined;
-  return overflow({ actual: sent, limit: window, window }, 'properties: tokens sent over the window');
+  if (!reading.coded(OVERFLOW_CODE)) return undefined;
+  return bySignature(reading) ?? overflow('a code of an overflow', countsOf(reading));
 }
 
 /** A refusal that passes by itself, whatever its words say; before it only what its code or status calls money or a key. */
 function byWait(reading: Reading): Finding | undefined {
   const { text, wait, has, coded, status } = reading;
-  if (has(402) || coded(words.BILLING_CODE)) return billing(text);
+  if (has(402) || coded(words.BILLING_CODE)) return NO_MONEY;
   if (has(401) || coded(words.KEY_CODE)) return stop('authentication', 'the key was refused');
   const limited = has(429) || coded(words.RATE_CODE) || words.RATE.test(text);
   const overRate = requestOverRate(text);
@@ -101,7 +91,7 @@ function byWait(reading: Reading): Finding | undefined {
   }
   if (has(429)) {
     const money = words.BILLING.test(text) && !coded(words.RATE_CODE) && !/rate limit/.test(text);
-    return money ? billing(text) : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
+    return money ? NO_MONEY : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
   }
   return has(529) || (status === 503 && !saysOverflow(text))
     ? { cause: 'outage', repair: 'wait', evidence: `HTTP ${status}` }
@@ -116,14 +106,6 @@ function requestOverRate(text: string): Finding | undefined {
   return { cause: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
 }
 
-/** OpenRouter checks credit for the maximum output: a lower one may still be paid for. */
-function billing(text: string): Finding {
-  const afford = /afford (\d+)/.exec(text)?.[1];
-  if (afford === undefined || !words.OUTPUT.test(text)) return stop('billing', 'credit, quota or payment');
-  const evidence = `credit for ${afford} tokens of output`;
-  return { cause: 'billing', repair: 'lower_max_tokens', maximumOutput: Number(afford), evidence };
-}
-
 function byRefusedMedia({ text }: Reading): Finding | undefined {
   if (!words.MEDIA_REFUSED.test(text)) return undefined;
   return { cause: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
@@ -133,81 +115,60 @@ function bySignature({ text }: Reading): Finding | undefined {
   for (const { vendor, pattern } of OVERFLOW_SIGNATURES) {
     const match = pattern.exec(text);
     if (match === null) continue;
-    const captured = Object.entries(match.groups ?? {}).flatMap(([name, digits]) =>
-      digits === undefined ? [] : [[name, Number(digits)] as const],
-    );
-    const { actual, limit, input, output } = Object.fromEntries<number | undefined>(captured);
-    const window = limit === undefined ? {} : { limit, window: limit };
-    const sum = input !== undefined && output !== undefined ? { actual: input + output, input } : {};
-    return overflow({ ...(actual !== undefined && { actual }), ...sum, ...window }, `signature of ${vendor}`);
+    const { groups = {} } = match;
+    const count = (name: string): number | undefined => (groups[name] === undefined ? undefined : Number(groups[name]));
+    const [limit, sent, output = 0] = [count('limit'), count('input'), count('output')];
+    const actual = count('actual') ?? (sent && sent + output);
+    const input = actual !== undefined && output > 0 ? actual - output : undefined;
+    return overflow(`signature of ${vendor}`, definedOf({ actual, input, limit, window: limit }));
   }
   return undefined;
 }
 
-interface Counts {
-  readonly actual?: number;
-  readonly limit?: number;
-  readonly window?: number;
-  readonly input?: number;
-}
-
 /** An overflow; when the input alone fits, a lower maximum output is the smaller repair. */
-function overflow({ input, ...counts }: Counts, rule: string): Finding {
-  const { actual, limit } = counts;
-  const room = input === undefined || limit === undefined ? 0 : limit - input;
-  const counted = actual === undefined ? '' : `, ${actual} tokens`;
-  return {
-    cause: 'overflow',
-    ...(room > 0 ? { repair: 'lower_max_tokens', maximumOutput: room } : { repair: 'compact' }),
-    ...counts,
-    evidence: `${rule}${counted}${limit === undefined ? '' : `, limit ${limit}`}`,
-  };
+function overflow(
+  evidence: string,
+  { input = Infinity, ...counts }: Pick<ErrorVerdict, 'actual' | 'limit' | 'window'> & { readonly input?: number } = {},
+): Finding {
+  const room = (counts.limit ?? 0) - input;
+  if (room > 0) return { cause: 'overflow', repair: 'lower_max_tokens', maximumOutput: room, ...counts, evidence };
+  return { cause: 'overflow', repair: 'compact', ...counts, evidence };
 }
 
 function byAccount({ text, has, coded }: Reading): Finding | undefined {
-  if (words.BILLING.test(text)) return billing(text);
+  if (words.BILLING.test(text)) return NO_MONEY;
   const overflows = saysOverflow(text);
-  const limited = (coded(words.RATE_CODE) && !overflows) || words.RATE.test(text);
-  if (limited || /too many tokens, please/.test(text))
+  if ((coded(words.RATE_CODE) && !overflows) || words.RATE.test(text))
     return { cause: 'rate_limit', repair: 'wait', evidence: 'words of a rate limit' };
   if (has(404) && !overflows) return stop('not_found', 'HTTP 404');
   return has(403) && !overflows ? stop('permission', 'HTTP 403') : undefined;
 }
 
-/** The size of this very request beside a smaller number. */
-function byCount(reading: Reading): Finding | undefined {
-  const { fill = 0, size, text } = reading;
-  const counts = countsOf(reading);
-  if (fill < NEARLY_FULL || !isNear(counts.actual, size, SAME_FACTOR) || words.OUTPUT.test(text)) return undefined;
-  return overflow(counts, 'a count of this request over a limit');
-}
-
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
 function byOtherKind(reading: Reading): Finding | undefined {
   const { text, codes, coded } = reading;
-  if (/context (?:deadline|(?:was )?cancell?ed)/.test(text)) return outage(reading, 'a deadline of the server');
   const about = `${text}\n${[...codes].join('\n')}`;
   const tokens = /tokens?\b|token|jeton|токен|トークン|토큰/.test(text);
   if (words.OUTPUT.test(text)) return byOutput(reading);
   const overflows = saysOverflow(text) && (tokens || /\bcontext\b|\bprompt\b|conversation/.test(text));
   if (words.MESSAGE_COUNT.test(text) && !tokens) return tooManyMessages(text);
-  const isCounted = overflows && countsOf(reading).actual !== undefined;
-  const other = words.OTHER_KINDS.find(
-    ([kind, pattern]) => !(isCounted && kind === 'content_filter') && pattern.test(about),
-  )?.[0];
+  const other = words.OTHER_KINDS.find(([, pattern]) => pattern.test(about))?.[0];
   if (other === 'thinking_refused') return { cause: other, repair: 'drop_thinking', evidence: 'words about thinking' };
   if (other !== undefined) return stop(other, `words: ${other}`);
   if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b/.test(text) && !/per image/.test(text)) return undefined;
   const media = words.MEDIA_SIZE.test(about);
   const each = media && /per (?:image|file|document|attachment)/.test(text);
   if (!each && (tokens || !(media || words.BYTES.test(about) || coded(/toolarge/)))) return undefined;
-  const mediaCap = mediaCapIn(text, media);
-  return {
-    cause: 'payload_too_large',
-    repair: 'drop_media',
-    ...(mediaCap && { mediaCap }),
-    evidence: 'a limit on media or bytes',
-  };
+  const cap = mediaCapIn(text, media);
+  const evidence = 'a limit on media or bytes';
+  return { cause: 'payload_too_large', repair: 'drop_media', ...(cap && { mediaCap: cap }), evidence };
+}
+
+/** Of the numbers that it names, the cap is the smallest. */
+function tooManyMessages(text: string): Finding {
+  const counts = [...text.matchAll(/(?<![\d.,_a-z])\d{1,6}(?![\d.,]*\d)/g)].map(Number);
+  const named = counts.length === 0 ? {} : { maximumMessages: Math.min(...counts) };
+  return { cause: 'too_many_messages', repair: 'compact', ...named, evidence: 'a cap on the number of messages' };
 }
 
 /** The input beside a limit on the output: then their sum is meant. */
@@ -216,51 +177,33 @@ const BESIDE_OUTPUT =
 
 function byOutput(reading: Reading): Finding | undefined {
   const { text } = reading;
-  if (/output limit was reached|could not finish/.test(text)) return stop('output_too_large', 'the answer did not fit');
   // vLLM computes the maximum from what the input leaves free, and complains when that is negative.
   if (/(?:at least 1|greater than 0|positive).{0,40}-\d|-\d+ (?:must|should)/.test(text))
-    return overflow({}, 'a negative maximum output beside the input');
+    return overflow('a negative maximum output beside the input');
   if (BESIDE_OUTPUT.test(text)) return undefined;
-  if (words.TOO_LITTLE.test(text)) return stop('invalid_request', 'an output below the minimum');
   const counts = [...text.matchAll(/(?<![\d.])\d{2,9}(?![\d.]*\d)/g)].map(Number).filter((count) => count > 16);
   if (counts.length === 0) return stop('output_too_large', 'a limit on the output alone');
   const limit = Math.min(...counts);
-  return {
-    cause: 'output_too_large',
-    repair: 'lower_max_tokens',
-    limit,
-    maximumOutput: limit,
-    evidence: 'a limit on the output alone',
-  };
+  const evidence = 'a limit on the output alone';
+  return { cause: 'output_too_large', repair: 'lower_max_tokens', limit, maximumOutput: limit, evidence };
 }
 
 function byOverflowWords(reading: Reading): Finding | undefined {
-  const { text, codes, size, fill, status = 0 } = reading;
+  const { text, size, fill = 1, status = 0 } = reading;
+  if (!saysOverflow(text)) return undefined;
   const counts = countsOf(reading);
-  const { actual } = counts;
-  const properties = actual !== undefined && reading.numbers.size >= 2;
-  if (!saysOverflow(text) && !properties && ![...codes].some((code) => /tokens?(?:limit|budget|exceed)/.test(code)))
-    return undefined;
-  if (status >= 500 && words.OUTAGE.test(text) && actual === undefined) return undefined;
-  const isOurs = isNear(actual, size, PLAUSIBLE_FACTOR);
-  if (fill !== undefined && fill < NEARLY_EMPTY && !isOurs) return undefined;
-  if (fill !== undefined && fill < NEARLY_FULL && actual !== undefined && !isOurs) return undefined;
-  return overflow(counts, 'words: the input is over the window');
+  if (status >= 500 && words.OUTAGE.test(text) && counts.actual === undefined) return undefined;
+  if (fill < NEARLY_EMPTY && !isNear(counts.actual, size)) return undefined;
+  return overflow('words: the input is over the window', counts);
 }
 
 /** Nobody knows what it means, and the request nearly fills the window: it costs the turn's one recovery to find out. */
-function byFill({ fill, status, error, text, wait, coded }: Reading): Finding | undefined {
-  if (fill === undefined || fill < NEARLY_FULL) return undefined;
-  const unknown = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
-  if (
-    !unknown ||
-    coded(words.OUTAGE_CODE) ||
-    words.OUTAGE.test(text) ||
-    words.ABOUT_FORM.test(text) ||
-    wait.delayMilliseconds !== undefined
-  )
-    return undefined;
-  return overflow({}, `an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
+function byFill({ fill = 0, status, error, text, coded }: Reading): Finding | undefined {
+  if (fill < NEARLY_FULL) return undefined;
+  const isVague = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
+  const isKnown = coded(words.OUTAGE_CODE) || words.OUTAGE.test(text) || words.ABOUT_FORM.test(text);
+  if (!isVague || isKnown) return undefined;
+  return overflow(`an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
 }
 
 /** Not served now, but later: request timeout, conflict, too early. */
@@ -271,30 +214,17 @@ function outage({ wait }: Reading, evidence: string): Finding {
 }
 
 function byStatus(reading: Reading): Finding {
-  const { status, error, text, codes, shape, coded } = reading;
+  const { status, error, text, coded } = reading;
   if (status === 413)
     return { cause: 'payload_too_large', repair: 'drop_media', mediaCap: { unit: 'bytes' }, evidence: 'HTTP 413' };
   if (status !== undefined && status !== 501 && (status >= 500 || PASSING.has(status)))
     return outage(reading, `HTTP ${status}`);
   if (error.headers['x-should-retry'] === 'true') return outage(reading, 'the server asks for a retry');
-  const told = `codes: ${[...codes].filter(isCodeShaped).slice(0, 4).join(' ') || 'none'}; keys: ${shape || 'none'}`;
   if (status === undefined || status < 400) {
     if (coded(words.OUTAGE_CODE) || words.OUTAGE.test(text)) return outage(reading, 'an outage in the body');
     // A stream that ends with words that nobody knows is as likely a crash as anything.
-    if (error.streamed && !coded(/invalid|badrequest/))
-      return outage(reading, `an unknown event in the stream (${told})`);
-    return stop('unknown', `unrecognised (${told})`);
+    if (error.streamed && !coded(/invalid|badrequest/)) return outage(reading, 'an unknown event in the stream');
+    return stop('unknown', 'unrecognised');
   }
-  return stop(
-    status === 400 || status === 422 ? 'invalid_request' : 'unknown',
-    `unrecognised HTTP ${status} (${told})`,
-  );
-}
-
-/** Some servers put what they were sent where a code belongs, even a key: only short names with few digits are logged. */
-function isCodeShaped(code: string): boolean {
-  return (
-    /^[a-z_.-]{2,48}\d{0,4}$|^\d{1,6}$/.test(code) &&
-    !/^(?:sk|pk|rk|key|api|xai|gsk|ghp|bearer)[-_]|^sk(?:proj|ant|or)/.test(code)
-  );
+  return stop(status === 400 || status === 422 ? 'invalid_request' : 'unknown', `unrecognised HTTP ${status}`);
 }

@@ -33,14 +33,14 @@ export function windowToLearn(
 const SMALLEST_MESSAGE_CAP = 8;
 
 /**
- * The cap on messages to use from now on; `undefined` when the error was about something else.
- * Where it names none, or one that the request did not break, half of what was refused is tried.
+ * The cap on messages to use from now on: the one that is named, where the request broke it, else half of what was refused.
+ * `undefined` when the error was about something else.
  */
 export function messageCapToLearn(verdict: ErrorVerdict, sentMessages: number): number | undefined {
   if (verdict.cause !== 'too_many_messages') return undefined;
-  const maximum = verdict.maximumMessages;
-  const isPlausible = maximum !== undefined && maximum >= SMALLEST_MESSAGE_CAP && maximum <= sentMessages;
-  return isPlausible ? maximum : Math.max(SMALLEST_MESSAGE_CAP, Math.floor(sentMessages / 2));
+  const named = verdict.maximumMessages ?? Infinity;
+  const isPlausible = named >= SMALLEST_MESSAGE_CAP && named < sentMessages;
+  return isPlausible ? named : Math.max(SMALLEST_MESSAGE_CAP, Math.floor(sentMessages / 2));
 }
 
 /** What errors of a server taught about a model; `null`: nothing. */

@@ -21,9 +21,6 @@ export const MEDIA_REFUSED = new RegExp(
 export const OUTPUT =
   /max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?\b|maxoutputtokens|(?:output|completion|new|generated) (?:tokens?|length|limit|budget)|num_predict|(?:generate|writes?) at most|maximum tokens|\boutput of \d|(?:completion|reply|response|answer) (?:cap|budget|limit|length)|budget_tokens|输出|出力トークン|출력|ausgabetoken|jetons de sortie/;
 
-/** An output below the smallest that is accepted. */
-export const TOO_LITTLE = /below (?:the )?minimum|(?:at least|>=) ?\d|minimum (?:value|is)/;
-
 export const MEDIA_SIZE =
   /\bimages?\b|pictures?|pixels?|\bpx\b|\bpdfs?\b|\bpages\b|\bvideos?\b|\baudio\b|\bfiles?\b(?! ?name| ")|attachments?|\bdocuments?\b|screenshots?|base64|image_|\bbild\b|datei|图片|画像|arquivo|archivo|fichier|이미지/;
 

@@ -31,7 +31,7 @@ export function saysOverflow(text: string): boolean {
   const window = WINDOW.test(text);
   const token = TOKEN.test(text);
   // No window of a model is this small: a limit on something else.
-  if (!window && !token && counts.length === 0 && /(?<![\d.])\d{1,3}(?![\d.,%]*\d)/.test(text)) return false;
+  if (!window && !token && counts.length === 0 && /(?<![\w.-])\d{1,3}(?![\d.,%]*\d|\w)/.test(text)) return false;
   const named = window || token || INPUT.test(text);
   if (named && TOO_LONG.test(text)) return true;
   if (window && USED_UP.test(text)) return true;
@@ -46,30 +46,22 @@ export function saysOverflow(text: string): boolean {
   );
 }
 
-/** Counts of an overflow that no signature names: of two numbers the larger was sent. */
-function unnamedCounts(text: string): { readonly actual?: number; readonly limit?: number } {
-  const counts = countsIn(text);
+/** Counts of an overflow that no signature names, of its words and properties: of two numbers the larger was sent. */
+export function countsOf({ numbers, text }: ErrorSignals): { readonly actual?: number; readonly limit?: number } {
+  const counts = countsIn([text, ...numbers].join('\n'));
   const [first = 0, second = 0] = counts;
   if (counts.length !== 2 || first === second) return {};
   return { actual: Math.max(first, second), limit: Math.min(first, second) };
 }
 
-const SENT =
-  /^(?:n|num|total|actual|used|sent|got|requested|current)?(?:prompt|input|request|context)?tokens?(?:count|used|sent|requested)?$|^(?:actual|provided|sent|requested|got|used|received)$/;
-const ALLOWED =
-  /ctx|context|window|^max.*(?:tokens?|len)|tokens?(?:limit|allowed|max)|^(?:limit|max|maximum|allowed|capacity)$/;
-
-/** Counts as properties of the body, else as the two numbers of its words. */
-export function countsOf({ numbers, text }: ErrorSignals): { readonly actual?: number; readonly limit?: number } {
-  const find = (name: RegExp): number | undefined => [...numbers].find(([key]) => name.test(key))?.[1];
-  const [actual, limit] = [find(SENT), find(ALLOWED)];
-  return actual !== undefined && limit !== undefined && actual > limit ? { actual, limit } : unnamedCounts(text);
-}
+/** Counts of provider and estimate are further apart only when one is about something else. */
+const PLAUSIBLE_FACTOR = 4;
 
 /** Whether a count of the provider may be that of our own request. */
-export function isNear(actual: number | undefined, size: RequestSize | undefined, factor: number): boolean {
+export function isNear(actual: number | undefined, size: RequestSize | undefined): boolean {
   if (actual === undefined || size === undefined) return false;
-  return actual < size.estimatedTokens * factor && actual > size.estimatedTokens / factor;
+  const ratio = actual / size.estimatedTokens;
+  return ratio < PLAUSIBLE_FACTOR && ratio > 1 / PLAUSIBLE_FACTOR;
 }
 
 function countsIn(text: string): readonly number[] {

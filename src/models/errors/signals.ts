@@ -23,12 +23,10 @@ export interface ErrorSignals {
   readonly codes: ReadonlySet<string>;
   /** All readable texts, normalized, one a line. */
   readonly text: string;
-  /** Numbers by the normalized name of their property: `nprompttokens` of llama.cpp. */
-  readonly numbers: ReadonlyMap<string, number>;
+  /** Numbers that stand as properties: `n_prompt_tokens` of llama.cpp. */
+  readonly numbers: readonly number[];
   /** Headers of the answer, and those that a router quotes in its body (OpenRouter's `metadata.headers`). */
   readonly headers: Readonly<Record<string, string>>;
-  /** Names of the properties that were read, for a report without text. */
-  readonly shape: string;
 }
 
 /** Wrappers nest: proxy, gateway, SDK, vendor. */
@@ -38,10 +36,9 @@ const MOST_READ = 8_000;
 
 const CODE_KEYS = /^(?:.*_)?(?:code|type|name|status|reason|exception|class|kind|__type)$|(?:Code|Type|Status|Reason)$/;
 const STATUS_KEYS = /^(?:http_?)?(?:status|code|status_?code)$/i;
+const MESSAGE_KEYS = /^(?:error|message|detail|error_message|msg|description)$/;
 /** A server may quote the request, and the conversation in it may talk of anything. */
 const ECHO_KEYS = /^(?:input|messages|prompt|request|request_?body(?:_?values)?|stack|traceback)$/i;
-/** Validators leave out the subject, which is the name of the field: `{"messages": ["is too long"]}`. */
-const WITHOUT_SUBJECT = /^(?:is|are|was|were|has|have|must|should|can(?:not|'t)|may not|exceeds?|exceeded) /i;
 
 /** Gathers the signals of a body of any shape. */
 export function gatherSignals(error: RawError): ErrorSignals {
@@ -55,7 +52,6 @@ export function gatherSignals(error: RawError): ErrorSignals {
     text: [...found.texts].join('\n'),
     numbers: found.numbers,
     headers: { ...found.headers, ...error.headers },
-    shape: [...found.keys].sort().slice(0, 20).join(','),
   };
 }
 
@@ -63,9 +59,10 @@ class Gathering {
   readonly statuses: number[] = [];
   readonly codes = new Set<string>();
   readonly texts = new Set<string>();
-  readonly numbers = new Map<string, number>();
+  readonly numbers: number[] = [];
   readonly headers: Record<string, string> = {};
-  readonly keys = new Set<string>();
+  /** The innermost message. */
+  told: { readonly text: string; readonly depth: number } | undefined;
   #left = MOST_READ;
 
   walk(value: unknown, key: string, depth: number): void {
@@ -81,10 +78,7 @@ class Gathering {
       // A retrying wrapper keeps every attempt; only the last one says what is wrong now.
       if (key === 'errors' && 'lastError' in value) continue;
       if (parent === 'headers' && typeof item === 'string') this.headers[key.toLowerCase()] = item;
-      const complaint = Array.isArray(item) ? item[0] : item;
-      const isComplaint = typeof complaint === 'string' && WITHOUT_SUBJECT.test(complaint);
-      if (ECHO_KEYS.test(key) && parent !== 'errors' && !isComplaint) continue;
-      if (/^[a-z_]{1,40}$/i.test(key)) this.keys.add(key);
+      if (ECHO_KEYS.test(key) && parent !== 'errors') continue;
       this.walk(item, key, depth + 1);
     }
   }
@@ -92,7 +86,7 @@ class Gathering {
   #takeNumber(value: number, key: string): void {
     if (STATUS_KEYS.test(key) && value >= 400 && value <= 599) this.statuses.push(value);
     else if (CODE_KEYS.test(key)) this.codes.add(String(value));
-    else this.numbers.set(plainCode(key), value);
+    else this.numbers.push(value);
   }
 
   #takeText(value: string, key: string, depth: number): void {
@@ -100,11 +94,12 @@ class Gathering {
     if (inner !== undefined) this.walk(inner, key, depth + 1);
     const text = words.trim();
     if (text === '') return;
+    if (MESSAGE_KEYS.test(key) && depth > (this.told?.depth ?? 0)) this.told = { text, depth };
     if (STATUS_KEYS.test(key) && /^[45]\d\d$/.test(text)) this.statuses.push(Number(text));
     else if (CODE_KEYS.test(key) && /^\S{1,100}$/.test(text)) this.codes.add(plainCode(text));
-    else if (key !== '' && /^\d{2,9}$/.test(text)) this.numbers.set(plainCode(key), Number(text));
+    else if (key !== '' && /^\d{2,9}$/.test(text)) this.numbers.push(Number(text));
     else if (this.#left > 0) {
-      const read = readPart(WITHOUT_SUBJECT.test(text) && !/message|detail/.test(key) ? `${key} ${text}` : text);
+      const read = readPart(text);
       this.#left -= read.length;
       this.texts.add(normalizeText(read));
     }
@@ -133,21 +128,9 @@ const LONGEST_VENDOR_MESSAGE = 2_000;
 
 /** The vendor's own words, for the user: the innermost message, else the text as it came. */
 export function vendorMessageOf(body: unknown, text: string | undefined): string {
-  const message = messageIn(body, 0) ?? (typeof body === 'string' && body.trim() !== '' ? body : text) ?? '';
+  const found = new Gathering();
+  found.walk(body, '', 0);
+  const message = found.told?.text ?? (typeof body === 'string' && body.trim() !== '' ? body : text) ?? '';
   const words = /^\s*<(?:!doctype|html|head|body|\?xml)\b/i.test(message) ? withoutMarkup(message) : message;
   return words.trim().slice(0, LONGEST_VENDOR_MESSAGE);
-}
-
-function messageIn(value: unknown, depth: number): string | undefined {
-  if (depth > DEEPEST) return undefined;
-  if (Array.isArray(value)) return value.map((item) => messageIn(item, depth + 1)).find((found) => found !== undefined);
-  if (typeof value === 'string') {
-    const { inner } = unwrapJson(value);
-    const found = inner === undefined ? undefined : messageIn(inner, depth + 1);
-    return found ?? (depth === 0 || value.trim() === '' ? undefined : value);
-  }
-  if (!isRecord(value)) return undefined;
-  return ['error', 'message', 'detail', 'error_message', 'msg', 'description']
-    .map((key) => messageIn(value[key], depth + 1))
-    .find((found) => found !== undefined);
 }

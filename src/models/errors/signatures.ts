@@ -23,7 +23,7 @@ export const OVERFLOW_SIGNATURES: readonly Signature[] = [
   signature('anthropic', '(?:context|max_tokens)…{input} \\+ {output} > {limit}'),
   signature(
     'openai',
-    'maximum context length is {limit} tokens…requested…{actual} tokens \\({input} (?:in|of)…[;,] {output}',
+    'maximum context length is {limit} tokens…requested…{actual} tokens \\(…{output} (?:in|for) the (?:output|completion)',
   ),
   signature(
     'vllm',

@@ -34,33 +34,22 @@ export interface AnsweredCall {
  * alone is not an overflow (mindcraft#814). `null`: nothing is wrong with it.
  */
 export function detectSilentOverflow(answered: AnsweredCall): ErrorVerdict | null {
-  const { provider, usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput } = answered;
-  const overflow = (evidence: string, actual?: number): ErrorVerdict => ({
-    kind: 'overflow',
-    cause: 'overflow',
-    repair: 'compact',
-    ...(actual === undefined ? {} : { actual }),
-    limit: window,
-    evidence,
-  });
-  const least = estimatedInput * (isCalibrated ? DROPPED_BELOW : DROPPED_BELOW_UNCALIBRATED);
-  if (stopReason === 'window_full') {
-    return overflow(`${provider} stopped the answer because the window is full`, usage?.input);
-  }
+  const sign = signOf(answered);
+  if (sign === null) return null;
+  const { provider, window: limit, usage: { input = 0 } = {} } = answered;
+  const counted = input > limit ? { actual: input } : {};
+  return { kind: 'overflow', cause: 'overflow', repair: 'compact', ...counted, limit, evidence: `${provider} ${sign}` };
+}
+
+function signOf({ usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput }: AnsweredCall) {
+  if (stopReason === 'window_full') return 'stopped the answer because the window is full';
   if (usage === undefined || usage.input <= 0) return null;
-  if (usage.input > window) {
-    return overflow(`${provider} reported ${usage.input} input tokens for a window of ${window}`, usage.input);
-  }
-  const tiny = usage.output <= Math.max(1, maximumOutput * TINY_OUTPUT);
-  if (stopReason === 'maximum_output' && tiny && usage.input >= window * FULL_WINDOW) {
-    return overflow(
-      `${provider} stopped for length after ${usage.output} of ${maximumOutput} tokens with ${usage.input} of ${window} input tokens`,
-    );
-  }
-  if (estimatedInput >= SMALLEST_JUDGED_INPUT && usage.input < least) {
-    return overflow(
-      `${provider} reported ${usage.input} input tokens where about ${estimatedInput} were sent: it dropped a part`,
-    );
-  }
-  return null;
+  const { input, output } = usage;
+  if (input > window) return `reported ${input} input tokens for a window of ${window}`;
+  const isTiny = output <= Math.max(1, maximumOutput * TINY_OUTPUT);
+  if (stopReason === 'maximum_output' && isTiny && input >= window * FULL_WINDOW)
+    return `stopped for length after ${output} of ${maximumOutput} tokens with ${input} of ${window} input tokens`;
+  const least = estimatedInput * (isCalibrated ? DROPPED_BELOW : DROPPED_BELOW_UNCALIBRATED);
+  if (estimatedInput < SMALLEST_JUDGED_INPUT || input >= least) return null;
+  return `reported ${input} input tokens where about ${estimatedInput} were sent: it dropped a part`;
 }

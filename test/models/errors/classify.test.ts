@@ -197,15 +197,6 @@ describe('not an overflow', () => {
     const verdict = classifyError(failed('Too large for tokens per minute (TPM): Limit 6000, Requested 7143', 413));
     expect(verdict).toMatchObject({ kind: 'overflow', actual: 7_143, limit: 6_000 });
   });
-
-  test('credit for less output asks for less output', () => {
-    const words = 'Not enough credits: you asked for max_tokens 64000 but can only afford 3000.';
-    expect(classifyError(failed(words, 402))).toMatchObject({
-      kind: 'permanent',
-      repair: 'lower_max_tokens',
-      maximumOutput: 3_000,
-    });
-  });
 });
 
 describe('known sentences', () => {
