@@ -145,7 +145,7 @@ describe('summary', () => {
     const conversation = new Conversation({ policy: NO_REDUCERS });
     conversation.log.user('Old request.');
     conversation.log.answer('ok');
-    const newest = conversation.log.user(`Compare this log: ${prose(30_000)}`);
+    const newest = conversation.log.user(`Compare this log: ${prose(8 * conversation.budget.userMessages)}`);
     for (let step = 0; step < 10; step += 1) conversation.log.step([prose(8_000, step)]);
     expect(planOf(conversation).keptSequences).toContain(newest.sequence);
   });
