@@ -8,6 +8,7 @@ const TOLD_ONCE = [
   ['turn_continued', '{runId}'],
   ['message_taken', '{messageId}'],
   ['model_call_started', '{callNumber,attempt}'],
+  ['model_call_reclaimed', '{callNumber,attempt}'],
   ['model_call_answered', '{callNumber}'],
   ['model_call_failed', '{callNumber,attempt}'],
   ['tool_call_reclaimed', '{callNumber,callIndex,attempt}'],

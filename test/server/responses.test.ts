@@ -86,6 +86,10 @@ test('a worker killed in the middle of an answer leaves an incomplete item, and 
   const last = events.at(-1);
   expect(last?.type === 'response.completed' && last.response.output).toEqual([items[1]]);
   expect(lackingIn(events)).toEqual([]);
+  const { items: conversations } = await harness.client.conversation.list({ limit: 1 });
+  const conversationId = conversations[0]?.conversationId ?? '';
+  const takeovers = await harness.client.log.events({ conversationId, kinds: ['model_call_reclaimed'] });
+  expect(takeovers.items).toMatchObject([{ data: { callNumber: 1, attempt: 2 } }]);
 });
 
 test('the openai SDK starts, reads and continues responses, with usage and metadata', async () => {

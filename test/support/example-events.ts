@@ -25,6 +25,7 @@ export const EXAMPLE_EVENTS: EventDataByKind = {
   activity_failing: { activity: 'compactContext', code: 'TypeError', failures: 3 },
   turn_ended: { outcome: 'completed', reason: null },
   model_call_started: { ...CALL, model: 'simulator/sim-32k', estimatedTokens: 2_000 },
+  model_call_reclaimed: CALL,
   model_call_answered: {
     ...CALL,
     entryId: ENTRY,

@@ -34,7 +34,6 @@ async function exported(): Promise<string> {
 test('dashboard and alerts ask for metrics that exist', async () => {
   for (const kind of Object.keys(EXAMPLE_EVENTS)) observe(kind as EventKind);
   observeTakeover(1);
-  observe('model_call_failed', { callNumber: 1, attempt: 1, kind: 'lost', status: null });
   const text = await exported();
   const there = new Set([...text.matchAll(/^(holdfast_\w+)/gmu)].map(([, name]) => name));
   // Of each process that exports, and of its database (src/cli/services/telemetry.ts, test/store/observe-database.test.ts).

@@ -65,6 +65,8 @@ export interface Attempts {
   /** Rate limits and outages: they pass by themselves and use up no retry. */
   readonly refusals: number;
   readonly unreported: number;
+  /** The newest attempt neither answered nor failed. */
+  readonly isNewestOpen: boolean;
   /** The attempt whose answer is in the log; `null`: none. */
   readonly answered: number | null;
   readonly isReplaced: boolean;
@@ -81,6 +83,7 @@ export async function readAttempts(sql: Queries, call: PaidCall, by?: ActivityAt
       (count(*) filter (where m.failure_evidence = ${EMPTY_ANSWER}))::int as "emptyAnswers",
       (count(*) filter (where m.failure_kind in ('rate_limited', 'unreachable')))::int as refusals,
       (count(*) filter (where m.state = 'registered'))::int as unreported,
+      coalesce(max(m.attempt) filter (where m.state = 'registered') = max(m.attempt), false) as "isNewestOpen",
       max(m.attempt) filter (where m.entry_id is not null) as answered,
       coalesce(bool_or(${replaces}), false) as "isReplaced",
       coalesce((select (t.fallbacks -> -1 ->> 'callNumber')::int from turns t where t.id = ${call.turn.turnId}), 0)

@@ -107,6 +107,7 @@ export async function registerModelCall(
       rendererVersion,
       ...definedOf({ fill }),
     };
+    if (attempts.isNewestOpen) await writer.event('model_call_reclaimed', { callNumber, attempt });
     await Promise.all([
       insertAttempt(open, call, attempt, { by, model, estimatedTokens, view }),
       writer.event('model_call_started', {

@@ -75,9 +75,11 @@ const OBSERVERS: { readonly [Kind in EventKind]?: Observer<Kind> } = {
       'gen_ai.usage.output_tokens': outputTokens ?? 0,
     };
   },
+  model_call_reclaimed(_, to) {
+    to.recoveries.add(1, { work: 'model_call' });
+  },
   model_call_failed({ kind }, to) {
     to.modelCalls.add(1, { result: kind });
-    if (kind === 'lost') to.recoveries.add(1, { work: 'model_call' });
     return { 'error.type': kind };
   },
   tool_call_reclaimed(_, to) {

@@ -79,6 +79,8 @@ export interface EventDataByKind {
     readonly estimatedTokens: number;
     readonly inputBudget?: number;
   };
+  /** The worker of the attempt before never reported: another one makes the call again. */
+  readonly model_call_reclaimed: CallAttempt;
   readonly model_call_answered: CallAttempt & {
     readonly entryId: string;
     readonly inputTokens: number | null;

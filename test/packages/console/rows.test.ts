@@ -22,7 +22,7 @@ test('the timeline shows where a worker was lost and another one took over, betw
       entry(4, 'tool_result', [{ type: 'text', text: 'deployed' }]),
     ],
     events: [
-      event(3, 'model_call_failed', { callNumber: 1, attempt: 1, kind: 'lost' }),
+      event(3, 'model_call_reclaimed', { callNumber: 1, attempt: 2 }),
       event(5, 'tool_call_reclaimed', {
         callNumber: 1,
         callIndex: 0,
@@ -38,7 +38,7 @@ test('the timeline shows where a worker was lost and another one took over, betw
   });
   expect(rows.map((row) => (row.entry === null ? row.line.text : row.entry.kind))).toEqual([
     'user',
-    'Call 1, try 1: its worker was lost; another one takes over.',
+    'A worker was lost: another one makes call 1 again, attempt 2.',
     'assistant',
     'A worker was lost: worker-b runs deploy (1.0) again, attempt 2.',
   ]);

@@ -19,7 +19,7 @@ function failedCall(event: TimelineEvent): string {
   const call = `Call ${callOf(event)}, try ${numberOf(event, 'attempt')}`;
   switch (textOf(event, 'kind')) {
     case 'lost':
-      return `${call}: its worker was lost; another one takes over.`;
+      return `${call}: its worker was lost.`;
     case 'superseded':
       return `${call}: a later try answered.`;
     case 'overflow':
@@ -34,6 +34,11 @@ const LINES: Readonly<Record<string, readonly [Tone, Describe]>> = {
     'waiting',
     (event) =>
       `A worker was lost: ${textOf(event, 'workerIdentity')} runs ${textOf(event, 'name')} (${callOf(event)}) again, attempt ${numberOf(event, 'attempt')}.`,
+  ],
+  model_call_reclaimed: [
+    'waiting',
+    (event) =>
+      `A worker was lost: another one makes call ${callOf(event)} again, attempt ${numberOf(event, 'attempt')}.`,
   ],
   tool_result_late: ['quiet', (event) => `A replaced attempt of call ${callOf(event)} reported late.`],
   model_call_failed: ['bad', failedCall],

@@ -98,6 +98,10 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
       return { state, items: entry === null ? [] : [{ kind: 'user', text: describeContent(entry) }] };
     case 'model_call_started':
       return callStarted(state, event.data);
+    case 'model_call_reclaimed': {
+      const words = `A worker was lost; another one makes the model call again (attempt ${event.data.attempt}).`;
+      return { state, items: [notice('warning', words)] };
+    }
     case 'model_call_answered':
       return callAnswered(state, event, entry);
     case 'model_call_failed':
@@ -163,9 +167,6 @@ function callStarted(
   { callNumber, attempt, estimatedTokens: tokens }: TimelineEvent<'model_call_started'>['data'],
 ): Applied {
   const call = { callNumber, attempt };
-  const { activity } = state;
-  // No failure was told in between: whoever made the call is gone.
-  const isTakeover = activity.kind === 'calling' && activity.call.callNumber === callNumber && attempt > 1;
   return {
     state: {
       ...state,
@@ -173,9 +174,7 @@ function callStarted(
       tokens,
       live: isOfCall(state.live, call) ? state.live : null,
     },
-    items: isTakeover
-      ? [notice('warning', `A worker was lost; another one makes the model call again (attempt ${attempt}).`)]
-      : [],
+    items: [],
   };
 }
 

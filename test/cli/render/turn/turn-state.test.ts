@@ -107,9 +107,10 @@ describe('a turn on the screen', () => {
     });
   });
 
-  test('a model call begun again without a failure says that a worker was lost; after a failure it does not', () => {
+  test('a model call that another worker makes again says that a worker was lost; one after a failure does not', () => {
     const again = timelineEvent('model_call_started', { callNumber: 1, attempt: 2, estimatedTokens: 2_000 }, 9);
-    expect(play([begun, started, again]).items.at(-1)).toMatchObject({
+    const reclaimed = timelineEvent('model_call_reclaimed', { callNumber: 1, attempt: 2 }, 9);
+    expect(play([begun, started, reclaimed, again]).items.at(-1)).toMatchObject({
       text: expect.stringContaining('worker was lost'),
     });
     const failed = timelineEvent('model_call_failed', { callNumber: 1, attempt: 1, kind: 'retryable', status: 529 }, 2);
