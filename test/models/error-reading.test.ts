@@ -49,7 +49,8 @@ test('an organization that may see no reasoning is asked again without it', () =
 });
 
 test('what says that the prompt is too long is an overflow whatever code it has, also of a full request', () => {
-  const body = { error: { type: 'request_too_large', message: 'Prompt is too long' } };
+  // Digits of an id are no limit.
+  const body = { error: { type: 'request_too_large', message: 'Prompt is too long' }, request_id: 'req_011CVx2' };
   const full = { estimatedTokens: 205_000, window: 200_000 };
   expect(classifyError(failed(body, 413), 0, full).kind).toBe('overflow');
   expect(classifyError(failed(body, 413), 0).kind).toBe('overflow');

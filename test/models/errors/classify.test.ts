@@ -147,6 +147,12 @@ describe('overflow', () => {
     });
   });
 
+  test('all parts of the input count beside the output', () => {
+    const words =
+      'maximum context length is 40960 tokens. However, you requested about 42988 tokens (38000 of text input, 892 of tool input, 4096 in the output)';
+    expect(assess(words)).toMatchObject({ repair: 'lower_max_tokens', maximumOutput: 2_068, actual: 42_988 });
+  });
+
   test('a lower bound is no size', () => {
     const assessed = assess(
       'maximum context length is 8192 tokens. However, you requested 100 output tokens and your prompt contains at least 8093 input tokens',
