@@ -134,7 +134,7 @@ let creating = 0;
  * Workflows of a worker in the tests' own process run in its main thread: the start of another one, with all its modules, takes most
  * of a second of the processor. Worker processes, which tests start too, have their thread.
  */
-async function withoutThread<Worker>(create: () => Promise<Worker>): Promise<Worker> {
+export async function withoutThread<Worker>(create: () => Promise<Worker>): Promise<Worker> {
   creating += 1;
   // What the SDK reads as it creates a worker.
   process.env['TEMPORAL_DEBUG'] = 'true';

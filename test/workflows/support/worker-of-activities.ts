@@ -9,6 +9,7 @@ import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
 import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
 import type { EndTurnInput, EndTurnResult, TurnFacts, TurnSettings } from '../../../src/turn/activity-values.ts';
 import { installTestRuntime } from '../../support/runtime-logger.ts';
+import { withoutThread } from '../../support/turn-harness.ts';
 
 /** A worker with the real workflows and whatever activities a test gives it; no upkeep runs beside it. */
 export interface WorkerOfActivities {
@@ -31,17 +32,20 @@ export async function startWorkerOfActivities(
   const taskQueue = `agent-turn-${randomUUID()}`;
   const temporal = await connectClient({ address, namespace: 'default' }, codecs.client);
   const connection = await NativeConnection.connect({ address });
-  const workers = await createTurnWorkers({
-    connection,
-    codecs: codecs.worker,
-    namespace: 'default',
-    workflowBundle: await loadWorkflowBundle(),
-    activities,
-    taskQueue,
-    identity: 'test',
-    concurrentWork: 5,
-    shutdownGraceMilliseconds: 1_000,
-  });
+  const workflowBundle = await loadWorkflowBundle();
+  const workers = await withoutThread(() =>
+    createTurnWorkers({
+      connection,
+      codecs: codecs.worker,
+      namespace: 'default',
+      workflowBundle,
+      activities,
+      taskQueue,
+      identity: 'test',
+      concurrentWork: 5,
+      shutdownGraceMilliseconds: 1_000,
+    }),
+  );
   const running = workers.run();
   return {
     temporal,
