@@ -16,7 +16,7 @@ export function tokens(number: number): string {
 }
 
 export function percent(part: number, total: number): string {
-  return total === 0 ? '–' : `${Math.round((part / total) * 100)} %`;
+  return total === 0 ? '–' : `${Math.round((part / total) * 100)}\u00A0%`;
 }
 
 export function dollars(cost: number | null): string {
