@@ -68,7 +68,8 @@ export const turnLimits = z
       .max(1)
       .optional()
       .meta({
-        description: 'Part of a limit at which a note tells the model what it has used. One note a turn and limit.',
+        description:
+          'Part of a limit at which a note tells the model what it has used. One note a turn and limit, and one more after a compaction.',
         unit: '0 to 1',
         defaultText: `${DEFAULT_NOTE_AT}`,
       }),
