@@ -11,14 +11,9 @@ const RUNNING: ReadonlySet<unknown> = new Set([2, 3]);
  * Ends the attempts of a turn that Temporal believes to run on a dead worker, so that the next attempts begin at once. Frees the workflow
  * from that worker's queue. Asks Temporal for the attempts, because it also knows those that never reached the worker.
  * @param identity of the dead worker; unique, even its restart has another one
- * @param isHeld whether the dead worker may have had the workflow in memory
  * @returns how many attempts were ended
  */
-export async function releaseWork(
-  client: Client,
-  identity: string,
-  { conversationId, isHeld }: { readonly conversationId: string; readonly isHeld: boolean },
-): Promise<number> {
+export async function releaseWork(client: Client, identity: string, conversationId: string): Promise<number> {
   const workflowId = turnWorkflowId(conversationId);
   try {
     const { runId, status, raw } = await client.workflow.getHandle(workflowId).describe();
@@ -27,7 +22,7 @@ export async function releaseWork(
       ({ state, lastWorkerIdentity }) => lastWorkerIdentity === identity && RUNNING.has(state),
     );
     // Any other workflow may be held by a living worker, which would have to replay it.
-    if (isHeld || lost.length > 0)
+    if (lost.length > 0)
       await client.workflowService.resetStickyTaskQueue({
         namespace: client.options.namespace,
         execution: { workflowId, runId },

@@ -136,7 +136,6 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
     const session = new WorkerSession({ database, sessionDatabase, client, identity, logger });
     closers.push(() => session.end());
-    await session.ready();
     const listeners = createListeners(database);
     closers.push(() => listeners.close());
     const outlastingWork = createOutlastingWork(logger);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeError } from '../activities/runtime/failures.ts';
-import type { Database } from '../store/database/database.ts';
+import { alone } from '../store/upkeep/alone.ts';
 import { lookAfterConversations } from './upkeep.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 
@@ -11,8 +11,6 @@ const RETENTION_MILLISECONDS = 600_000;
  * look.
  */
 const INTERVAL_MILLISECONDS = 10_000;
-/** Timeout of the transaction that holds the lock. A worker that freezes in a look blocks the others for so long. */
-const LOCK_MILLISECONDS = 60_000;
 
 /** Longest wait for a server that does not answer, at the end. */
 const END_MILLISECONDS = 5_000;
@@ -62,14 +60,4 @@ export function dueEach(milliseconds: number): (now: number) => boolean {
     due = now + milliseconds;
     return true;
   };
-}
-
-/** Works under a lock that one process holds at a time. Does nothing if another process holds it. */
-async function alone(database: Database, name: string, work: () => Promise<void>): Promise<void> {
-  await database.begin(async (open) => {
-    await open`select set_config('idle_in_transaction_session_timeout', ${String(LOCK_MILLISECONDS)}, true)`;
-    const [row] = await open<{ isFree: boolean }[]>`
-      select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as "isFree"`;
-    if (row?.isFree === true) await work();
-  });
 }

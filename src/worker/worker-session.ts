@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
 import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 import { observeTakeover } from '../store/log/observe-events.ts';
@@ -13,8 +12,8 @@ import { atMost } from '../turn/limits.ts';
 const RENEW_MILLISECONDS = 250;
 /** Interval while another worker may be dead. */
 const SUSPICIOUS_MILLISECONDS = 50;
-/** How long an idle worker may still have a conversation's workflow in memory. */
-const REMEMBER_MILLISECONDS = 60_000;
+/** After a failed look nobody counts as dead for so long: as long as after a start of Postgres (`renewSession`). */
+const BLIND_MILLISECONDS = 10_000;
 /** Longest wait for a write of the row. */
 const PATIENCE_MILLISECONDS = 1_000;
 /** Conversations whose work is released at once. */
@@ -29,52 +28,35 @@ interface SessionDependencies {
   readonly logger: Logger;
 }
 
-interface Worked {
-  open: number;
-  /** By `performance.now()`. */
-  endedAt: number;
-}
-
 /** Shows that this worker lives, and takes over the work of dead workers. */
 export class WorkerSession {
   readonly #dependencies: SessionDependencies;
-  readonly #conversations = new Map<string, Worked>();
+  /** Activities that run, by conversation. */
+  readonly #conversations = new Map<string, number>();
   #isEnding = false;
   #isHeld = false;
   #isWarned = false;
   #holding: Promise<void> | null = null;
   #suspicions: readonly Suspicion[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | null = null;
-  #isDue = false;
+  #looking: Promise<void> | undefined;
+  /** By `performance.now()`. */
+  #blindUntil = 0;
 
   constructor(dependencies: SessionDependencies) {
     this.#dependencies = dependencies;
     this.#lookNow();
   }
 
-  /** Resolves when other workers would notice this worker's death, at the latest after a second. */
-  async ready(): Promise<void> {
-    const ready = async (): Promise<void> => {
-      await this.#holding;
-      await this.#tell();
+  /** Marks that the worker works on the conversation. @returns to be called when the work has ended */
+  worksOn(conversationId: string): () => void {
+    const change = (by: number): void => {
+      const open = (this.#conversations.get(conversationId) ?? 0) + by;
+      if (open === 0) this.#conversations.delete(conversationId);
+      else this.#conversations.set(conversationId, open);
     };
-    await within(ready());
-  }
-
-  /** Marks that the worker works on the conversation. */
-  worksOn(conversationId: string): ReturnType<ActivityDependencies['worksOn']> {
-    const known = this.#conversations.get(conversationId);
-    const worked = known ?? { open: 0, endedAt: 0 };
-    worked.open += 1;
-    this.#conversations.set(conversationId, worked);
-    return {
-      told: known === undefined ? within(this.#tell()) : null,
-      done: () => {
-        worked.open -= 1;
-        worked.endedAt = performance.now();
-      },
-    };
+    change(1);
+    return () => change(-1);
   }
 
   /** Call it when no work of this worker runs any more. */
@@ -87,30 +69,16 @@ export class WorkerSession {
       await renewSession(database, identity, null);
     };
     // If Postgres is away, the row stays, as that of a dead worker without work.
-    await within(leave().catch(() => undefined));
+    const late = pause(PATIENCE_MILLISECONDS, undefined, { ref: false });
+    await Promise.race([leave().catch(() => undefined), late]);
     await sessionDatabase?.end({ timeout: 1 });
     await this.#holding;
   }
 
-  /** Writes the row as the worker is now. A running look may have begun before. */
-  async #tell(): Promise<void> {
-    await this.#looking;
-    this.#lookNow();
-    await this.#looking;
-  }
-
   #lookNow(): void {
-    if (this.#looking !== null) {
-      this.#isDue = true;
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#isDue = false;
     this.#looking = this.#look().finally(() => {
-      this.#looking = null;
-      if (this.#isEnding) return;
       const wait = this.#suspicions.length > 0 ? SUSPICIOUS_MILLISECONDS : RENEW_MILLISECONDS;
-      this.#timer = setTimeout(() => this.#lookNow(), this.#isDue ? 0 : wait);
+      if (!this.#isEnding) this.#timer = setTimeout(() => this.#lookNow(), wait);
     });
   }
 
@@ -118,15 +86,17 @@ export class WorkerSession {
     const { database, sessionDatabase, identity, logger } = this.#dependencies;
     if (!this.#isHeld && sessionDatabase !== null) this.#holding ??= this.#hold(sessionDatabase);
     try {
-      const free = await renewSession(database, identity, this.#isHeld ? recent(this.#conversations) : null);
+      const free = await renewSession(database, identity, this.#isHeld ? [...this.#conversations.keys()] : null);
       if (free.some(({ id }) => id === identity)) this.#isHeld = false;
+      if (performance.now() < this.#blindUntil) return;
       const others = free.filter(({ id }) => id !== identity);
       const { suspicions, dead } = judgeSessions(this.#suspicions, others, performance.now());
       this.#suspicions = suspicions;
       for (const each of dead) await succeed(this.#dependencies, each);
     } catch (error) {
-      // While Postgres was away, no worker could renew its row.
+      // While Postgres was away, no worker could renew its row, and the others may come back later than this one.
       this.#suspicions = [];
+      this.#blindUntil = performance.now() + BLIND_MILLISECONDS;
       logger.debug(describeError(error), 'the worker could not renew its session');
     }
   }
@@ -149,30 +119,16 @@ export class WorkerSession {
   }
 }
 
-/** While Postgres is away, no query answers. */
-async function within(work: Promise<void>): Promise<void> {
-  await Promise.race([work, pause(PATIENCE_MILLISECONDS, undefined, { ref: false })]);
-}
-
-/** Conversations with recent work. Forgets the others. */
-function recent(conversations: Map<string, Worked>): string[] {
-  const since = performance.now() - REMEMBER_MILLISECONDS;
-  for (const [id, { open, endedAt }] of conversations) if (open === 0 && endedAt < since) conversations.delete(id);
-  return [...conversations.keys()];
-}
-
 /** Takes over from a dead worker: its attempts end, and any worker gets the next ones. */
 async function succeed({ database, client, logger }: SessionDependencies, dead: Suspicion): Promise<void> {
   let attempts = 0;
   try {
-    const isDone = await takeOverSession(database, dead, async (worked, open) => {
-      const release = (isHeld: boolean) => async (conversationId: string) => {
-        const released = await releaseWork(client, dead.id, { conversationId, isHeld });
+    const isDone = await takeOverSession(database, dead, (conversations) =>
+      atMost(RELEASED_AT_ONCE, conversations, async (conversationId) => {
+        const released = await releaseWork(client, dead.id, conversationId);
         attempts += released;
-      };
-      await atMost(RELEASED_AT_ONCE, worked, release(true));
-      await atMost(RELEASED_AT_ONCE, open, release(false));
-    });
+      }),
+    );
     if (!isDone) return;
     logger.warn({ worker: dead.id, attempts }, 'a worker died: its work goes on');
     observeTakeover((performance.now() - dead.since) / 1_000);

@@ -40,8 +40,7 @@ export function activity<Input extends ActivityInput, Output>(
     const runId = workflowExecution?.runId ?? '';
     const key = `${runId} ${activityId}`;
     const { conversationId, turn } = ownerOf(input);
-    const { told, done } = worksOn(conversationId);
-    if (told !== null) await told;
+    const done = worksOn(conversationId);
     const runUntilCancelled = async (execution: Execution): Promise<Output> => {
       if (turn === null) return run(input, execution);
       const watched = fenceWatch.watchCancellation({ turnId: turn.turnId, runId, activityId: Number(activityId) });

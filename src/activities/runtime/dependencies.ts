@@ -53,12 +53,7 @@ export interface ActivityDependencies {
   /** Shown in claims and in Temporal. */
   readonly workerIdentity: string;
   /** Marks that this worker works on a conversation, so that another one goes on if it dies. */
-  readonly worksOn: (conversationId: string) => {
-    /** Resolves when other workers can know it; `null` if they know it already. */
-    readonly told: Promise<void> | null;
-    /** Call it when the work is over. */
-    readonly done: () => void;
-  };
+  readonly worksOn: (conversationId: string) => () => void;
   /** Temporal's id of the newest run of a workflow, open or closed; `null` if Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has this workflow open, or this run of it. */

@@ -10,7 +10,7 @@ interface StopFlags extends ConnectionFlags {
   readonly detach?: true;
 }
 
-/** A stop is served within 2 s while a worker runs; a takeover takes up to 8 s. */
+/** A stop is served within 2 s while a worker runs. A takeover takes about a second, and 9 s if a whole machine was lost. */
 const PATIENCE_MILLISECONDS = 15_000;
 
 const stop = conversationCommand<StopFlags>({

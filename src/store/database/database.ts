@@ -45,7 +45,7 @@ const SEARCH_PATH = `pg_catalog.concat_ws(', ', 'holdfast', (
 
 /**
  * Time limits that the server keeps for each connection. A worker that is frozen inside a transaction (SIGSTOP, a paused machine) holds
- * the lock on its conversation; the server ends the transaction after 5 s, below the 8 s that a takeover may last.
+ * the lock on its conversation; the server ends the transaction after 5 s.
  */
 const TIME_LIMITS = { idle_in_transaction_session_timeout: '5000', lock_timeout: '8000' };
 

@@ -1,4 +1,5 @@
 import type { Database, Fragment, Queries } from '../database/database.ts';
+import { alone } from './alone.ts';
 
 /** A worker whose session lock nobody holds. */
 export interface FreeSession {
@@ -50,27 +51,28 @@ export async function renewSession(
 const MOST_OPEN = 500;
 
 /**
- * Does what follows a worker's death while nobody else does: the lock that it no longer holds is held meanwhile.
- * @param work gets the conversations that it worked on, and others with an open turn or a message that waits: it may have died before it
- *   received a task of them. When it fails, the next look finds the worker again
- * @returns `false`: the worker lives, or another one is at it
+ * Does the work that follows a worker's death, on one worker at a time: it holds the lock that the dead worker does not hold any more.
+ * @param work gets the conversations that the dead worker worked on, and others with an open turn or a waiting message, because it may
+ *   have died before it received a task of them. If it fails, the next look finds the worker again
+ * @returns `false`: the worker lives, or another worker takes over
  */
 export async function takeOverSession(
   sql: Database,
   { id, renewals }: FreeSession,
-  work: (worked: readonly string[], open: readonly string[]) => Promise<void>,
+  work: (conversations: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
-  return sql.begin(async (open) => {
-    const [row] = await open<{ conversations: readonly string[]; others: readonly string[] }[]>`
-      select conversations, array(
+  let isDone = false;
+  await alone(sql, `worker ${id}`, async (open) => {
+    const [row] = await open<{ conversations: readonly string[] }[]>`
+      select conversations || array(
           select conversation_id from turns where outcome is null
           union select conversation_id from messages where consumed_at is null
-          except select unnest(conversations) limit ${MOST_OPEN}) as others
-      from workers
-      where id = ${id} and renewals = ${renewals} and pg_try_advisory_xact_lock(${lockOf(open, open`id`)})`;
-    if (row === undefined) return false;
-    await work(row.conversations, row.others);
+          except select unnest(conversations) limit ${MOST_OPEN}) as conversations
+      from workers where id = ${id} and renewals = ${renewals}`;
+    if (row === undefined) return;
+    await work(row.conversations);
     await open`delete from workers where id = ${id} and renewals = ${renewals}`;
-    return true;
+    isDone = true;
   });
+  return isDone;
 }

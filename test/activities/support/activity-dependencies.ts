@@ -53,7 +53,7 @@ export function activityDependencies(
     workerIdentity: options.worker ?? 'worker-2',
     newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),
-    worksOn: () => ({ told: null, done: () => undefined }),
+    worksOn: () => () => undefined,
   };
 }
 
