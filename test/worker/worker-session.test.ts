@@ -107,7 +107,7 @@ test('a worker that loses its session keeps its calls and takes the session agai
 /** Writes, leaves a daemon that no process group reaches, and kills its worker once that is named. */
 const COMMAND = [
   'echo ran >> journal.txt; echo half done',
-  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & until [ -e worker.pid ]; do sleep 0.1; done; kill -9 $(cat worker.pid); sleep 300`,
+  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & until [ -s worker.pid ]; do sleep 0.1; done; kill -9 $(cat worker.pid); sleep 300`,
 ].join('; ');
 
 function isAlive(processId: number): boolean {
