@@ -24,9 +24,15 @@ export function formed(pattern: RegExp, error: string): z.ZodType {
   return z.string({ error }).regex(pattern, { error });
 }
 
+/** What an integer column of Postgres holds. */
+const LARGEST = 2_147_483_647;
+
 export function whole(least: number): z.ZodType<number> {
   const error = `must be a whole number of ${least} or more`;
-  return z.int({ error }).min(least, { error });
+  return z
+    .int({ error })
+    .min(least, { error })
+    .max(LARGEST, { error: `must be ${LARGEST} or less` });
 }
 
 export function numberOf(unit: string): z.ZodType<number> {

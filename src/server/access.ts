@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono';
+import type { Use } from '../client/api/endpoint.ts';
 import { hashKey } from '../client/keys.ts';
 import { findApiKey, listKeysInForce, readTenantUse } from '../store/conversations/api-keys.ts';
 import type { ApiKey, Scope } from '../store/conversations/api-keys.ts';
@@ -21,13 +22,22 @@ export interface Access {
   readonly login: Hono;
   /** @throws RequestError `key_missing`, `key_refused`, `login_needed`, `origin_refused`, `too_many_requests` */
   callerOf(context: Context): Promise<Caller>;
-  /** Before a turn is begun. @throws RequestError `too_many_turns`, `cost_limit_reached` */
-  requireRoom(caller: Caller): Promise<void>;
+  /**
+   * Before a turn is begun or a model is called.
+   * @param conversationId where it goes on, if it does: its own open turn takes no room from the next one
+   * @throws RequestError `too_many_turns`, `cost_limit_reached`
+   */
+  requireRoom(caller: Caller, use: Use, conversationId?: unknown): Promise<void>;
   /** Which of the keys are still in force. */
   inForce(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 type KeyDefaults = Pick<ServerLimits, 'requestsPerMinute' | 'openTurns' | 'costPerDay'>;
+
+interface Limited {
+  readonly tenant: string;
+  readonly limits: Pick<ServerLimits, 'openTurns' | 'costPerDay'>;
+}
 
 /** For a server without keys, which listens on its own machine only. */
 export function localAccess(tenant: string): Access {
@@ -63,7 +73,15 @@ export function keyAccess(database: Database, defaults: KeyDefaults): Access {
         throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });
       return { tenant: key.tenant, key };
     },
-    requireRoom: (caller) => requireRoom(database, caller, defaults),
+    async requireRoom({ key }, use, conversationId) {
+      if (key === null) return;
+      const { openTurns, costPerDay } = defaults;
+      const limits = {
+        openTurns: key.limits.openTurns ?? openTurns,
+        costPerDay: key.limits.costPerDay ?? costPerDay,
+      };
+      await requireRoom(database, { tenant: key.tenant, limits }, { use, conversationId });
+    },
     inForce: (keyIds) => listKeysInForce(database, keyIds),
   };
 }
@@ -74,19 +92,22 @@ export function requireScope({ key }: Caller, scope: Scope): void {
   throw new RequestError('scope_missing', `The API key lacks the scope "${scope}": it has ${key.scopes.join(', ')}.`);
 }
 
-async function requireRoom(database: Database, { key }: Caller, defaults: KeyDefaults): Promise<void> {
-  if (key === null) return;
-  const openTurns = key.limits.openTurns ?? defaults.openTurns;
-  const costPerDay = key.limits.costPerDay ?? defaults.costPerDay;
+async function requireRoom(
+  database: Database,
+  { tenant, limits: { openTurns, costPerDay } }: Limited,
+  { use, conversationId }: { readonly use: Use; readonly conversationId: unknown },
+): Promise<void> {
   if (openTurns === null && costPerDay === null) return;
-  const used = await readTenantUse(database, key.tenant);
-  if (openTurns !== null && used.openTurns >= openTurns) {
-    throw new RequestError('too_many_turns', `${used.openTurns} turns are open, and the key may have ${openTurns}.`);
+  const used = await readTenantUse(database, tenant, conversationId);
+  if (use === 'message' && used.isOpen) return;
+  if (use !== 'calls' && openTurns !== null && used.otherTurns >= openTurns) {
+    throw new RequestError('too_many_turns', `${used.otherTurns} turns are open, and the key may have ${openTurns}.`);
   }
   if (costPerDay !== null && used.costOfDay >= costPerDay) {
     throw new RequestError(
       'cost_limit_reached',
       `The last 24 hours cost ${used.costOfDay.toFixed(2)} of ${costPerDay} dollars.`,
+      { retryAfterSeconds: used.secondsUntilLess },
     );
   }
 }

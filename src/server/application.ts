@@ -93,13 +93,11 @@ function apiRoutes(parts: ApplicationParts): Hono<Admitted> {
     });
   }
   for (const name of endpointNames()) {
-    const { method, path, scope, begins }: Endpoint = ENDPOINTS[name];
+    const { method, path, scope }: Endpoint = ENDPOINTS[name];
     const serve = endpointServer(name);
-    api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/gu, ':$1'), async (context) => {
+    api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/gu, ':$1'), (context) => {
       const { caller, clientFor } = context.var;
-      const client = clientFor(scope);
-      if (begins === true) await parts.access.requireRoom(caller);
-      return serve(context, { client, caller });
+      return serve(context, { client: clientFor(scope), caller, access: parts.access });
     });
   }
   return api;

@@ -13,10 +13,15 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
   app.post('/', admit(parts), async (context) => {
     const { caller } = context.var;
     const parsedBody = await readBody(context);
-    const server = createMcpServer(parts.clientOf(caller.tenant), parts.version, async (scope) => {
-      requireScope(caller, scope);
-      if (scope === 'write') await parts.access.requireRoom(caller);
-    });
+    const server = createMcpServer(
+      parts.clientOf(caller.tenant),
+      parts.version,
+      async (scope, { conversation_id, mode }) => {
+        requireScope(caller, scope);
+        if (scope !== 'write') return;
+        await parts.access.requireRoom(caller, mode === 'queue' ? 'turn' : 'message', conversation_id);
+      },
+    );
     const transport = new WebStandardStreamableHTTPServerTransport({});
     await server.connect(transport);
     // A tool that waits stops waiting with its caller.

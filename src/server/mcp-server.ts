@@ -14,7 +14,7 @@ import type { McpTool } from './mcp-tools.ts';
 export function createMcpServer(
   client: Holdfast,
   version: string,
-  admit: (scope: McpTool['scope']) => Promise<void> = async () => undefined,
+  admit: (scope: McpTool['scope'], given: Readonly<Record<string, unknown>>) => Promise<void> = async () => undefined,
 ): McpServer {
   const server = new McpServer(
     { name: 'holdfast', title: 'Holdfast', version },
@@ -34,7 +34,7 @@ export function createMcpServer(
       },
       (given, { signal }) =>
         answer(async () => {
-          await admit(scope);
+          await admit(scope, given);
           return tool.run(client, given, signal);
         }),
     );

@@ -1,32 +1,42 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import type { Endpoint } from '../client/api/endpoint.ts';
+import type { Endpoint, Use } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
 import type { EndpointName } from '../client/api/endpoints.ts';
 import { content } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import { requireScope } from './access.ts';
-import type { Caller } from './access.ts';
+import type { Access, Caller } from './access.ts';
 import { argumentReader } from './arguments.ts';
 
 /** A request that waits for an outcome is answered by then: proxies cut longer ones off. */
 const LONGEST_WAIT_MILLISECONDS = 60_000;
+
+interface Served {
+  readonly client: Holdfast;
+  readonly caller: Caller;
+  readonly access: Access;
+}
 
 /** Calls the method of the client that an endpoint names, and answers what it returns. */
 export function endpointServer(name: EndpointName) {
   const endpoint: Endpoint = ENDPOINTS[name];
   const { adminArgument = '' } = endpoint;
   const argumentsIn = argumentReader(endpoint);
-  return async (
-    context: Context,
-    { client, caller }: { readonly client: Holdfast; readonly caller: Caller },
-  ): Promise<Response> => {
+  return async (context: Context, { client, caller, access }: Served): Promise<Response> => {
     const given = await argumentsIn(context);
     if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
+    const use = useOf(endpoint, given);
+    if (use !== null) await access.requireRoom(caller, use, given['conversationId']);
     // Who has a key cannot decide in another's name.
     if ('decidedBy' in endpoint.arguments && caller.key !== null) given['decidedBy'] = caller.key.name;
     return answer(context, endpoint, await call(client, name, given));
   };
+}
+
+function useOf({ uses }: Endpoint, { mode, summarize }: Record<string, unknown>): Use | null {
+  if (mode === 'queue') return 'turn';
+  return uses === 'calls' && summarize === false ? null : (uses ?? null);
 }
 
 async function call(client: Holdfast, name: EndpointName, given: Record<string, unknown>): Promise<unknown> {

@@ -29,6 +29,12 @@ const ESCAPES = '\u001B[2J\u202E<script>alert(1)</script>';
 const HOSTILE: readonly [string, [string, string, string?, Record<string, string>?], [number, string]][] = [
   ['SQL as an id', ['GET', `/v1/conversations/${SQL}/entries`], [404, 'conversation_not_found']],
   ['NUL as an id', ['GET', '/v1/conversations/%00'], [404, 'conversation_not_found']],
+  ['NUL as an agent', ['GET', '/v1/conversations?agent=%00'], [400, 'invalid_argument']],
+  [
+    'a sequence beyond all',
+    ['GET', `/v1/conversations/${newId()}/entries?afterSequence=3000000000`],
+    [400, 'invalid_argument'],
+  ],
   ['a long id', ['GET', `/v1/conversations/${'9'.repeat(5_000)}`], [404, 'conversation_not_found']],
   ['a path out of the API', ['GET', '/v1/conversations/..%2f..%2fetc%2fpasswd'], [404, 'conversation_not_found']],
   ['SQL as an entry', ['GET', `/v1/entries/${SQL}/content`], [404, 'entry_not_found']],

@@ -203,9 +203,19 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
   const { body } = await begin();
   const path = `/v1/conversations/${body.conversationId}`;
   const isBegun = ({ data }: { data: { kind?: string } }): boolean => data.kind === 'model_call_started';
-  await readEvents(`${server.url}${path}/events`, isBegun, { authorization: `Bearer ${key}` });
+  const untilBegun = (of: string) =>
+    readEvents(`${server.url}${of}/events`, isBegun, { authorization: `Bearer ${key}` });
+  await untilBegun(path);
   expect((await begin()).body).toMatchObject({ status: 429, code: 'too_many_turns' });
+  const sendInto = (mode: string) => callAs(key, 'POST', `${path}/messages`, { content: 'Say two', mode });
+  expect((await sendInto('queue')).status).toBe(202);
+  const { key: free } = await keyOf('fay');
+  const { body: other } = await callAs(free, 'POST', '/v1/conversations', { task: 'Say three' });
+  await untilBegun(`/v1/conversations/${other.conversationId}`);
+  expect((await sendInto('steer')).status).toBe(202);
+  expect((await sendInto('queue')).body).toMatchObject({ status: 429, code: 'too_many_turns' });
   await harness.clearFaults();
+  await callAs(key, 'POST', `/v1/conversations/${other.conversationId}/stop`);
   await callAs(key, 'POST', `${path}/stop`);
   await callAs(key, 'GET', `${path}/messages/${body.messageId}/outcome`);
   const { key: poor } = await keyOf('fay', { limits: { costPerDay: 0.01 } });
@@ -214,8 +224,14 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
     await open`set local session_replication_role = replica`;
     await open`update holdfast.model_attempts set cost = 0.02 where conversation_id = ${body.conversationId}`;
   });
-  const refused = await callAs(poor, 'POST', '/v1/conversations', { task: 'Say one' });
-  expect(refused.body).toMatchObject({ status: 429, code: 'cost_limit_reached' });
+  for (const refused of [
+    await callAs(poor, 'POST', '/v1/conversations', { task: 'Say one' }),
+    await callAs(poor, 'POST', `${path}/messages`, { content: 'Say two', mode: 'queue' }),
+    await callAs(poor, 'POST', `${path}/compact`),
+  ]) {
+    expect(refused.body).toMatchObject({ status: 429, code: 'cost_limit_reached' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_600);
+  }
 });
 
 test('a key that is revoked ends its event streams', async () => {

@@ -39,7 +39,7 @@ const sends = {
   idempotencyKey: 'messageId',
   status: 202,
 } as const;
-const begins = { ...sends, begins: true } as const;
+const begins = { ...sends, uses: 'turn' } as const;
 const reads = { method: 'get', scope: 'read' } as const;
 const decides = {
   method: 'post',
@@ -81,7 +81,7 @@ const CONVERSATIONS = {
       limit,
       before: text.optional(),
       state: oneOf('working', 'waiting', 'idle').optional(),
-      agent: text.optional(),
+      agent: named.optional(),
       since: time.optional(),
     },
     result: pageOf(conversation),
@@ -102,7 +102,8 @@ const CONVERSATIONS = {
     result: listOf(workflowRun),
   },
   'conversation.send': {
-    ...begins,
+    ...sends,
+    uses: 'message',
     path: `${CONVERSATION}/messages`,
     summary: 'Send a message: it enters at the next step (steer) or starts the next turn (queue)',
     arguments: { ...toSend, content, mode: oneOf('steer', 'queue').optional(), output: jsonForm.optional() },
@@ -122,6 +123,7 @@ const CONVERSATIONS = {
   },
   'conversation.compact': {
     ...sends,
+    uses: 'calls',
     path: `${CONVERSATION}/compact`,
     summary: 'Compact the context, with a focus for the summary',
     arguments: { ...toSend, focus: text.optional() },
@@ -172,12 +174,14 @@ const BRANCHES = {
   },
   'branches.fork': {
     ...sends,
+    uses: 'calls',
     path: `${CONVERSATION}/fork`,
     summary: 'Begin a branch after an entry; null: before the first one',
     arguments: { ...toChange, entryId: uuid.nullable() },
   },
   'branches.switch': {
     ...sends,
+    uses: 'calls',
     path: `${CONVERSATION}/switch`,
     summary: 'Go on with another branch',
     arguments: { ...toChange, branch: whole(0) },
@@ -234,7 +238,7 @@ const DECISIONS = {
     path: '/standing-approvals',
     scope: 'decide',
     summary: 'End a decision for all turns of an agent: calls under the rule ask again',
-    arguments: { agent: text, rule: text },
+    arguments: { agent: named, rule: text },
     result: z.void(),
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 import type { Scope } from '../../store/conversations/api-keys.ts';
 
+/** `message`: joins the open turn of its conversation, and begins one where none is open. `calls`: of a model, without an answer. */
+export type Use = 'turn' | 'message' | 'calls';
+
 /**
  * One method of the client over HTTP. Arguments that the path names stand in the path; the others in the query of GET and DELETE, else in
  * the JSON body. A list is answered as `{ "items": […] }`, a single value as `{ "value": … }`, nothing as 204.
@@ -15,8 +18,8 @@ export interface Endpoint {
   readonly result: z.ZodType;
   /** Argument that the header `Idempotency-Key` gives. */
   readonly idempotencyKey?: 'messageId' | 'startKey' | 'decisionId';
-  /** It may begin a turn. */
-  readonly begins?: true;
+  /** What the key of a caller must have room for. */
+  readonly uses?: Use;
   /** An argument that needs the scope `admin`. */
   readonly adminArgument?: string;
   /** Default: 200. */

@@ -94,7 +94,7 @@ const LOG = {
     ...reads,
     path: `${CONVERSATION}/timeline`,
     summary: 'List events of the timeline, the newest ones, in order',
-    arguments: { ...ofConversation, kinds: z.array(text, { error: 'must be a list' }).optional(), limit },
+    arguments: { ...ofConversation, kinds: z.array(named, { error: 'must be a list' }).optional(), limit },
     result: pageOf(timelineEvent),
   },
   'log.context': {
@@ -130,7 +130,7 @@ const MEMORY_AND_MODELS = {
     summary: 'Search everything that a conversation, or all conversations of an agent, ever held',
     arguments: {
       conversationId: text.optional(),
-      agent: text.optional(),
+      agent: named.optional(),
       query: text,
       limit,
       kinds: z.array(kinds, { error: 'must be a list' }).optional(),
@@ -144,7 +144,7 @@ const MEMORY_AND_MODELS = {
     ...reads,
     path: '/search/unindexed',
     summary: 'Count entries that no search finds yet',
-    arguments: { conversationId: text.optional(), agent: text.optional() },
+    arguments: { conversationId: text.optional(), agent: named.optional() },
     result: z.int(),
   },
   'memory.list': {

@@ -28,6 +28,7 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
   api.post('/responses/compact', async (context) => {
     const client = context.var.clientFor('write');
     const asked = readRequest(await readBody(context));
+    await parts.access.requireRoom(context.var.caller, 'calls');
     return context.json(await compactResponse(client, asked, context.req.raw.signal));
   });
   api.get('/responses/:id', async (context) => {
@@ -50,7 +51,7 @@ async function create(context: Context<Admitted>, { access, streams, log }: Appl
   const { caller, clientFor } = context.var;
   const client = clientFor('write');
   const asked = readRequest(await readBody(context));
-  await access.requireRoom(caller);
+  await access.requireRoom(caller, 'turn', asked.continued?.conversationId);
   const { of, afterEvent } = await createResponse(client, asked);
   const response = new StoredResponse(client, of, asked);
   if (asked.stream !== true) {

@@ -1,5 +1,5 @@
 import type { Database, Queries } from '../database/database.ts';
-import { newId } from '../database/ids.ts';
+import { isId, newId } from '../database/ids.ts';
 
 /** What a key may do: read; start, send and steer; decide for people; everything, deletion included. */
 export const SCOPES = ['read', 'write', 'decide', 'admin'] as const;
@@ -76,14 +76,29 @@ export async function revokeApiKey(sql: Database, id: string): Promise<boolean> 
   return count > 0;
 }
 
-/** Open turns of a tenant, and dollars that its model calls of the last 24 hours cost as far as is known. */
-export async function readTenantUse(
-  sql: Database,
-  tenant: string,
-): Promise<{ readonly openTurns: number; readonly costOfDay: number }> {
-  const [row] = await sql<{ open: number; cost: number }[]>`
-    select (select count(*)::int from conversations c where c.tenant = ${tenant} and c.active_turn_id is not null) as open,
-      (select coalesce(sum(m.cost), 0)::float8 from model_attempts m join conversations c on c.id = m.conversation_id
-       where c.tenant = ${tenant} and m.started_at > holdfast_now() - interval '1 day') as cost`;
-  return { openTurns: row?.open ?? 0, costOfDay: row?.cost ?? 0 };
+interface TenantUse {
+  /** Whether the conversation has an open turn. */
+  readonly isOpen: boolean;
+  /** Open turns of all other conversations. */
+  readonly otherTurns: number;
+  /** Dollars that model calls of the last 24 hours cost, as far as is known. */
+  readonly costOfDay: number;
+  /** Until the oldest of that cost is a day old. */
+  readonly secondsUntilLess: number;
+}
+
+/** @param conversationId what is no id is no conversation */
+export async function readTenantUse(sql: Database, tenant: string, conversationId: unknown): Promise<TenantUse> {
+  const own = typeof conversationId === 'string' && isId(conversationId) ? conversationId : null;
+  const [row] = await sql<TenantUse[]>`
+    with open_turns as (select c.id is not distinct from ${own}::uuid as own from conversations c
+      where c.tenant = ${tenant} and c.active_turn_id is not null),
+    paid as (select m.cost, m.started_at from model_attempts m join conversations c on c.id = m.conversation_id
+      where c.tenant = ${tenant} and m.cost > 0 and m.started_at > holdfast_now() - interval '1 day')
+    select exists (select from open_turns where own) as "isOpen",
+      (select count(*)::int from open_turns where not own) as "otherTurns",
+      (select coalesce(sum(cost), 0)::float8 from paid) as "costOfDay",
+      (select ceil(extract(epoch from coalesce(min(started_at), holdfast_now()) + interval '1 day' - holdfast_now()))::int
+       from paid) as "secondsUntilLess"`;
+  return row ?? { isOpen: false, otherTurns: 0, costOfDay: 0, secondsUntilLess: 0 };
 }
