@@ -173,6 +173,15 @@ test('a person attaches a file, forks, pins a rule and switches back, and reads 
   await untilState('completed');
   await page.getByRole('button', { name: 'Switch to branch 0' }).click();
   await page.getByText('second', { exact: true }).waitFor();
+  for (const read of ['entries', 'events']) {
+    const refused = { code: 'login_needed', detail: `No ${read}.` };
+    await page.route(new RegExp(`/${read}\\b`, 'u'), (route) => route.fulfill({ status: 401, json: refused }));
+  }
+  await page.reload();
+  await page.getByText('No entries.').waitFor();
+  await page.unrouteAll();
+  await page.getByText('second', { exact: true }).waitFor();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Conversations' }).click();
   await page.context().setOffline(true);
   await page.getByText('The server does not answer.').waitFor();

@@ -1,4 +1,5 @@
-import { fillPath, Problem, reach } from './request.ts';
+import { mayPass, Problem } from './problem.ts';
+import { fillPath, reach } from './request.ts';
 import type { LiveText, TimelineEvent } from './types.ts';
 
 export type Update =
@@ -37,7 +38,7 @@ export async function follow(
       if (signal.aborted) return;
       const problem = error instanceof Problem ? error : new Problem('stream_broken', String(error), '', 0);
       take({ type: 'lost', problem });
-      if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) return;
+      if (!mayPass(problem)) return;
     }
     await new Promise((resolve) => setTimeout(resolve, delay));
     delay = Math.min(delay * 2, LONGEST_DELAY);

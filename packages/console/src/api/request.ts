@@ -1,22 +1,5 @@
+import { Problem } from './problem.ts';
 import type { AnswerOf, PathOf } from './types.ts';
-
-/** A refusal of the server, or a server that does not answer. */
-export class Problem extends Error {
-  override readonly name = 'Problem';
-
-  readonly code: string;
-  /** What to do. */
-  readonly next: string;
-  /** Of HTTP; 0 where there was no answer. */
-  readonly status: number;
-
-  constructor(code: string, detail: string, next: string, status: number) {
-    super(detail);
-    this.code = code;
-    this.next = next;
-    this.status = status;
-  }
-}
 
 /** Says that a page asks, and no form of another site. */
 const HEADERS = { 'x-holdfast-page': '1' };

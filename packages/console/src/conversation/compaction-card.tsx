@@ -8,12 +8,14 @@ import { Dropped } from './dropped.tsx';
 interface CompactionCardProps {
   readonly conversationId: string;
   readonly compactionId: string;
+  /** The audit compares the window as it is: of an earlier compaction it would tell the same. */
+  readonly isNewest: boolean;
   /** Opens the original of an entry. */
   readonly open: (entryId: string) => void;
 }
 
 /** What one compaction made smaller, and its summary. */
-export function CompactionCard({ conversationId, compactionId, open }: CompactionCardProps) {
+export function CompactionCard({ conversationId, compactionId, isNewest, open }: CompactionCardProps) {
   const { data: summaries } = useQuery({
     queryKey: ['of-conversation', conversationId, 'summaries'],
     queryFn: () => read('/conversations/{conversationId}/summaries', { conversationId }),
@@ -24,8 +26,6 @@ export function CompactionCard({ conversationId, compactionId, open }: Compactio
   });
   const summary = summaries?.items.find((each) => each.compactionId === compactionId);
   const lineage = lineages?.items.find((each) => each.compactionId === compactionId);
-  // The audit compares the window as it is: of an earlier compaction it would tell the same.
-  const isNewest = summaries?.items.at(-1) === summary;
   if (summary === undefined) return <p className="quiet">Reading the compaction…</p>;
   return (
     <div className="compaction-card">

@@ -14,11 +14,13 @@ export interface EntryRowProps {
   /** Opens the original of an entry. */
   readonly open: (entryId: string) => void;
   readonly calls: readonly CallOfEntry[];
+  readonly isNewestCompaction: boolean;
   /** No turn is open: branches may change. */
   readonly isIdle: boolean;
 }
 
-export const EntryRow = memo(function EntryRow({ conversationId, entry, calls, open, isIdle }: EntryRowProps) {
+export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
+  const { conversationId, entry, calls, isNewestCompaction, open, isIdle } = props;
   const { kind, sequence, slot, content, createdAt, compactionId } = entry;
   if (kind === 'note' || kind === 'branch_summary') {
     return (
@@ -40,7 +42,12 @@ export const EntryRow = memo(function EntryRow({ conversationId, entry, calls, o
       </header>
       <Parts content={content} />
       {compactionId !== null && (
-        <CompactionCard conversationId={conversationId} compactionId={compactionId} open={open} />
+        <CompactionCard
+          conversationId={conversationId}
+          compactionId={compactionId}
+          isNewest={isNewestCompaction}
+          open={open}
+        />
       )}
       {calls.map((each) => (
         <ToolCallCard key={each.call.index} open={open} {...each} />
@@ -51,9 +58,9 @@ export const EntryRow = memo(function EntryRow({ conversationId, entry, calls, o
 
 const SPEAKERS = { user: 'You', assistant: 'Agent', tool_result: 'Tool result', compaction: 'Compaction' } as const;
 
-/** Entries never change; only what became of their calls does. */
+/** Entries never change; only what became of their calls does, and whether a compaction is the newest. */
 function isUnchanged(before: EntryRowProps, after: EntryRowProps): boolean {
-  if (before.isIdle !== after.isIdle) return false;
+  if (before.isIdle !== after.isIdle || before.isNewestCompaction !== after.isNewestCompaction) return false;
   return before.calls.every(({ result, waits }, place) => {
     const other = after.calls[place];
     return other?.result?.entryId === result?.entryId && other?.waits === waits;

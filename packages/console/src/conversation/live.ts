@@ -1,5 +1,5 @@
 import type { Update } from '../api/follow.ts';
-import type { Problem } from '../api/request.ts';
+import type { Problem } from '../api/problem.ts';
 import type { LiveText, TimelineEvent } from '../api/types.ts';
 
 /** Text that a model is writing, by what it belongs to. */

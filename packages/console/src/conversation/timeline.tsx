@@ -49,6 +49,7 @@ export function Timeline({ conversationId, rows, hasEarlier, readEarlier, isIdle
                   conversationId={conversationId}
                   entry={row.entry}
                   calls={row.calls}
+                  isNewestCompaction={row.isNewestCompaction}
                   open={open}
                   isIdle={isIdle}
                 />

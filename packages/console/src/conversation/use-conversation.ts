@@ -13,13 +13,12 @@ const SHOWN = 1_000;
 /** Events that a page begins with: enough to know what an open turn does. */
 const EVENTS_BEFORE = 200;
 const TOGETHER_MILLISECONDS = 120;
-/** After an outage of the server. */
-const AGAIN_MILLISECONDS = 2_000;
 
 export interface Log {
   readonly entries: readonly Entry[];
   readonly hasEarlier: boolean;
   readonly readEarlier: () => void;
+  readonly error: Error | null;
 }
 
 export interface FollowedConversation {
@@ -47,7 +46,6 @@ export function useConversation(conversationId: string): FollowedConversation {
   const { data: conversation, error } = useQuery({
     queryKey: ['conversation', conversationId],
     queryFn: () => read('/conversations/{conversationId}', { conversationId }),
-    refetchInterval: ({ state }) => (state.error === null ? false : AGAIN_MILLISECONDS),
   });
   const { log, readLater } = useLog(conversationId);
   const [live, take] = useReducer(takeUpdate, NOTHING_LIVE);
@@ -103,7 +101,7 @@ function useShownEvents(conversationId: string, { events }: Live): readonly Time
 }
 
 function useLog(conversationId: string) {
-  const { data, hasPreviousPage, fetchPreviousPage, isFetchingPreviousPage, fetchNextPage } = useInfiniteQuery({
+  const { data, error, hasPreviousPage, fetchPreviousPage, isFetchingPreviousPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['entries', conversationId],
     initialPageParam: {},
     queryFn: ({ pageParam }) =>
@@ -117,7 +115,7 @@ function useLog(conversationId: string) {
   const readEarlier = useCallback(() => {
     if (!isFetchingPreviousPage) void fetchPreviousPage();
   }, [fetchPreviousPage, isFetchingPreviousPage]);
-  const log: Log = { entries, hasEarlier: hasPreviousPage, readEarlier };
+  const log: Log = { entries, hasEarlier: hasPreviousPage, readEarlier, error };
   return { log, readLater: fetchNextPage };
 }
 

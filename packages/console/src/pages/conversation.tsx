@@ -33,6 +33,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
   }
   const { title, agent, model, turn, waitingCalls } = conversation;
   const { label, tone } = stateOf(conversation);
+  const failure = log.error ?? live.lost;
   return (
     <section className="page conversation">
       <header className="heading">
@@ -42,7 +43,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
           <span>{printable(agent)}</span>
           <span>{printable(turn?.model ?? model ?? '')}</span>
         </p>
-        {live.lost !== null && <Failure error={live.lost} />}
+        {failure !== null && <Failure error={failure} />}
       </header>
       <Aside>
         <SidePanel conversation={conversation} />

@@ -1,10 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { Problem, logIn } from '../api/request.ts';
+import { Problem, wantsKey } from '../api/problem.ts';
+import { logIn } from '../api/request.ts';
 import { printable } from './printable.ts';
-
-/** Of a server that wants keys. */
-const KEY_PROBLEMS: ReadonlySet<string> = new Set(['key_missing', 'key_refused']);
 
 /** What went wrong and what to do. Asks for an API key where the server wants one. */
 export function Failure({ error }: { readonly error: Error }) {
@@ -12,7 +10,7 @@ export function Failure({ error }: { readonly error: Error }) {
   return (
     <div className="failure" role="alert">
       <strong>{printable(error.message)}</strong> {printable(problem?.next ?? '')}
-      {problem !== null && KEY_PROBLEMS.has(problem.code) && <KeyForm />}
+      {wantsKey(error) && <KeyForm />}
     </div>
   );
 }

@@ -1,0 +1,37 @@
+/** A refusal of the server, or a server that does not answer. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  readonly code: string;
+  /** What to do. */
+  readonly next: string;
+  /** Of HTTP; 0 where there was no answer. */
+  readonly status: number;
+
+  constructor(code: string, detail: string, next: string, status: number) {
+    super(detail);
+    this.code = code;
+    this.next = next;
+    this.status = status;
+  }
+}
+
+/** Of a server that wants keys. */
+const KEY_PROBLEMS: ReadonlySet<string> = new Set(['key_missing', 'key_refused']);
+
+export function wantsKey(error: Error): boolean {
+  return error instanceof Problem && KEY_PROBLEMS.has(error.code);
+}
+
+/** Whether the same request may be answered later: after an outage, a login, or a wait. */
+export function mayPass(error: Error): boolean {
+  if (!(error instanceof Problem)) return true;
+  return error.status < 400 || error.status >= 500 || [401, 408, 429].includes(error.status);
+}
+
+const AGAIN_MILLISECONDS = 2_000;
+
+/** When a page reads again what it could not read. A login reads everything again, and reading would take its form away. */
+export function readAgainAfter(error: Error | null): number | false {
+  return error !== null && mayPass(error) && !wantsKey(error) && AGAIN_MILLISECONDS;
+}
