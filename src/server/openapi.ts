@@ -25,7 +25,11 @@ export interface OpenApiDocument {
   readonly info: Schema;
   readonly servers: readonly Schema[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, unknown>>;
+    readonly securitySchemes: Readonly<Record<string, Schema>>;
+  };
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 /** The description of the API, from the schemas that the routes and the client library use. */
@@ -59,7 +63,9 @@ export function openApiDocument(version: string): OpenApiDocument {
     info: { title: 'Holdfast', version, description: 'Durable agent turns that outlive the context window.' },
     servers: [{ url: '/v1' }],
     paths,
-    components: { schemas: components },
+    components: { schemas: components, securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    // A server without keys asks for none.
+    security: [{ key: [] }, {}],
   };
 }
 

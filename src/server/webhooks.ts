@@ -11,6 +11,8 @@ const AT_ONCE = 20;
 /** Tries of a delivery: the last one comes about a day after the event. */
 const MOST_ATTEMPTS = 15;
 const ANSWER_MILLISECONDS = 10_000;
+/** Given up at once, because no later try could reach it. */
+const PRIVATE_ADDRESS = 'private_address';
 
 export interface WebhookOptions {
   /** As the application: deliveries of all tenants. */
@@ -55,7 +57,10 @@ async function deliver(delivery: DueDelivery, { database, allowPrivate }: Webhoo
     codeOf,
   );
   if (failure === null) await endDelivery(database, delivery.id);
-  else await failDelivery(database, delivery.id, failure, delivery.attempts >= MOST_ATTEMPTS);
+  else {
+    const isGivenUp = failure === PRIVATE_ADDRESS || delivery.attempts >= MOST_ATTEMPTS;
+    await failDelivery(database, delivery.id, failure, isGivenUp);
+  }
 }
 
 /** The address is looked up and judged as the connection is made, so no name leads elsewhere afterwards. Redirects are not followed. */
@@ -89,6 +94,6 @@ function signatureOf(secret: string, signed: string): string {
 /** Never its message, which quotes the address. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  if (/is not allowed/u.test(error.message)) return 'private_address';
+  if (/is not allowed/u.test(error.message)) return PRIVATE_ADDRESS;
   return 'code' in error ? String(error.code) : error.name;
 }
