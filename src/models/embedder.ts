@@ -1,11 +1,17 @@
 import { openAISdkOf } from './protocols/sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
 
-/** What turns texts into vectors at a provider, through OpenAI's `/v1/embeddings`, which most servers speak. */
+/** Turns texts into vectors, texts of like meaning into vectors of like direction: OpenAI's `/v1/embeddings`, which most servers speak. */
 export interface EmbeddingClient {
+  /** With the dimensions, it tells apart vectors that cannot be compared. Those of another model are made anew. */
   readonly model: string;
+  /** Numbers of a vector, at most 2,000, because pgvector indexes no more. */
   readonly dimensions: number;
-  /** @param purpose decides which prefix goes before each text. Default: `passage` */
+  /**
+   * One vector for each text, in order. Rejects when the server fails. If the server does not take one of the texts, the error's `status`
+   * is 400, 413 or 422, and that text is looked for and left out.
+   * @param purpose decides which prefix goes before each text, for models that were trained with prefixes. Default: `passage`
+   */
   embed(
     texts: readonly string[],
     signal: AbortSignal,

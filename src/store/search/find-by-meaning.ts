@@ -1,3 +1,4 @@
+import type { EmbeddingClient } from '../../models/embedder.ts';
 import type { Database, Transaction, Queries } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
 import { arrange } from './arrange.ts';
@@ -116,23 +117,8 @@ function byRank(rank: number, isFirst = false): number {
   return 1 / (RANK_OFFSET + rank) + (isFirst ? 1 : 0);
 }
 
-/** Turns texts into vectors, texts of like meaning into vectors of like direction. */
-export interface TextEmbedder {
-  /** With the dimensions, what tells vectors apart that cannot be compared: other ones are made anew. */
-  readonly model: string;
-  /** Numbers of a vector, at most 2,000: what pgvector can index. */
-  readonly dimensions: number;
-  /**
-   * One vector for each text, in order. Rejects when the server fails; with an error whose `status` is 400, 413 or 422 when it does not
-   * take one of the texts, which is then looked for and passed over.
-   * @param purpose many models are trained with a prefix for each. Default: `passage`
-   */
-  embed(
-    texts: readonly string[],
-    signal: AbortSignal,
-    purpose?: 'passage' | 'query',
-  ): Promise<readonly (readonly number[])[]>;
-}
+/** The same, for clients, which do not import `src/models`. */
+export type TextEmbedder = EmbeddingClient;
 
 export interface MeaningSearch {
   readonly embedder: TextEmbedder;
