@@ -79,14 +79,11 @@ export class PortPlan {
   /**
    * After a start that failed: replaces those of the ports that another program has taken meanwhile.
    *
-   * @param wasTaken the service said that a port was taken: an outgoing connection may have had it for a moment, so all count as
-   *   taken where none is any more
    * @returns false when none was, or when one was asked for: then the failure stands.
    */
-  async replaceTaken(names: readonly (keyof StackPorts)[], wasTaken = false): Promise<boolean> {
+  async replaceTaken(names: readonly (keyof StackPorts)[]): Promise<boolean> {
     const taken: (keyof StackPorts)[] = [];
     for (const name of names) if (!(await isPortFree(this.chosen[name]))) taken.push(name);
-    if (taken.length === 0 && wasTaken) taken.push(...names);
     if (taken.length === 0 || taken.some((name) => this.preferences.asked[name] !== undefined)) return false;
     for (const name of taken) this.chosen = { ...this.chosen, [name]: await freePort() };
     return true;

@@ -75,8 +75,7 @@ async function superviseIn(
       start.running.push(await supervise(explained, onEvent, start.options.signal));
       return;
     } catch (error) {
-      const wasTaken = error instanceof Error && /address already in use/iu.test(error.message);
-      if (tries === LARGEST_PORT_TRIES || !(await start.ports.replaceTaken(portNames, wasTaken))) throw error;
+      if (tries === LARGEST_PORT_TRIES || !(await start.ports.replaceTaken(portNames))) throw error;
     }
   }
 }

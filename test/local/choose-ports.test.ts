@@ -66,14 +66,6 @@ describe('choosing ports', () => {
     expect(plan.ports().temporalUi).not.toBe(before.temporalUi);
   });
 
-  test('a port that a service says was taken is replaced, although nobody has it any more', async () => {
-    const plan = await PortPlan.make({ asked: {}, remembered: {}, isAnyPortGood: true });
-    const before = plan.ports();
-    expect(await plan.replaceTaken(['temporalUi'], true)).toBe(true);
-    expect(plan.ports()).toEqual({ ...before, temporalUi: expect.any(Number) });
-    expect(plan.ports().temporalUi).not.toBe(before.temporalUi);
-  });
-
   test('one that was asked for is not replaced', async () => {
     const port = await freePort();
     const plan = await PortPlan.make({ asked: { postgres: port }, remembered: {}, isAnyPortGood: true });
