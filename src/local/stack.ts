@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { lockHolder, tryLock } from './setup/lock.mjs';
 import type { Lock } from './setup/lock.mjs';
@@ -33,12 +32,8 @@ export interface LocalStack {
 function takeLock(directory: string): Lock {
   const path = stackLockPath(directory);
   const lock = lockOf(path);
-  if (lock !== null) {
-    chmodSync(path, 0o700);
-    chmodSync(join(path, 'owner.json'), 0o600);
-    return lock;
-  }
-  const holder = lockHolder(path)?.processId ?? null;
+  if (lock !== null) return lock;
+  const holder = lockHolder(path);
   throw new StackError(
     'stack_already_running',
     `Holdfast already runs here${holder === null ? '' : ` (process ${holder})`}: ${directory} is in use.`,

