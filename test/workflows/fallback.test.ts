@@ -56,3 +56,11 @@ test('R26 a refusal for good hands the turn to the fallback, compacted to its wi
   const again = await harness.runTask('Say it goes on', { conversationId });
   expect(again).toMatchObject({ outcome: 'completed', model: 'simulator/sim-32k', givenUp: [] });
 });
+
+test('R26 the fallback has an overflow recovery of its own', async () => {
+  await harness.fault({ kind: 'overflow', skip: 4, times: 1, match: { model: 'sim-32k' } });
+  await harness.fault({ kind: 'overflow', times: 1, match: { model: 'sim-16k' } });
+  await harness.fault({ kind: 'status', status: 404, skip: 6, times: null, match: { model: 'sim-32k' } });
+  const turn = await harness.runTask('Call read_file with {"path": "log-$index.txt"} 6 times, one by one');
+  expect(turn).toMatchObject({ outcome: 'completed', model: 'simulator/sim-16k', overflows: 2 });
+});
