@@ -167,10 +167,8 @@ create table tool_calls (
   worker_identity text, -- Worker of the newest claim.
   claim_run_id text, -- Workflow run whose activity claimed it last.
   claim_attempt integer check (claim_attempt > 0), -- Attempt of that activity; an older one was replaced.
-  claim_id uuid, -- Made by the worker, so that it recognizes its own claim.
   claimed_at timestamptz, -- When it was claimed last.
-  given_back integer not null default 0, -- Claims given back before the tool began; if all, nothing acted.
-  -- claimed: may have acted, unless all claims were given back.
+  -- claimed: may have acted.
   state text not null default 'requested' check (state in ('requested', 'claimed', 'finished')),
   attempt integer not null default 0, -- Counts the claims; only the newest may store the result.
   partial_output json, -- Output of the running claim so far, clipped and masked.
@@ -190,7 +188,6 @@ create table tool_calls (
   check ((state = 'finished') = (outcome is not null)),
   check ((state = 'finished') = (result_entry_id is not null)),
   check ((claim_run_id is null) = (claim_attempt is null)),
-  check ((given_back >= 0) and (given_back <= attempt)),
   check ((state = 'claimed') or (partial_output is null)),
   check (((partial_output is null) = (partial_bytes is null)) and ((partial_output is null) = (partial_at is null)))
 ) with (fillfactor = 70);

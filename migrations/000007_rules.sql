@@ -164,9 +164,9 @@ create trigger keep_decision after update on decisions for each row
   execute function refuse_update('HF003', 'decisions are final');
 create trigger keep_result after update on tool_calls for each row
   when (new.attempt < old.attempt or (old.state = 'finished'
-    and (new.state, new.attempt, new.outcome, new.result_entry_id, new.finished_at, new.fingerprint, new.given_back)
+    and (new.state, new.attempt, new.outcome, new.result_entry_id, new.finished_at, new.fingerprint)
     is distinct from
-    (old.state, old.attempt, old.outcome, old.result_entry_id, old.finished_at, old.fingerprint, old.given_back)))
+    (old.state, old.attempt, old.outcome, old.result_entry_id, old.finished_at, old.fingerprint)))
   execute function refuse_update('HF005', 'a result is final, and attempts never fall');
 create trigger keep_text after update on compaction_parts for each row
   when (old.state = 'written')

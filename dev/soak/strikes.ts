@@ -39,7 +39,6 @@ const COMMON_POINTS = [
   'callModel:answered',
   'callModel:after-write',
   'runTool:claimed',
-  'runTool:reclaimed',
   'runTool:finished',
   'runTool:stored',
   'endTurn:written',

@@ -7,7 +7,7 @@ import { measureText } from '../../src/context/log/measure.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
 import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
-import { reclaimToolCall } from '../../src/store/attempts/tool-calls.ts';
+import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { readCurrentProjectionSource } from '../../src/store/log/view.ts';
@@ -216,7 +216,7 @@ describe('memories of a tool that was replaced', () => {
 
   it('stay as they are when a newer attempt runs the call', async () => {
     const { call, expectRefused } = await replaced();
-    await reclaimToolCall(sql, { ...call, ...claimer('worker-2', 2), previousAttempt: 1 });
+    await claimToolCall(sql, { ...call, ...claimer('worker-2', 2) });
     await expectRefused('superseded_attempt');
   });
 

@@ -146,18 +146,18 @@ test('an unknown outcome that comes behind the result is none: the next try find
   expect(await listLateToolResults(sql, [turn.turnId])).toEqual([]);
 });
 
-/** The database, where the first attempt stores its result in front of the second transaction: the one after the claim. */
+/** The database, where the first attempt stores its result in front of the transaction of another. */
 function beforeUnknownOutcome(turn: TurnReference): Database {
-  let transactions = 0;
+  let isStored = false;
   return new Proxy(sql, {
     get(target, key, receiver) {
       const value: unknown = Reflect.get(target, key, receiver);
       if (key !== 'begin' || typeof value !== 'function') return value;
       return async (...given: unknown[]): Promise<unknown> => {
-        transactions += 1;
         const by = { attempt: 1, workerIdentity: 'slow' };
         const result = { ...by, entryId: newId(), outcome: 'succeeded', fingerprint: 'f1' } as const;
-        if (transactions === 2) await storeToolResult(sql, { turn, ...CALL, ...text('done'), ...result });
+        if (!isStored) await storeToolResult(sql, { turn, ...CALL, ...text('done'), ...result });
+        isStored = true;
         return Reflect.apply(value, target, given);
       };
     },

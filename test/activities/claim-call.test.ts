@@ -89,7 +89,6 @@ async function claims(turn: TurnReference): Promise<number> {
 test.each([
   ['a reset', 'the commit of its claim', 'commit', 'reset'],
   ['silence', 'the commit of its claim', 'commit', 'silence'],
-  ['a reset', 'what people decided on it', 'from decisions', 'reset'],
   ['silence', 'the claim itself', "set state = 'claimed'", 'silence'],
 ] as const)('a `once` tool acts once, with its result, when %s comes instead of the answer to %s', async (...given) => {
   const [, , asked, instead] = given;
@@ -125,53 +124,56 @@ async function endedUnanswered(statement: string) {
   await proxy.refuse();
   first.end();
   await running;
-  return { tool, turn, runs, proxy, dependencies };
+  return { tool, turn, runs, proxy };
 }
 
-test('a claim whose commit was not answered in time is given back once Postgres is reached, and another worker runs the tool', async () => {
-  const { tool, turn, runs, proxy, dependencies } = await endedUnanswered('commit');
-  expect(await callOf(turn)).toMatchObject({ state: 'claimed', attempt: 1, givenBack: 0 });
+test('of a claim whose commit was not answered before its attempt ended the next attempt cannot know whether the tool ran', async () => {
+  const { tool, turn, runs, proxy } = await endedUnanswered('commit');
   await proxy.mend();
-  expect(await dependencies.outlastingWork.settled(execution({ attempt: 2 }))).toBe(true);
-  expect(await callOf(turn)).toMatchObject({ attempt: 1, givenBack: 1 });
-  await runTool(another(tool), { turn, ...CALL }, execution({ attempt: 2 }));
-  expect(runs).toEqual([2]);
-  expect(await results(turn)).toEqual(['receipt 1']);
+  expect(await runTool(another(tool), { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
+    state: 'outcome_unknown',
+  });
+  expect(runs).toEqual([]);
 });
 
-test('what cannot be claimed because Postgres is away leaves nothing behind that would hold the next attempt up', async () => {
-  const { proxy, dependencies } = await endedUnanswered('require_epoch');
-  expect(await dependencies.outlastingWork.settled(execution({ attempt: 2 }))).toBe(false);
+test('a call that could not be claimed because Postgres was away is as it was', async () => {
+  const { turn, proxy } = await endedUnanswered('require_epoch');
   await proxy.mend();
+  expect(await callOf(turn)).toMatchObject({ state: 'requested', attempt: 0 });
 });
 
-test('a shutdown between claim and tool hands the call over: another worker runs it', async () => {
+/** An attempt that is ended while the arguments are checked. */
+async function endedBeforeClaim() {
   const first = attemptToEnd();
-  const { tool, turn, runs } = await publishing({ beginning: first.hasEnded });
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const beginning = async (): Promise<void> => {
+    begin();
+    await first.hasEnded();
+  };
+  const { tool, turn, runs } = await publishing({ beginning });
   const running = runTool(activityDependencies(store.sql, { tools: [tool] }), { turn, ...CALL }, first.execution);
   const ended = expect(running).rejects.toThrow(CancelledFailure);
-  await waitUntil('the call is claimed', async () => (await callOf(turn)).state === 'claimed');
+  await begun;
   first.end();
   await ended;
   expect(runs).toEqual([]);
+  return { tool, turn, runs };
+}
+
+test('a shutdown before the claim hands the call over: another worker runs it', async () => {
+  const { tool, turn, runs } = await endedBeforeClaim();
   expect(await runTool(another(tool), { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
     state: 'succeeded',
   });
-  expect(runs).toEqual([2]);
+  expect(runs).toEqual([1]);
   expect(await results(turn)).toEqual(['receipt 1']);
 });
 
-test('of a call that a stop met between claim and tool the model is told that it did not run, and it counts for no limit', async () => {
-  const first = attemptToEnd();
-  const { tool, turn, runs } = await publishing({ beginning: first.hasEnded });
-  const running = runTool(activityDependencies(store.sql, { tools: [tool] }), { turn, ...CALL }, first.execution);
-  const ended = expect(running).rejects.toThrow(CancelledFailure);
-  await waitUntil('the call is claimed', async () => (await callOf(turn)).state === 'claimed');
-  first.end();
-  await ended;
+test('of a call that a stop met before the claim the model is told that it did not run, and it counts for no limit', async () => {
+  const { turn } = await endedBeforeClaim();
   const end = { turn, outcome: 'stopped', reason: null, breakdown: null } as const;
   await endTurn(store.sql, end, closeToolCall({ secrets: [] }));
-  expect(runs).toEqual([]);
   expect(await callOf(turn)).toMatchObject({ state: 'finished', outcome: 'not_run', claimedAt: null });
   expect(await results(turn)).toEqual([
     'The user stopped the turn before this call was made: it did not run. Call it again if it is still needed.',
@@ -196,7 +198,7 @@ test('a `once` tool that began and was ended is not run again by its own worker 
   await waitUntil('the tool runs', () => runs.length === 1);
   first.end();
   await ended;
-  expect(await callOf(turn)).toMatchObject({ state: 'claimed', givenBack: 0 });
+  expect(await callOf(turn)).toMatchObject({ state: 'claimed' });
   expect(await runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
     state: 'outcome_unknown',
   });

@@ -70,7 +70,10 @@ test('the attempt that follows the one that Temporal gave up takes its result, o
   await waitUntil('the result is refused', async () => (await full.refusals()) >= 2);
   first.giveUp();
   await givenUp;
-  const second = runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }));
+  const next = execution({ attempt: 2 });
+  // As every activity does first.
+  const settled = dependencies.outlastingWork.settled(next);
+  const second = settled.then(() => runTool(dependencies, { turn, ...CALL }, next));
   const refused = await full.refusals();
   await waitUntil('it is tried again without its activity', async () => (await full.refusals()) > refused);
   await full.end();

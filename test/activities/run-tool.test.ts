@@ -6,12 +6,7 @@ import { runTool } from '../../src/activities/tool/run-tool.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { StoreError } from '../../src/store/database/errors.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
-import {
-  claimToolCall,
-  listLateToolResults,
-  readToolCall,
-  reclaimToolCall,
-} from '../../src/store/attempts/tool-calls.ts';
+import { claimToolCall, listLateToolResults, readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-rows.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
@@ -109,7 +104,7 @@ test('a zombie that takes a call over from the attempt that Temporal counts on d
   const failed = expect(living).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
   const row = () => readToolCall(sql, { ...turn, ...CALL });
   await waitUntil('the call is claimed', async () => (await row()).state === 'claimed');
-  await reclaimToolCall(sql, { turn, ...CALL, ...claimer('zombie'), previousAttempt: 1 });
+  await claimToolCall(sql, { turn, ...CALL, ...claimer('zombie', 2) });
   await failed;
   expect(new StoreError('superseded_attempt', 'a model call too').permanent).toBe(false);
   const { tool: working } = toolOf('none');

@@ -6,10 +6,8 @@ import { listEvents } from '../../src/store/log/events.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import {
   claimToolCall,
-  giveBackToolCall,
   listLateToolResults,
   readToolCall,
-  reclaimToolCall,
   storeToolResult,
 } from '../../src/store/attempts/tool-calls.ts';
 import type { ToolResultToStore } from '../../src/store/attempts/tool-calls.ts';
@@ -69,116 +67,36 @@ async function resultEntries({ conversationId }: TurnReference) {
 describe('claimToolCall', () => {
   it('lets exactly one of many callers act', async () => {
     const turn = await turnWithCalls();
-    const claims = await Promise.all(Array.from({ length: 10 }, (_, worker) => claim(turn, `worker-${worker}`)));
-    expect(claims.filter(({ state }) => state === 'claimed')).toHaveLength(1);
-    expect(claims.filter(({ state }) => state === 'claimed_before')).toHaveLength(9);
+    const claims = await Promise.allSettled(Array.from({ length: 10 }, (_, worker) => claim(turn, `worker-${worker}`)));
+    expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await expect(claim(turn, 'worker-10')).rejects.toMatchObject({ code: 'superseded_attempt' });
   });
 
-  it('tells a successor what is known of the earlier claim', async () => {
-    const turn = await turnWithCalls();
-    expect(await claim(turn)).toEqual({
-      state: 'claimed',
-      name: 'read_file',
-      providerCallId: 'call-0',
-      arguments: '{}',
-      attempt: 1,
-      decision: null,
-    });
-    expect(await claim(turn, 'worker-2')).toMatchObject({
-      state: 'claimed_before',
-      attempt: 1,
-      lost: 1,
-      workerIdentity: 'worker-1',
-      claimedAt: expect.stringMatching(/^\d{4}-/u) as string,
-    });
-  });
-
-  it('tells that a call is finished', async () => {
-    const turn = await turnWithCalls();
-    const stored = await finishToolCall(sql, turn, 1, 0);
-    expect(await claim(turn)).toMatchObject({
-      state: 'finished',
-      outcome: 'succeeded',
-      resultEntryId: stored.state === 'stored' ? stored.entryId : '',
-    });
-  });
-
-  it('knows no call that was not made', async () => {
-    const turn = await turnWithCalls();
-    await expect(claimToolCall(sql, { turn, callNumber: 1, callIndex: 7, ...claimer('w') })).rejects.toMatchObject({
-      code: 'tool_call_not_found',
-    });
-  });
-});
-
-describe('a claimer whose claim was not answered', () => {
-  it('has it when it asks again, and nobody else has', async () => {
+  it('claims once for a claimer that asks again, and not for the next life of its worker or for another run', async () => {
     const turn = await turnWithCalls();
     const own = { turn, ...CALL, ...claimer('worker-1') };
     await claimToolCall(sql, own);
-    expect(await claimToolCall(sql, own)).toMatchObject({ state: 'claimed', attempt: 1 });
-    // The next life of the same worker, and another run that gets its attempt.
-    expect(await claim(turn)).toMatchObject({ state: 'claimed_before', attempt: 1 });
-    expect(await claimToolCall(sql, { ...own, runId: 'another' })).toMatchObject({ state: 'claimed_before' });
-  });
-
-  it('has what it took over when it asks again', async () => {
-    const turn = await turnWithCalls();
-    await claim(turn);
-    const own = { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 };
-    expect([await reclaimToolCall(sql, own), await reclaimToolCall(sql, own)]).toEqual([
-      { attempt: 2 },
-      { attempt: 2 },
-    ]);
-  });
-});
-
-describe('giveBackToolCall', () => {
-  it('lets the next one act as if nobody had claimed the call', async () => {
-    const turn = await turnWithCalls();
-    const own = { turn, ...CALL, ...claimer('worker-1') };
     await claimToolCall(sql, own);
-    expect([await giveBackToolCall(sql, own), await giveBackToolCall(sql, own)]).toEqual([true, false]);
-    const next = { turn, ...CALL, ...claimer('worker-2') };
-    expect(await claimToolCall(sql, next)).toMatchObject({ state: 'claimed', attempt: 2 });
-    expect(await claim(turn, 'worker-3')).toMatchObject({ state: 'claimed_before', attempt: 2, lost: 1 });
-    expect(await giveBackToolCall(sql, own)).toBe(false);
-    expect(await giveBackToolCall(sql, next)).toBe(true);
-    expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ attempt: 2, givenBack: 2 });
+    expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ state: 'claimed', attempt: 1 });
+    for (const other of [{ workerIdentity: 'next life' }, { runId: 'another' }, { activityAttempt: 2 }])
+      await expect(claimToolCall(sql, { ...own, ...other })).rejects.toMatchObject({ code: 'superseded_attempt' });
   });
 
-  it('leaves a call that was taken over from another worker, which may have acted', async () => {
-    const turn = await turnWithCalls();
-    await claim(turn);
-    const own = { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 };
-    await reclaimToolCall(sql, own);
-    expect(await giveBackToolCall(sql, own)).toBe(false);
-    expect(await claim(turn, 'worker-3')).toMatchObject({ state: 'claimed_before', attempt: 2, lost: 2 });
-  });
-
-  it('leaves a call that has its result, and one whose turn is over', async () => {
-    const turn = await turnWithCalls(2);
-    const own = { turn, ...CALL, ...claimer('worker-1') };
-    await claimToolCall(sql, own);
-    await storeToolResult(sql, result(turn, 1));
-    expect(await giveBackToolCall(sql, own)).toBe(false);
-    const second = { ...own, callIndex: 1 };
-    await claimToolCall(sql, second);
-    await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
-    expect(await giveBackToolCall(sql, second)).toBe(false);
-  });
-});
-
-describe('reclaimToolCall', () => {
   it('hands a claim over once', async () => {
     const turn = await turnWithCalls();
     await claim(turn);
-    // Each of its own try.
-    const reclaim = () => reclaimToolCall(sql, { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 });
-    const results = await Promise.allSettled([reclaim(), reclaim()]);
+    const next = (worker: string) => claimToolCall(sql, { turn, ...CALL, ...claimer(worker, 2) });
+    const results = await Promise.allSettled([next('worker-2'), next('worker-3')]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    await expect(reclaim()).rejects.toMatchObject({ code: 'superseded_attempt' });
-    expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ attempt: 2, workerIdentity: 'worker-2' });
+    expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ attempt: 2 });
+  });
+
+  it('claims no call that has its result, and none that was not made', async () => {
+    const turn = await turnWithCalls();
+    await finishToolCall(sql, turn, 1, 0);
+    const next = { turn, ...CALL, ...claimer('worker-2', 2) };
+    await expect(claimToolCall(sql, next)).rejects.toMatchObject({ code: 'superseded_attempt' });
+    await expect(claimToolCall(sql, { ...next, callIndex: 7 })).rejects.toMatchObject({ code: 'tool_call_not_found' });
   });
 });
 
@@ -200,7 +118,7 @@ describe('storeToolResult', () => {
   it('keeps the result of an attempt that was taken over beside the log', async () => {
     const turn = await turnWithCalls();
     await claim(turn);
-    await reclaimToolCall(sql, { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 });
+    await claimToolCall(sql, { turn, ...CALL, ...claimer('worker-2', 2) });
     expect(await storeToolResult(sql, result(turn, 1, text('late')))).toEqual({ state: 'late' });
     expect(await storeToolResult(sql, result(turn, 1, text('late')))).toEqual({ state: 'late' });
     expect(await resultEntries(turn)).toEqual([]);
@@ -214,7 +132,7 @@ describe('storeToolResult', () => {
   it('keeps the report of a worker whose outcome was declared unknown beside the log', async () => {
     const turn = await turnWithCalls();
     await claim(turn);
-    const unknown = result(turn, 1, { outcome: 'outcome_unknown', ...text('unknown') });
+    const unknown = result(turn, 2, { outcome: 'outcome_unknown', isWithoutRun: true, ...text('unknown') });
     const stored = await storeToolResult(sql, unknown);
     expect(await storeToolResult(sql, unknown)).toEqual(stored);
     expect(await storeToolResult(sql, result(turn, 1, text('it worked')))).toEqual({ state: 'late' });
@@ -273,7 +191,13 @@ it('whoever finds an attempt dead that stored its result meanwhile reports nothi
   await answer(sql, turn, 1, { calls: 1 });
   await finishToolCall(sql, turn, 1, 0);
   const report = { turn, ...CALL, entryId: newId(), attempt: 1, workerIdentity: 'worker-2', fingerprint: 'f2' };
-  const dead = { ...report, ...text('Outcome unknown'), outcome: 'outcome_unknown' } as const;
+  const dead = {
+    ...report,
+    ...text('Outcome unknown'),
+    attempt: 2,
+    outcome: 'outcome_unknown',
+    isWithoutRun: true,
+  } as const;
   expect(await storeToolResult(sql, dead)).toEqual({ state: 'late' });
   expect(await listLateToolResults(sql, [turn.turnId])).toEqual([]);
   // What the attempt comes to behind its end still has its place.

@@ -88,3 +88,11 @@ test('a message stays short whatever came', async () => {
   ).toBeLessThan(1_500);
   expect((await problem(many)).length).toBeLessThan(60_000);
 });
+
+test('a check of the tool itself that throws makes the call one that was not run', async () => {
+  const throwing = { ...tool, input: z.object({}).refine(() => Promise.reject(new Error('out of reach'))) };
+  expect(await parseToolArguments(throwing, '{}')).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('out of reach') as string,
+  });
+});

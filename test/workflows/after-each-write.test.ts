@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { textOf } from '../../src/context/log/content.ts';
 import { CRASH_POINTS } from '../../src/activities/runtime/crash-points.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { dieInOrder } from '../support/ordered-deaths.ts';
@@ -33,15 +32,10 @@ async function entriesOf({ client }: TurnHarness, conversationId: string): Promi
   return entries.map(({ kind, sequence, content }) => ({ kind, sequence, content }));
 }
 
-async function resultsOf({ client }: TurnHarness, conversationId: string): Promise<string[]> {
-  const { items: entries } = await client.log.entries({ conversationId, limit: 1_000 });
-  return entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
-}
-
 test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   '%s: whichever write is the last of a worker, another one goes on as if nothing had happened',
   async (_, scenario) => {
-    const { task, deaths, undisturbed, results, end = { outcome: 'completed' } } = scenario;
+    const { task, deaths, undisturbed, end = { outcome: 'completed' } } = scenario;
     const harness = await openScenario(scenario);
     try {
       const sent = await harness.client.start(task);
@@ -51,7 +45,6 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
       );
       const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
       expect(turn).toMatchObject(end);
-      if (results !== undefined) expect(await resultsOf(harness, sent.conversationId)).toEqual(results);
       if (undisturbed !== undefined) {
         await undisturbed(harness);
         const { conversationId } = await harness.runTask(task);

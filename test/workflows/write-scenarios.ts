@@ -1,10 +1,7 @@
-import { z } from 'zod';
 import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import type { SentMessage } from '../../src/client/types.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../support/insert-memory.ts';
-import { defineTool } from '../../src/tools/define-tool.ts';
-import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 
 /** One worker dies here; what is to happen while no worker runs comes before. */
@@ -21,8 +18,6 @@ export interface Scenario {
   readonly deaths: readonly Death[];
   /** What its turn comes to. Default: `completed`. */
   readonly end?: { readonly outcome: string; readonly reason?: string; readonly steps?: number };
-  /** What its tools came to. Default: not looked at. */
-  readonly results?: readonly string[];
   /** Prepares the same task once more, with a worker that does not die: the entries must be the same. */
   readonly undisturbed?: (harness: TurnHarness) => Promise<unknown>;
 }
@@ -33,23 +28,6 @@ const QUEUES = { providerLimits: { concurrentCalls: 1 } };
 export const READ = 'Call read_file with {"path": "log-$index.txt"}';
 
 const fault = (each: Record<string, unknown>) => (harness: TurnHarness) => harness.fault(each);
-
-/** The first time that one checks the arguments of this `once` tool, it finds what it asks out of reach. */
-function toolThatCannotBegin(): ToolDefinition {
-  let isFirst = true;
-  return defineTool({
-    name: 'publish',
-    description: 'Publishes.',
-    input: z.object({}).refine(async () => {
-      const wasFirst = isFirst;
-      isFirst = false;
-      if (wasFirst) throw Object.assign(new Error('out of reach'), { code: 'ECONNREFUSED' });
-      return true;
-    }),
-    effect: 'once',
-    run: () => Promise.resolve({ content: 'published' }),
-  });
-}
 
 /** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
 async function makePlansUseless({ database }: TurnHarness): Promise<void> {
@@ -197,13 +175,6 @@ export const SCENARIOS: readonly Scenario[] = [
         before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
       },
     ],
-  },
-  {
-    name: 'a call that cannot begin at first',
-    options: { agent: { model: 'simulator/sim-32k', tools: ['publish'] }, tools: [toolThatCannotBegin()] },
-    task: 'Call publish with {}',
-    deaths: [{ at: 'runTool:given-back' }],
-    results: ['published'],
   },
   {
     name: 'changes of branch',

@@ -26,17 +26,7 @@ const AFTER_WRITES = {
     'fell-back',
   ],
   requestDecisions: ['written'],
-  runTool: [
-    'claimed',
-    'given-back',
-    'decided',
-    'reclaimed',
-    'output-kept',
-    'memory-written',
-    'pieces-written',
-    'stored',
-    'outcome-unknown',
-  ],
+  runTool: ['claimed', 'decided', 'output-kept', 'memory-written', 'pieces-written', 'stored', 'outcome-unknown'],
   endTurn: ['written'],
   changeBranch: ['queued', 'registered', 'failed', 'withdrawn', 'written', 'refused', 'waiting'],
 } as const;

@@ -178,17 +178,17 @@ function advice(call: OpenToolCall): string {
 /** A claimed call that is not run again. */
 interface UnknownOutcome {
   readonly claimedAt: string;
-  /** Workers that took the call and died. */
-  readonly lost: number;
+  /** Claims whose workers died. */
+  readonly attempt: number;
   readonly partialOutput: PartialToolOutput | null;
 }
 
 /** What the model reads if Temporal lost a call's worker and the call is not run again. */
-export function unknownOutcome({ claimedAt, lost, partialOutput }: UnknownOutcome): NewContent {
+export function unknownOutcome({ claimedAt, attempt, partialOutput }: UnknownOutcome): NewContent {
   const died =
-    lost === 1
+    attempt === 1
       ? 'the process that ran it died, or was lost sight of, before it could report'
-      : `the process that ran it died, ${lost} times in a row; it is not tried again`;
+      : `the process that ran it died, ${attempt} times in a row; it is not tried again`;
   return newText(
     `Outcome unknown: this call began at ${claimedAt} and ${died}. It${ADVICE.slice(2)}${outputKnown(partialOutput)}`,
   );

@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart } from '../../context/log/content.ts';
 import { measureContent } from '../../context/log/measure.ts';
-import { claimToolCall, giveBackToolCall, reclaimToolCall, storeToolResult } from '../../store/attempts/tool-calls.ts';
-import type {
-  Claimer,
-  ToolCallReference,
-  ToolClaim,
-  StoredToolResult,
-  ToolResultToStore,
-  RequestedToolCall,
-} from '../../store/attempts/tool-calls.ts';
-import { isOutage } from '../../store/database/errors.ts';
+import { storeToolResult } from '../../store/attempts/tool-calls.ts';
+import type { OpenedToolCall, StoredToolResult, ToolResultToStore } from '../../store/attempts/tool-calls.ts';
 import { newId } from '../../store/database/ids.ts';
 import { writePieces } from '../../store/log/content-pieces.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
@@ -22,82 +14,6 @@ import { describeError } from '../runtime/failures.ts';
 import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
 
-/** A call, and the attempt that wants it. */
-type CallToClaim = ToolCallReference & Claimer;
-
-/**
- * Milliseconds that a claim waits for Postgres. A failure would leave a claim whose reply was lost to the worker of the next attempt. In
- * a longer outage that may be a worker that reaches Postgres.
- */
-const CLAIM_PATIENCE_MILLISECONDS = 10_000;
-
-/**
- * Claims the call for a tool that begins at once. A tool may end just when Temporal gives its attempt up, so this waits for what that
- * attempt still stores in this process.
- */
-export async function claimCall(
-  dependencies: ActivityDependencies,
-  call: CallToClaim,
-  execution: Execution,
-): Promise<ToolClaim> {
-  let claim = await claimPatiently(dependencies, call, execution);
-  if (claim.state === 'claimed_before' && (await dependencies.outlastingWork.settled(execution))) {
-    claim = await claimPatiently(dependencies, call, execution);
-  }
-  return claim;
-}
-
-async function claimPatiently(
-  dependencies: ActivityDependencies,
-  call: CallToClaim,
-  execution: Execution,
-): Promise<ToolClaim> {
-  let mayBeHeld = false;
-  try {
-    return await throughOutage(dependencies, patienceOf(execution), () =>
-      claimToolCall(dependencies.database, call, () => {
-        mayBeHeld = true;
-      }),
-    );
-  } catch (error) {
-    // A stop must not look like a failure.
-    const cause: unknown = execution.signal.aborted ? execution.signal.reason : error;
-    if (!mayBeHeld || !isOutage(error)) throw cause;
-    return giveBackCall(dependencies, call, execution, cause);
-  }
-}
-
-/** Takes a call over from a silent worker, to run it again. */
-export async function reclaimCall(
-  dependencies: ActivityDependencies,
-  call: CallToClaim & { readonly previousAttempt: number },
-  execution: Execution,
-): Promise<{ readonly attempt: number }> {
-  return throughOutage(dependencies, patienceOf(execution), () => reclaimToolCall(dependencies.database, call));
-}
-
-/**
- * Ends an attempt whose tool has not begun. The next attempt may run it on any worker, or the end of the turn says that it did not run.
- * Without Postgres this goes on without the attempt, and the next attempt in this process waits for it.
- * @throws `cause`
- */
-export async function giveBackCall(
-  { database, logger, outlastingWork, reachCrashPoint }: ActivityDependencies,
-  call: CallToClaim,
-  execution: Execution,
-  cause: unknown,
-): Promise<never> {
-  await outlastingWork.finish({ ...execution, signal: AbortSignal.abort(cause) }, async (lasting) => {
-    const isBack = await throughOutage({ logger }, lasting, () => giveBackToolCall(database, call));
-    if (isBack) reachCrashPoint('runTool:given-back');
-  });
-  throw cause;
-}
-
-function patienceOf({ signal }: Execution): { readonly signal: AbortSignal } {
-  return { signal: AbortSignal.any([signal, AbortSignal.timeout(CLAIM_PATIENCE_MILLISECONDS)]) };
-}
-
 /** Stores the result of a tool, its original first. */
 export async function storeToolEnd(
   { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
@@ -105,7 +21,7 @@ export async function storeToolEnd(
   {
     end,
     ...result
-  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint' | 'afterItsEnd'> & {
+  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint' | 'isWithoutRun' | 'afterItsEnd'> & {
     readonly end: Omit<ToolCallEnd, 'later'>;
   },
 ): Promise<StoredToolResult> {
@@ -143,19 +59,20 @@ export async function keepLater(
   input: RunToolInput,
   of: {
     readonly later: NonNullable<ToolCallEnd['later']>;
-    readonly claim: Exclude<ToolClaim, { state: 'finished' }>;
+    readonly call: OpenedToolCall;
+    readonly attempt: number;
     readonly execution: Execution;
   },
 ): Promise<void> {
-  const { claim, execution } = of;
+  const { call, attempt, execution } = of;
   try {
     const end = await of.later;
     if (end === null) return;
     const entryId = newId();
-    const fingerprint = fingerprintOf({ ...end, turnId: input.turn.turnId, claim });
+    const fingerprint = fingerprintOf({ ...end, turnId: input.turn.turnId, call });
     await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
-        const result = { end, entryId, attempt: claim.attempt, fingerprint, afterItsEnd: true };
+        const result = { end, entryId, attempt, fingerprint, afterItsEnd: true };
         await throughOutage(dependencies, lasting, () => storeToolEnd(dependencies, input, result));
       } finally {
         await end.dispose();
@@ -170,7 +87,7 @@ export async function keepLater(
 /** A call of a turn, as the model made it. */
 interface FingerprintedCall {
   readonly turnId: string;
-  readonly claim: Pick<RequestedToolCall, 'name' | 'arguments'>;
+  readonly call: Pick<OpenedToolCall, 'name' | 'arguments'>;
 }
 
 /** Whether the tool only returns what the conversation holds. */
@@ -189,10 +106,10 @@ interface FingerprintedResult {
  * Distinguishes a call with its result from others of the turn. Recall finds more with everything that is stored, so only its question
  * counts.
  */
-export function fingerprintOf(call: FingerprintedCall & FingerprintedResult): string {
-  const { claim, content, comparedBy } = call;
-  if (isRecall(claim.name)) return digest(call, '');
-  return digest(call, comparedBy ?? JSON.stringify(content));
+export function fingerprintOf(result: FingerprintedCall & FingerprintedResult): string {
+  const { call, content, comparedBy } = result;
+  if (isRecall(call.name)) return digest(result, '');
+  return digest(result, comparedBy ?? JSON.stringify(content));
 }
 
 /** The same for every call with an unknown outcome: times and partial progress in its result differ each time and are no progress. */
@@ -201,7 +118,7 @@ export function fingerprintOfUnknown(call: FingerprintedCall): string {
 }
 
 /** Eight hexadecimal digits: enough to distinguish the calls of a turn, too few to reveal their content; salted with the turn's id. */
-function digest({ turnId, claim }: FingerprintedCall, result: string): string {
-  const parts = JSON.stringify([turnId, claim.name, claim.arguments, result]);
+function digest({ turnId, call }: FingerprintedCall, result: string): string {
+  const parts = JSON.stringify([turnId, call.name, call.arguments, result]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 8);
 }

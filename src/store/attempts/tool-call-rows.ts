@@ -33,7 +33,7 @@ export interface OpenToolCall {
   readonly callNumber: number;
   readonly callIndex: number;
   readonly name: string;
-  /** `requested`: never claimed, or given back each time, so it had no effect. `claimed`: it may have acted. */
+  /** `requested`: never claimed, so it had no effect. `claimed`: it may have acted. */
   readonly state: 'requested' | 'claimed';
   readonly claimedAt: string | null;
   readonly partialOutput: PartialToolOutput | null;
@@ -49,7 +49,6 @@ export interface ToolCallRow {
   readonly callIndex: number;
   readonly entryId: string;
   readonly name: string;
-  readonly providerCallId: string;
   readonly arguments: string;
   /** Claims so far. */
   readonly attempt: number;
@@ -58,9 +57,6 @@ export interface ToolCallRow {
   readonly workerIdentity: string | null;
   /** The try of an activity that claimed it last; `null` before. */
   readonly claimer: { readonly runId: string; readonly activityAttempt: number } | null;
-  readonly claimId: string | null;
-  /** Claims, from the first one on, that were given back before the tool began. As many as `attempt`: nothing acted yet. */
-  readonly givenBack: number;
   readonly claimedAt: string | null;
   readonly finishedAt: string | null;
   readonly resultEntryId: string | null;
@@ -76,10 +72,10 @@ export async function readToolCall(
   const { conversationId, turnId, callNumber, callIndex } = call;
   const [row] = await sql<ToolCallRow[]>`
     select call_number, call_index, entry_id, name,
-      provider_call_id, arguments, attempt, state, outcome, worker_identity,
+      arguments, attempt, state, outcome, worker_identity,
       case when claim_run_id is not null and claim_attempt is not null
         then json_build_object('runId', claim_run_id, 'activityAttempt', claim_attempt) end as claimer,
-      claim_id, given_back, iso_time(claimed_at) as "claimedAt",
+      iso_time(claimed_at) as "claimedAt",
       iso_time(finished_at) as "finishedAt", result_entry_id, fingerprint,
       ${partialOutput(sql)} as "partialOutput"
     from tool_calls

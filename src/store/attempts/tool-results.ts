@@ -12,8 +12,10 @@ import type { ContentPart } from '../../context/log/content.ts';
 export interface ToolResultToStore extends ToolCallReference, NewContent {
   /** Id of the result's entry, made before, so that the content can name it. */
   readonly entryId: string;
-  /** Of the claim that ran; for a result without a claim of one's own, the one seen in `claimed_before`. */
+  /** Number of the claim that ran. A result without a run counts as one claim more, so that an earlier claim reports too late. */
   readonly attempt: number;
+  /** The call was not run for this result, because of its arguments, a decision or an earlier claim. Default: false. */
+  readonly isWithoutRun?: boolean;
   readonly outcome: ToolCallOutcome;
   readonly workerIdentity: string;
   readonly fingerprint: string;
@@ -40,17 +42,16 @@ export async function storeToolResult(sql: Database, result: ToolResultToStore):
     turn.conversationId,
     async ({ sql: open, writer, conversation }): Promise<StoredToolResult> => {
       const row = await readToolCall(open, { ...result, ...turn });
-      const finishedByThis =
-        row.state === 'finished' && row.attempt === finishingAttempt(result) && result.afterItsEnd !== true;
+      const finishedByThis = row.state === 'finished' && row.attempt === result.attempt && result.afterItsEnd !== true;
       if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
         return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
       }
-      if (conversation?.epoch === turn.epoch && row.state === 'claimed' && row.attempt === result.attempt) {
+      if (conversation?.epoch === turn.epoch && isExpected(result, row)) {
         await appendResult(writer(turn), result, row);
         return { state: 'stored', entryId: result.entryId, outcome: result.outcome };
       }
-      // That an attempt died is no result: the attempt itself, or who took the call over, told more meanwhile.
-      if (result.outcome === 'outcome_unknown') return { state: 'late' };
+      // The claim that ran the call, or the end of the turn, reported more meanwhile.
+      if (result.isWithoutRun === true) return { state: 'late' };
       // In the name of the turn that owns the conversation: the report itself is not fenced.
       await keepLateResult(writer({ ...turn, epoch: conversation?.epoch ?? 0 }), result);
       return { state: 'late' };
@@ -58,9 +59,10 @@ export async function storeToolResult(sql: Database, result: ToolResultToStore):
   );
 }
 
-/** An unknown outcome is a decision about an attempt that may still report: it counts as one more, so that such a report is late. */
-function finishingAttempt({ attempt, outcome }: ToolResultToStore): number {
-  return outcome === 'outcome_unknown' ? attempt + 1 : attempt;
+function isExpected({ attempt, isWithoutRun = false }: ToolResultToStore, row: ToolCallRow): boolean {
+  return isWithoutRun
+    ? row.state !== 'finished' && row.attempt === attempt - 1
+    : row.state === 'claimed' && row.attempt === attempt;
 }
 
 async function appendResult(writer: Writer, result: ToolResultToStore, { name }: ToolCallRow): Promise<void> {
@@ -81,8 +83,8 @@ async function appendResult(writer: Writer, result: ToolResultToStore, { name }:
     }),
     sql`
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
-        fingerprint = ${fingerprint}, attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch},
-        partial_output = null, partial_bytes = null, partial_at = null
+        fingerprint = ${fingerprint}, attempt = ${attempt}, finished_at = holdfast_now(), epoch = ${turn.epoch},
+        claimed_at = coalesce(claimed_at, holdfast_now()), partial_output = null, partial_bytes = null, partial_at = null
       where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`,
     event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt }),
     plan !== undefined && appendPlan(writer, plan),

@@ -64,8 +64,8 @@ async function ask(
       ${standing === null ? null : 'call'}, ${standing?.content ?? null}::text::json,
       case when ${standing !== null} then holdfast_now() end
     from tool_calls c
-    where c.conversation_id = ${turn.conversationId} and c.turn_id = ${turn.turnId} and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state <> 'finished'
-      and c.given_back = c.attempt
+    where c.conversation_id = ${turn.conversationId} and c.turn_id = ${turn.turnId}
+      and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state = 'requested'
     on conflict do nothing`;
   if (count === 0) return;
   const call = { turn: number, callNumber, callIndex, name: tool };

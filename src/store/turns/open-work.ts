@@ -11,8 +11,7 @@ import type { Writer } from '../database/transaction.ts';
 
 /**
  * Gives every open tool call of the conversation a result, because no request may hold a call
- * without one. A call that was given back each time it was claimed counts as one that was never claimed. The attempt is raised: should the worker that claimed the call still report, its
- * result is a late one.
+ * without one. The attempt is raised: should the worker that claimed the call still report, its result is a late one.
  */
 export async function closeToolCalls(
   { sql, turn, event }: Writer,
@@ -20,8 +19,7 @@ export async function closeToolCalls(
   closeToolCall: CloseToolCall,
 ): Promise<void> {
   const calls = await sql<(Omit<OpenToolCall, 'cause' | 'decision'> & { readonly turnId: string })[]>`
-    select turn_id, call_number, call_index, name,
-      case when given_back = attempt then 'requested' else state end as state, iso_time(claimed_at) as "claimedAt",
+    select turn_id, call_number, call_index, name, state, iso_time(claimed_at) as "claimedAt",
       ${partialOutput(sql)} as "partialOutput"
     from tool_calls where conversation_id = ${turn.conversationId} and state <> 'finished'
       and turn_id in (select t.id from turns t where t.conversation_id = ${turn.conversationId} and t.outcome is null)
@@ -42,7 +40,6 @@ export async function closeToolCalls(
     await sql`
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entry.id},
         finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch},
-        claimed_at = case when given_back < attempt then claimed_at end,
         partial_output = null, partial_bytes = null, partial_at = null
       where conversation_id = ${turn.conversationId} and turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
     if (state === 'requested' && outcome === 'not_run') await uncountToolCall(sql, turn);

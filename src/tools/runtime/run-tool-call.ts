@@ -36,8 +36,8 @@ export interface ToolCallRequest {
   readonly keepPartialOutput?: KeepPartialOutput;
   /** Milliseconds after which the call is ended, whatever time limit the tool has. Default: only the tool's. */
   readonly timeLimit?: number;
-  /** Called right before the tool is: from here on it may act. */
-  readonly begins?: () => void;
+  /** Awaited right before the tool runs: from here on it may act. What it throws ends the call without a result. */
+  readonly claim?: () => Promise<void>;
 }
 
 /** How a call ended. Only `aborted` (by the context's signal) says that somebody else decided its end. */
@@ -152,10 +152,11 @@ function unknownTool(request: ToolCallRequest): string {
 async function runWithin(
   tool: ToolDefinition,
   input: unknown,
-  { context, begins, timeLimit = Infinity }: Pick<ToolCallRequest, 'context' | 'begins' | 'timeLimit'>,
+  { context, claim, timeLimit = Infinity }: Pick<ToolCallRequest, 'context' | 'claim' | 'timeLimit'>,
   sink: CollectingSink,
 ): Promise<RunEnd> {
   const outside = context.signal;
+  if (!outside.aborted) await claim?.();
   if (outside.aborted) return failed('aborted', 'The call was stopped before it began: it did not run.');
   const milliseconds = Math.min(tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS, timeLimit);
   const over = new AbortController();
@@ -163,7 +164,6 @@ async function runWithin(
     over.abort(new ToolError('call_over', 'The call reached its time limit.'));
   }, milliseconds);
   const signal = AbortSignal.any([outside, over.signal]);
-  begins?.();
   try {
     const running = Promise.resolve().then(() => tool.run(input, { ...context, signal, output: sink }));
     const settled = running.then(

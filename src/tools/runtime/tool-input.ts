@@ -24,11 +24,20 @@ export async function parseToolArguments(tool: ToolDefinition, argumentsText: st
   if (!isRecord(json.value)) {
     return refusal(tool, `they must be one JSON object, not ${nameOfKind(json.value)}.`);
   }
-  const parsed = await tool.input.safeParseAsync(json.value);
-  if (parsed.success) return { ok: true, input: parsed.data };
-  const withoutNulls = await tool.input.safeParseAsync(withoutNullProperties(json.value));
-  if (withoutNulls.success) return { ok: true, input: withoutNulls.data };
-  return refusal(tool, describeIssues(parsed.error.issues, json.value, tool));
+  try {
+    const parsed = await tool.input.safeParseAsync(json.value);
+    if (parsed.success) return { ok: true, input: parsed.data };
+    const withoutNulls = await tool.input.safeParseAsync(withoutNullProperties(json.value));
+    if (withoutNulls.success) return { ok: true, input: withoutNulls.data };
+    return refusal(tool, describeIssues(parsed.error.issues, json.value, tool));
+  } catch (error) {
+    // A check of the tool's own threw.
+    const reason = error instanceof Error ? error.message || error.name : String(error);
+    return {
+      ok: false,
+      message: `The call of ${tool.name} was not run, because its arguments could not be checked: ${reason}`,
+    };
+  }
 }
 
 function refusal(tool: ToolDefinition, problem: string): ParsedArguments {

@@ -7,7 +7,7 @@ import type { ImportedFile, ImportExportedRequest } from '../../../src/store/tra
 import type { Database } from '../../../src/store/database/database.ts';
 import { deleteConversation } from '../../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../../src/store/database/ids.ts';
-import { claimToolCall, reclaimToolCall, storeToolResult } from '../../../src/store/attempts/tool-calls.ts';
+import { claimToolCall, storeToolResult } from '../../../src/store/attempts/tool-calls.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { insertMemory } from '../../support/insert-memory.ts';
 import { end } from './branch-builders.ts';
@@ -55,7 +55,7 @@ export async function richConversation(sql: Database): Promise<string> {
 async function finishTwice(sql: Database, turn: TurnReference, callNumber: number, callIndex: number): Promise<void> {
   const call = { turn, callNumber, callIndex };
   await claimToolCall(sql, { ...call, ...claimer('worker-1') });
-  await reclaimToolCall(sql, { ...call, ...claimer('worker-2'), previousAttempt: 1 });
+  await claimToolCall(sql, { ...call, ...claimer('worker-2', 2) });
   const result = { ...call, entryId: newId(), outcome: 'succeeded', fingerprint: 'f1' } as const;
   const original = await writePieces(sql, turn.conversationId, [Buffer.from('all that came too late')]);
   const late = { ...result, attempt: 1, workerIdentity: 'worker-1', ...text('too late'), original };

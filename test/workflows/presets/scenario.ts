@@ -65,7 +65,6 @@ export const DEATHS = {
     'beginTurn:written',
     'callModel:registered',
     'runTool:claimed',
-    'runTool:reclaimed',
     'compactContext:planned',
     'summarize:registered',
     'commitCompaction:written',
