@@ -191,12 +191,13 @@ create table decisions (
   state text not null default 'waiting'
     check (state in ('waiting', 'approved', 'denied', 'answered', 'expired', 'withdrawn')),
   scope text, -- How far it reaches: this call, the turn, or all turns of the agent.
-  content json, -- The reason of a denial or the answer to the question, a JSON string.
+  content json, -- The reason of a decision or the answer to the question, a JSON string.
   -- Chosen by who decides: sending twice is sending once.
   decision_id text check ((length(decision_id) >= 1) and (length(decision_id) <= 200)),
   requested_at timestamptz not null default holdfast_now(), -- When the turn began to wait for it.
   expires_at timestamptz not null, -- When it counts as denied or not answered.
   decided_at timestamptz, -- When it was decided, by whomever; null while it waits.
+  decided_by text, -- Name of a person or of an API key, where one was told.
   rules text[] not null check (cardinality(rules) > 0), -- All rules that made the call ask; each needs an approval.
   primary key (turn_id, call_number, call_index),
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
@@ -207,6 +208,7 @@ create table decisions (
   check (scope in ('call', 'turn', 'agent'))
 );
 create index decisions_waiting on decisions (conversation_id) where state = 'waiting';
+create index decisions_made on decisions (decided_at desc) where state in ('approved', 'denied', 'answered', 'expired');
 create unique index decisions_once on decisions (conversation_id, decision_id) where decision_id is not null;
 comment on table decisions
   is 'Tool calls that wait, or waited, for a person; the call runs only after its row says so.';

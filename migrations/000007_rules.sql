@@ -159,8 +159,8 @@ create trigger keep_outcome after update on turns for each row
     is distinct from (old.outcome, old.run_id, old.ended_at))
   execute function refuse_update('HF001', 'the turn has ended; a writer that goes on was replaced');
 create trigger keep_decision after update on decisions for each row
-  when (old.state <> 'waiting' and (new.state, new.content::text, new.decided_at, new.decision_id)
-    is distinct from (old.state, old.content::text, old.decided_at, old.decision_id))
+  when (old.state <> 'waiting' and (new.state, new.content::text, new.decided_at, new.decided_by, new.decision_id)
+    is distinct from (old.state, old.content::text, old.decided_at, old.decided_by, old.decision_id))
   execute function refuse_update('HF003', 'decisions are final');
 create trigger keep_result after update on tool_calls for each row
   when (new.attempt < old.attempt or (old.state = 'finished'

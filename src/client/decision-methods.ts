@@ -5,6 +5,7 @@ import {
   endStandingDecision,
   hasOverdueDecisions,
   listDecisionsOfTenant,
+  listMadeDecisions,
   listStandingDecisions,
 } from '../store/messages/decisions.ts';
 import type { DecisionToMake } from '../store/messages/decisions.ts';
@@ -14,7 +15,14 @@ import { readCallName, writeCallName } from '../turn/call-name.ts';
 import type { CallName } from '../turn/call-name.ts';
 import type { Doorbell } from './sending/doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { ApprovalOptions, DecisionOptions, SentDecision, StandingApproval, WaitingCallOfTenant } from './types.ts';
+import type {
+  ApprovalOptions,
+  DecidedCall,
+  DecisionOptions,
+  SentDecision,
+  StandingApproval,
+  WaitingCallOfTenant,
+} from './types.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 import type { ClientContext } from './client-context.ts';
@@ -71,6 +79,15 @@ export class DecisionMethods {
     return boundary.call('decisions.listWaiting', options, async () => {
       const limit = Math.min(options.limit ?? 100, MOST_LISTED);
       return pageOf(await listDecisionsOfTenant(database, { tenant, limit: limit + 1 }), limit);
+    });
+  }
+
+  /** Calls that were decided in all conversations of the client's tenant, newest first. @param options.limit at most 500. Default: 100 */
+  listMade(options: { readonly limit?: number } = {}): Promise<Page<DecidedCall>> {
+    const { boundary, database, tenant } = this.#context;
+    return boundary.call('decisions.listMade', options, async () => {
+      const limit = Math.min(options.limit ?? 100, MOST_LISTED);
+      return pageOf(await listMadeDecisions(database, { tenant, limit: limit + 1 }), limit);
     });
   }
 

@@ -19,6 +19,7 @@ export type TurnSummary = Answer<typeof conversations.turnSummary>;
 export type Conversation = Answer<typeof conversations.conversation>;
 export type WaitingCall = Answer<typeof conversations.waitingCall>;
 export type WaitingCallOfTenant = Answer<typeof conversations.waitingCallOfTenant>;
+export type DecidedCall = Answer<typeof conversations.decidedCall>;
 export type SentDecision = Answer<typeof conversations.sentDecision>;
 export type StandingApproval = Answer<typeof conversations.standingApproval>;
 export type ImportedConversation = Answer<typeof conversations.importedConversation>;

@@ -28,8 +28,10 @@ export function endpointServer(name: EndpointName) {
     if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
     const use = useOf(endpoint, given);
     if (use !== null) await access.requireRoom(caller, use, given['conversationId']);
-    // Who has a key cannot decide in another's name.
-    if ('decidedBy' in endpoint.arguments && caller.key !== null) given['decidedBy'] = caller.key.name;
+    // Who has a key cannot decide in another's name; without keys, the user of this machine decides.
+    if ('decidedBy' in endpoint.arguments) {
+      given['decidedBy'] = caller.key?.name ?? given['decidedBy'] ?? process.env['USER'];
+    }
     return answer(context, endpoint, await call(client, name, given));
   };
 }

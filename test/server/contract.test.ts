@@ -129,6 +129,7 @@ test('both read the same, and what a server answers is what its schemas say', as
     'memory.list': await from.memory.list(),
     'memory.countUnindexed': await from.memory.countUnindexed(of),
     'decisions.listWaiting': await from.decisions.listWaiting(),
+    'decisions.listMade': await from.decisions.listMade(),
     'decisions.listStanding': await from.decisions.listStanding(),
     'webhooks.list': await from.webhooks.list(),
     'webhooks.listFailed': await from.webhooks.listFailed(),

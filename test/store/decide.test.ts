@@ -6,6 +6,7 @@ import {
   decideCoveredCalls,
   endStandingDecision,
   hasOverdueDecisions,
+  listMadeDecisions,
   listStandingDecisions,
   listWaitingDecisions,
   readDecision,
@@ -62,6 +63,10 @@ function approval(turn: TurnReference, more: Partial<Parameters<typeof decide>[1
 }
 
 const FIRST = { turnNumber: 1, callNumber: 1, callIndex: 0 };
+
+function decidedCall({ conversationId, turnId }: TurnReference) {
+  return { conversationId, turnId, call: '1.1.0', decision: 'denied', text: 'never' };
+}
 
 async function stateOf(turn: TurnReference, callIndex = 0) {
   return (await readDecision(sql, { turnId: turn.turnId, callNumber: 1, callIndex }))?.state;
@@ -124,7 +129,7 @@ test('what a decision for the agent did not reach, because who made it died, is 
     await waitingTurn(),
     await waitingTurn(),
   ];
-  const denial = approval(decided, { state: 'denied', scope: 'agent', text: 'never' });
+  const denial = approval(decided, { state: 'denied', scope: 'agent', text: 'never', decidedBy: 'ada' });
   expect(await decide(sql, denial)).toMatchObject({ ...COVERED, decided: 1 });
   expect(await ask(looking)).toMatchObject({ waiting: 0 });
   const { conversationId } = looking;
@@ -142,6 +147,12 @@ test('what a decision for the agent did not reach, because who made it died, is 
       state: 'denied',
       text: 'never',
     });
+  const made = await listMadeDecisions(sql, { tenant: TENANT, limit: 4 });
+  expect(made.at(-1)).toMatchObject({ ...decidedCall(decided), scope: 'agent', decidedBy: 'ada', covered: false });
+  for (const turn of [found, looking, without])
+    expect(made).toContainEqual(
+      expect.objectContaining({ ...decidedCall(turn), scope: 'call', decidedBy: null, covered: true }),
+    );
   await endStanding();
 });
 

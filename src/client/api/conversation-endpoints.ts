@@ -16,6 +16,7 @@ import {
 } from '../arguments.ts';
 import {
   conversation,
+  decidedCall,
   endedTurn,
   listOf,
   pageOf,
@@ -225,6 +226,13 @@ const DECISIONS = {
     summary: 'List calls that wait for a person in all conversations, the one that waits longest first',
     arguments: { limit },
     result: pageOf(waitingCallOfTenant),
+  },
+  'decisions.listMade': {
+    ...reads,
+    path: '/decisions/made',
+    summary: 'List calls that were decided in all conversations, newest first',
+    arguments: { limit },
+    result: pageOf(decidedCall),
   },
   'decisions.listStanding': {
     ...reads,

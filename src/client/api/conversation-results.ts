@@ -136,6 +136,23 @@ export const waitingCallOfTenant = waitingCall
   .extend({ conversationId: z.string(), agent: z.string() })
   .meta({ id: 'WaitingCallOfTenant' });
 
+/** A tool call on which was decided. */
+export const decidedCall = waitingCallOfTenant
+  .omit({ requestedAt: true, expiresAt: true })
+  .extend({
+    decision: z.enum(['approved', 'denied', 'answered', 'expired']),
+    /** How far it reaches; `null` for one that expired. */
+    scope: z.enum(['call', 'turn', 'agent']).nullable(),
+    /** The reason or the answer. */
+    text: z.string().nullable(),
+    /** Name of a person or of an API key, where one was told. */
+    decidedBy: z.string().nullable(),
+    decidedAt: isoTime,
+    /** An earlier decision for the turn or the agent covered it. */
+    covered: z.boolean(),
+  })
+  .meta({ id: 'DecidedCall' });
+
 export const conversation = z
   .object({
     conversationId: z.string(),

@@ -73,6 +73,34 @@ export async function listDecisionsOfTenant(
   );
 }
 
+type MadeDecisionOfAgent = Omit<DecisionOfAgent, 'requestedAt' | 'expiresAt'> & {
+  readonly decision: Extract<DecisionState, 'approved' | 'denied' | 'answered' | 'expired'>;
+  /** `null`: expired. */
+  readonly scope: DecisionScope | null;
+  readonly text: string | null;
+  readonly decidedBy: string | null;
+  readonly decidedAt: string;
+  /** An earlier decision for the turn or the agent covered it. */
+  readonly covered: boolean;
+};
+
+/** Of all conversations of a tenant, newest first. */
+export async function listMadeDecisions(
+  sql: Queries,
+  { tenant, limit }: { readonly tenant: string; readonly limit: number },
+): Promise<MadeDecisionOfAgent[]> {
+  const rows = await sql<(Omit<MadeDecisionOfAgent, 'call'> & { readonly call: CallName })[]>`
+    select d.conversation_id, d.agent, d.turn_id,
+      json_build_object('turnNumber', ${turnNumber(sql)}, 'callNumber', d.call_number, 'callIndex', d.call_index) as call,
+      d.kind, d.tool, d.rules, c.arguments, d.state as decision, d.scope, d.content as text, d.decided_by,
+      iso_time(d.decided_at) as "decidedAt", d.scope is not null and d.decision_id is null as covered
+    from decisions d join tool_calls c using (conversation_id, turn_id, call_number, call_index)
+      join turns t on t.id = d.turn_id join conversations v on v.id = d.conversation_id
+    where d.state in ('approved', 'denied', 'answered', 'expired') and v.tenant = ${tenant}
+    order by d.decided_at desc, d.conversation_id, d.call_number desc, d.call_index limit ${limit}`;
+  return rows.map((row) => Object.assign(row, { call: writeCallName(row.call) }));
+}
+
 export async function countWaitingDecisions(sql: Queries, turnId: string): Promise<RequestDecisionsResult> {
   const [row] = await sql<{ waiting: number; questions: number; milliseconds: number | null }[]>`
     select count(*)::int as waiting, (count(*) filter (where kind = 'question'))::int as questions,

@@ -13,7 +13,7 @@ import { isId } from '../database/ids.ts';
 import { StoreError } from '../database/errors.ts';
 import { jsonText } from '../log/stored-text.ts';
 
-export { listDecisionsOfTenant, listWaitingDecisions, readDecision } from './decision-rows.ts';
+export { listDecisionsOfTenant, listMadeDecisions, listWaitingDecisions, readDecision } from './decision-rows.ts';
 export type { Decision, DecisionKind } from './decision-rows.ts';
 export { decideCoveredCalls, endStandingDecision, listStandingDecisions } from './standing-decisions.ts';
 
@@ -100,7 +100,7 @@ export interface DecisionToMake {
   readonly text: string | null;
   /** Sending it twice is sending it once. */
   readonly decisionId: string;
-  /** Who decides, as the timeline tells it. */
+  /** Who decides. */
   readonly decidedBy?: string;
 }
 
@@ -196,7 +196,7 @@ async function write(writer: Writer, call: CallRow, decision: DecisionToMake): P
   const { turnNumber: number, callNumber, callIndex } = nameOf(call);
   await sql`
     update decisions set state = ${state}, content = ${text === null ? null : jsonText(text)}::text::json,
-      decided_at = holdfast_now(), scope = ${scope}, decision_id = ${decisionId}
+      decided_at = holdfast_now(), decided_by = ${decidedBy ?? null}, scope = ${scope}, decision_id = ${decisionId}
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
   const made = { turn: number, callNumber, callIndex, name: call.tool, decision: state, scope };
   await event('decision_made', decidedBy === undefined ? made : { ...made, decidedBy });
