@@ -22,33 +22,26 @@ export async function releaseWork(client: Client, identity: string, conversation
       ({ state, lastWorkerIdentity }) => lastWorkerIdentity === identity && RUNNING.has(state),
     );
     // Any other workflow may be held by a living worker, which would have to replay it.
-    if (lost.length > 0)
-      await client.workflowService.resetStickyTaskQueue({
-        namespace: client.options.namespace,
-        execution: { workflowId, runId },
+    if (lost.length === 0) return 0;
+    const { namespace } = client.options;
+    await client.workflowService.resetStickyTaskQueue({ namespace, execution: { workflowId, runId } });
+    for (const { activityId } of lost) {
+      // Benign, because a worker's death is no failure of the activity. Temporal fails an activity whose delay is 0.
+      const failure = ApplicationFailure.create({
+        type: 'WorkerLost',
+        message: 'its worker died',
+        nextRetryDelay: 1,
+        category: ApplicationFailureCategory.BENIGN,
       });
-    for (const { activityId } of lost) await endAttempt(client, { workflowId, runId, activityId: activityId ?? '' });
+      await client.activity.fail({ workflowId, runId, activityId: activityId ?? '' }, failure).catch(unlessGone);
+    }
     return lost.length;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 0;
-    throw error;
+    unlessGone(error);
+    return 0;
   }
 }
 
-async function endAttempt(
-  client: Client,
-  activity: { readonly workflowId: string; readonly runId: string; readonly activityId: string },
-): Promise<void> {
-  // Benign, because a worker's death is no failure of the activity. Temporal fails an activity whose delay is 0.
-  const failure = ApplicationFailure.create({
-    type: 'WorkerLost',
-    message: 'its worker died',
-    nextRetryDelay: 1,
-    category: ApplicationFailureCategory.BENIGN,
-  });
-  try {
-    await client.activity.fail(activity, failure);
-  } catch (error) {
-    if (!(error instanceof ActivityNotFoundError)) throw error;
-  }
+function unlessGone(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError || error instanceof ActivityNotFoundError)) throw error;
 }

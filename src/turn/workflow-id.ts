@@ -5,10 +5,6 @@ export function turnWorkflowId(conversationId: string): string {
   return `${PREFIX}${conversationId}`;
 }
 
-export function conversationIdOf(workflowId: string): string {
-  return workflowId.slice(PREFIX.length);
-}
-
 /** Whether a workflow is a turn, not one of the application's own. */
 export function isTurnWorkflowId(workflowId: string): boolean {
   return workflowId.startsWith(PREFIX);

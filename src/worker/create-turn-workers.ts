@@ -21,7 +21,6 @@ import { codecFailureIn } from '../turn/activity-values.ts';
 import type { WorkSinks } from '../turn/activity-values.ts';
 import { workTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
-import { conversationIdOf } from '../turn/workflow-id.ts';
 
 interface TurnWorkerOptions {
   readonly connection: NativeConnection;
@@ -41,12 +40,7 @@ interface TurnWorkerOptions {
   readonly shutdownGraceMilliseconds: number;
   /** Absent: unversioned. */
   readonly deployment?: WorkerDeployment | undefined;
-  /** Tells running work that its activity is cancelled. Default: heartbeats tell it. */
-  readonly cancelled?: (work: {
-    readonly workflowId: string;
-    readonly runId: string;
-    readonly activityId: number;
-  }) => Promise<void>;
+  readonly sinks: InjectedSinks<WorkSinks>;
 }
 
 /** Whether an open turn stays on its build (`pinned`) or moves to the current one (`auto-upgrade`). */
@@ -119,18 +113,6 @@ const refuseCodecFailures: ActivityInterceptorsFactory = () => ({
   },
 });
 
-function sinksFor(cancelled: NonNullable<TurnWorkerOptions['cancelled']>): InjectedSinks<WorkSinks> {
-  return {
-    work: {
-      cancelled: {
-        // Not awaited, because Temporal must know of the cancellation first, and it gets the workflow task after this.
-        fn: ({ workflowId, runId }, activityId) => void cancelled({ workflowId, runId, activityId }),
-        callDuringReplay: false,
-      },
-    },
-  };
-}
-
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
   const { codecs = [], onCodecFailure } = options;
   const { askHooks, summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
@@ -151,7 +133,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     ...common,
     taskQueue: options.taskQueue,
     workflowBundle: options.workflowBundle,
-    sinks: sinksFor(options.cancelled ?? (() => Promise.resolve())),
+    sinks: options.sinks,
     maxCachedWorkflows: CACHED_WORKFLOWS,
     activities: turnActivities,
   });
@@ -195,14 +177,19 @@ function isOnlyLate(error: unknown): boolean {
   return error instanceof GracefulShutdownPeriodExpiredError || error instanceof IllegalStateError;
 }
 
-/** Tells running work of all workers that its activity is cancelled. Without Postgres, heartbeats tell it. */
-export function tellCancelled(database: Database, logger: Logger): NonNullable<TurnWorkerOptions['cancelled']> {
-  return async ({ workflowId, runId, activityId }) => {
-    try {
-      await markCancelled(database, { conversationId: conversationIdOf(workflowId), runId, activityId });
-    } catch (error) {
-      logger.warn({ workflowId, ...describeError(error) }, 'running work was not told that it is cancelled');
-    }
+/** Tells running work of all workers that it is cancelled. Without Postgres, heartbeats tell it. */
+export function workSinks(database: Database, logger: Logger): InjectedSinks<WorkSinks> {
+  return {
+    work: {
+      cancelled: {
+        // Not awaited, because Temporal must know of the cancellation first, and it gets the workflow task after this.
+        fn({ workflowId, runId }, activityId) {
+          markCancelled(database, { workflowId, runId, activityId }).catch((error: unknown) =>
+            logger.warn({ workflowId, ...describeError(error) }, 'running work was not told that it is cancelled'),
+          );
+        },
+      },
+    },
   };
 }
 

@@ -16,7 +16,7 @@ export interface DatabaseAddress {
 }
 
 /**
- * One pool for all, a connection for live text, and a connection whose session shows that the worker lives.
+ * One pool for all, and a connection for live text, whose session shows that the worker lives.
  * @throws StoreError `database_pooled`
  */
 export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
@@ -28,34 +28,24 @@ export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl
     maximumConnections: 20,
     silenceLimitMilliseconds,
   });
-  return {
-    database,
-    /** `null`: every way to Postgres leads through a pooler. */
-    sessionDatabase:
-      listenUrl === null && isPooled(database)
-        ? null
-        : connectDatabase({
-            url: listenUrl ?? url,
-            applicationName: 'holdfast-session',
-            maximumConnections: 1,
-            silenceLimitMilliseconds,
-            keepsSession: true,
-          }),
-    liveDatabase: connectDatabase({
-      url,
-      applicationName: 'holdfast-live',
-      maximumConnections: 1,
-      silenceLimitMilliseconds,
-    }),
-  };
+  const liveDatabase = connectDatabase({
+    url: listenUrl ?? url,
+    applicationName: 'holdfast-live',
+    maximumConnections: 1,
+    silenceLimitMilliseconds,
+    keepsSession: true,
+  });
+  /** `false`: every way to Postgres leads through a pooler. */
+  const isDirect = !isPooled(liveDatabase);
+  return { database, liveDatabase, isDirect };
 }
 
 /** @throws StoreError `database_pooled`, `database_behind`, `database_differs` */
 export async function checkDatabase(
-  { database, sessionDatabase }: Pick<Awaited<ReturnType<typeof openPools>>, 'database' | 'sessionDatabase'>,
+  { database, isDirect }: Pick<Awaited<ReturnType<typeof openPools>>, 'database' | 'isDirect'>,
   logger: Logger,
 ): Promise<void> {
-  if (sessionDatabase !== null) await requireNotifications(database);
+  if (isDirect) await requireNotifications(database);
   else logger.warn(`${WITHOUT_DIRECT_CONNECTION}; name one in DATABASE_LISTEN_URL`);
   await requireCurrentSchema(database);
 }

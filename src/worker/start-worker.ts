@@ -10,7 +10,7 @@ import { createModelPermits } from '../activities/runtime/model-permits.ts';
 import { parseCrashPoints } from '../activities/runtime/crash-points.ts';
 import type { ReachCrashPoint } from '../activities/runtime/crash-points.ts';
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
-import { createFenceWatch } from '../activities/runtime/fence-watch.ts';
+import { FenceWatch } from '../activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../activities/runtime/outlasting-work.ts';
 import type { OutlastingWork } from '../activities/runtime/outlasting-work.ts';
 import type { Reducers } from '../context/plan/reducers/reducer.ts';
@@ -40,7 +40,7 @@ import { createToolRegistry } from '../tools/runtime/registry.ts';
 import type { ToolRegistry } from '../tools/runtime/registry.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
-import { createTurnWorkers, runThenClose, tellCancelled } from './create-turn-workers.ts';
+import { createTurnWorkers, runThenClose, workSinks } from './create-turn-workers.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
 import { requireReady } from './health.ts';
 import { startMcpServers } from './mcp-servers.ts';
@@ -116,17 +116,16 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   requireFallbacks(setup.configuration);
   // A restarted container has the same process id and host, but must not be taken for its dead predecessor.
   const identity = `${process.pid}@${hostname()}/${randomUUID().slice(0, 8)}`;
-  const { database, liveDatabase, sessionDatabase } = await openPools(setup);
+  const { database, liveDatabase, isDirect } = await openPools(setup);
   const closers: (() => Promise<unknown>)[] = [
     () => database.end({ timeout: 5 }),
     () => liveDatabase.end({ timeout: 1 }),
-    async () => sessionDatabase?.end({ timeout: 1 }),
   ];
   const close = async (): Promise<void> => {
     for (const closer of closers.reverse()) await closer();
   };
   try {
-    await checkDatabase({ database, sessionDatabase }, logger);
+    await checkDatabase({ database, isDirect }, logger);
     observeDatabase(database);
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
@@ -134,7 +133,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const client = await connectClient(setup.temporal, codecs);
     closers.push(() => client.connection.close());
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
-    const session = new WorkerSession({ database, sessionDatabase, client, identity, logger });
+    const session = new WorkerSession({ database, liveDatabase, isDirect, client, identity, logger });
     closers.push(() => session.end());
     const listeners = createListeners(database);
     closers.push(() => listeners.close());
@@ -217,7 +216,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     concurrentWork: setup.concurrentWork,
     shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
     deployment: setup.deployment,
-    cancelled: tellCancelled(connections.database, setup.logger),
+    sinks: workSinks(connections.database, setup.logger),
   });
 }
 
@@ -256,7 +255,7 @@ function makeActivities(
     },
     logger: setup.logger,
     reachCrashPoint: seen.reached,
-    fenceWatch: createFenceWatch(database, setup.logger, connections.listeners),
+    fenceWatch: new FenceWatch(database, setup.logger, connections.listeners),
     outlastingWork,
     workerIdentity: identity,
     worksOn: (conversationId) => session.worksOn(conversationId),

@@ -30,25 +30,21 @@ export const interceptors: WorkflowInterceptorsFactory = () =>
           {
             async scheduleActivity(input, next) {
               const result = next(input);
-              tellWhenCancelled(input.seq, result);
-              return refuseCodecFailure(await result);
+              // Temporal tells a running activity of its cancel only in the answer to a heartbeat. The worker of the workflow tells it sooner.
+              let isOpen = true;
+              CancellationScope.current().cancelRequested.catch(() => {
+                if (isOpen) proxySinks<WorkSinks>().work.cancelled(input.seq);
+              });
+              try {
+                return refuseCodecFailure(await result);
+              } finally {
+                isOpen = false;
+              }
             },
           },
         ],
       }
     : {};
-
-/** Temporal tells a running activity of its cancel only in the answer to a heartbeat. The worker of the workflow tells it sooner. */
-function tellWhenCancelled(activityId: number, result: Promise<unknown>): void {
-  let isOpen = true;
-  const close = (): void => {
-    isOpen = false;
-  };
-  result.then(close, close);
-  CancellationScope.current().cancelRequested.catch(() => {
-    if (isOpen) proxySinks<WorkSinks>().work.cancelled(activityId);
-  });
-}
 
 function refuseCodecFailure<Value>(value: Value): Value {
   const failure = codecFailureIn(value);

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { activity } from '../../src/activities/runtime/activity.ts';
 import type { ActivityBody } from '../../src/activities/runtime/activity.ts';
-import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
+import { FenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import { countActivityFailure } from '../../src/store/turns/activity-failures.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -23,7 +23,7 @@ function attemptsOf(body: ActivityBody<Of, string>, timeLimit = 60_000) {
     logger,
     isWorkflowOpen: () => Promise.resolve(true),
     worksOn: () => () => undefined,
-    fenceWatch: createFenceWatch(sql, logger),
+    fenceWatch: new FenceWatch(sql, logger),
   };
   const run = activity<Of, string>(shell, body);
   return (attempt: number, of: Of): Promise<string> =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { pino } from 'pino';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { createFenceWatch } from '../../src/activities/runtime/fence-watch.ts';
+import { FenceWatch } from '../../src/activities/runtime/fence-watch.ts';
 import { createListeners } from '../../src/store/database/listen.ts';
 import { markCancelled } from '../../src/store/turns/fences.ts';
 import { startTurn, useTestStore } from '../store/support/store-builders.ts';
@@ -13,9 +13,10 @@ afterEach(() => vi.useRealTimers());
 
 const logger = pino({ level: 'silent' });
 
-async function runOf(turnId: string): Promise<string> {
-  const [turn] = await sql<{ runId: string }[]>`select run_id as "runId" from turns where id = ${turnId}`;
-  return turn?.runId ?? '';
+async function runOf(turnId: string) {
+  const [turn] = await sql<{ workflowId: string; runId: string }[]>`
+    select workflow_id, run_id from turns where id = ${turnId}`;
+  return { workflowId: '', runId: '', ...turn };
 }
 
 test.each([
@@ -26,11 +27,11 @@ test.each([
   async (_, isNotified) => {
     // With none, no look comes.
     if (isNotified) vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const { conversationId, turnId } = await startTurn(sql);
-    const runId = await runOf(turnId);
+    const { turnId } = await startTurn(sql);
+    const { workflowId, runId } = await runOf(turnId);
     const listeners = createListeners(sql);
     onTestFinished(() => listeners.close());
-    const fences = createFenceWatch(sql, logger, isNotified ? listeners : undefined);
+    const fences = new FenceWatch(sql, logger, isNotified ? listeners : undefined);
     if (isNotified)
       await waitUntil('it listens', async () => {
         const listening =
@@ -42,7 +43,7 @@ test.each([
     const other = fences.watchCancellation({ turnId, runId: 'another', activityId: 7 });
     onTestFinished(() => [before, later, other].forEach(({ end }) => end()));
     const told = once(before.signal, 'abort');
-    await markCancelled(sql, { conversationId, runId, activityId: 7 });
+    await markCancelled(sql, { workflowId, runId, activityId: 7 });
     await told;
     expect(before.signal.reason).toMatchObject({ name: 'CancelledFailure' });
     expect([later.signal.aborted, other.signal.aborted]).toEqual([false, false]);

@@ -30,39 +30,27 @@ export interface WatchedWork {
  * heartbeat, each five seconds. A worker that reaches Postgres but not Temporal would go on paying or acting until its first write is
  * refused.
  */
-export interface FenceWatch {
-  watch(work: FencedWork): WatchedWork;
-  /** `signal` is aborted, as by Temporal, when the work is cancelled. */
-  watchCancellation(work: CancellableWork): Pick<WatchedWork, 'signal' | 'end'>;
-}
-
-/** @param listeners receive cancellations at once. Without them, or if a notification is lost, a look finds them. */
-export function createFenceWatch(database: Database, logger: Logger, listeners?: Listeners): FenceWatch {
-  return new Watch(database, logger, listeners);
-}
-
-class Watch implements FenceWatch {
+export class FenceWatch {
   readonly #database: Database;
   readonly #logger: Logger;
-  readonly #watched = new Map<AbortController, FencedWork>();
+  readonly #fenced = new Map<AbortController, FencedWork>();
   readonly #cancellable = new Map<AbortController, CancellableWork>();
-  #timer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | null = null;
 
+  /** @param listeners receive cancellations at once. Without them, or if a notification is lost, a look finds them. */
   constructor(database: Database, logger: Logger, listeners?: Listeners) {
     this.#database = database;
     this.#logger = logger;
     listeners?.listen({
       channel: WORK_CHANNEL,
-      receive: (turnId) =>
-        [...this.#cancellable.values()].some((work) => work.turnId === turnId) && void this.#lookAnew(),
-      begun: () => void this.#look(),
+      receive: () => void this.#lookAnew(),
       failed: (error) => logger.debug(describeError(error), 'nothing tells of cancellations: they are looked for'),
     });
   }
 
   watch(work: FencedWork): WatchedWork {
-    const { controller, signal, end } = this.#register(this.#watched, work);
+    const { controller, signal, end } = this.#register(this.#fenced, work);
     const look = async (): Promise<StoreError | null> => {
       const [refusal = null] = await findReplaced(this.#database, [work]);
       if (refusal !== null) controller.abort(refusal);
@@ -82,6 +70,7 @@ class Watch implements FenceWatch {
     };
   }
 
+  /** `signal` is aborted, as by Temporal, when the work is cancelled. */
   watchCancellation(work: CancellableWork): Pick<WatchedWork, 'signal' | 'end'> {
     return this.#register(this.#cancellable, work);
   }
@@ -92,9 +81,9 @@ class Watch implements FenceWatch {
     this.#timer ??= setInterval(() => void this.#look(), INTERVAL_MILLISECONDS);
     const end = (): void => {
       works.delete(controller);
-      if (this.#watched.size + this.#cancellable.size > 0 || this.#timer === null) return;
+      if (this.#fenced.size + this.#cancellable.size > 0) return;
       clearInterval(this.#timer);
-      this.#timer = null;
+      this.#timer = undefined;
     };
     return { controller, signal: controller.signal, end };
   }
@@ -112,20 +101,24 @@ class Watch implements FenceWatch {
   }
 
   async #lookAtAll(): Promise<void> {
-    const [fences, works] = [[...this.#watched], [...this.#cancellable]];
-    const valuesOf = <Work>(entries: readonly (readonly [AbortController, Work])[]) => entries.map(([, work]) => work);
+    const [fenced, cancellable] = [[...this.#fenced], [...this.#cancellable]];
     try {
-      const [refusals, cancellations] = await Promise.all([
-        findReplaced(this.#database, valuesOf(fences)),
-        findCancelled(this.#database, valuesOf(works)),
+      const [refusals, cancelled] = await Promise.all([
+        findReplaced(
+          this.#database,
+          fenced.map(([, work]) => work),
+        ),
+        findCancelled(
+          this.#database,
+          cancellable.map(([, work]) => work),
+        ),
       ]);
-      fences.forEach(([controller], place) => {
+      fenced.forEach(([controller], place) => {
         const refusal = refusals[place] ?? null;
         if (refusal !== null) controller.abort(refusal);
       });
-      works.forEach(([controller], place) => {
-        if (cancellations[place] === true) controller.abort(new CancelledFailure('CANCELLED'));
-      });
+      for (const [controller, work] of cancellable)
+        if (cancelled.includes(work)) controller.abort(new CancelledFailure('CANCELLED'));
     } catch (error) {
       // Nothing is lost: while Postgres does not answer, it takes no write either.
       this.#logger.debug(describeError(error), 'could not look whether running work was replaced');

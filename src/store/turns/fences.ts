@@ -71,7 +71,7 @@ function addressOf(work: FencedWork): { readonly id: string; readonly number: nu
   }
 }
 
-/** NOTIFY channel of workers. Payload: id of a turn whose running work is cancelled. */
+/** NOTIFY channel of workers: running work was cancelled. */
 export const WORK_CHANNEL = 'holdfast_work';
 
 export interface CancellableWork {
@@ -84,23 +84,25 @@ export interface CancellableWork {
 /** Cancels what the run has scheduled of its turn up to this activity, and wakes the workers. What comes later is not meant. */
 export async function markCancelled(
   sql: Database,
-  { conversationId, runId, activityId }: Omit<CancellableWork, 'turnId'> & { readonly conversationId: string },
+  { workflowId, runId, activityId }: Omit<CancellableWork, 'turnId'> & { readonly workflowId: string },
 ): Promise<void> {
   await sql`
     with marked as (
       update turns set cancelled_through = greatest(cancelled_through, ${activityId})
-      where conversation_id = ${conversationId} and outcome is null and run_id = ${runId} returning id)
-    select pg_notify(${WORK_CHANNEL}, id::text) from marked`;
+      where workflow_id = ${workflowId} and outcome is null and run_id = ${runId} returning id)
+    select pg_notify(${WORK_CHANNEL}, '') from marked`;
 }
 
-export async function findCancelled(sql: Database, works: readonly CancellableWork[]): Promise<readonly boolean[]> {
+/** @returns the cancelled ones */
+export async function findCancelled(
+  sql: Database,
+  works: readonly CancellableWork[],
+): Promise<readonly CancellableWork[]> {
   if (works.length === 0) return [];
-  const rows = await sql<{ place: number }[]>`
-    select w.place from unnest(
-      ${works.map((_, place) => place)}::int[], ${works.map(({ turnId }) => turnId)}::uuid[],
-      ${works.map(({ runId }) => runId)}::text[], ${works.map(({ activityId }) => activityId)}::int[])
-      as w (place, turn_id, run_id, activity_id)
-    join turns t on t.id = w.turn_id and t.run_id = w.run_id and t.cancelled_through >= w.activity_id`;
-  const cancelled = new Set(rows.map(({ place }) => place));
-  return works.map((_, place) => cancelled.has(place));
+  const turns = await sql<{ runId: string; cancelledThrough: number }[]>`
+    select run_id, cancelled_through from turns
+    where id = any(${works.map(({ turnId }) => turnId)}::uuid[]) and cancelled_through is not null`;
+  return works.filter((work) =>
+    turns.some(({ runId, cancelledThrough }) => runId === work.runId && work.activityId <= cancelledThrough),
+  );
 }

@@ -47,32 +47,24 @@ export async function renewSession(
       and pg_try_advisory_xact_lock_shared(${lockOf(sql, sql`w.id`)})`;
 }
 
-/** Conversations at most that a dead worker may have been given work of without receiving it. */
-const MOST_OPEN = 500;
-
 /**
- * Does the work that follows a worker's death, on one worker at a time: it holds the lock that the dead worker does not hold any more.
- * @param work gets the conversations that the dead worker worked on, and others with an open turn or a waiting message, because it may
- *   have died before it received a task of them. If it fails, the next look finds the worker again
- * @returns `false`: the worker lives, or another worker takes over
+ * Does the work that follows a worker's death, under the lock that the dead worker does not hold any more. If it fails, the row stays.
+ * @param work gets the conversations that the dead worker worked on, and 500 others with an open turn or a waiting message, because it may
+ *   have died before it received a task of them. Not called if the worker lives or another one takes over
  */
 export async function takeOverSession(
   sql: Database,
   { id, renewals }: FreeSession,
   work: (conversations: readonly string[]) => Promise<void>,
-): Promise<boolean> {
-  let isDone = false;
+): Promise<void> {
   await alone(sql, `worker ${id}`, async (open) => {
-    const [row] = await open<{ conversations: readonly string[] }[]>`
+    const [dead] = await open<{ conversations: readonly string[] }[]>`
+      with dead as (delete from workers where id = ${id} and renewals = ${renewals} returning conversations)
       select conversations || array(
           select conversation_id from turns where outcome is null
           union select conversation_id from messages where consumed_at is null
-          except select unnest(conversations) limit ${MOST_OPEN}) as conversations
-      from workers where id = ${id} and renewals = ${renewals}`;
-    if (row === undefined) return;
-    await work(row.conversations);
-    await open`delete from workers where id = ${id} and renewals = ${renewals}`;
-    isDone = true;
+          except select unnest(conversations) limit 500) as conversations
+      from dead`;
+    if (dead !== undefined) await work(dead.conversations);
   });
-  return isDone;
 }

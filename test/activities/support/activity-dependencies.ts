@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Execution } from '../../../src/activities/runtime/activity.ts';
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
-import { createFenceWatch } from '../../../src/activities/runtime/fence-watch.ts';
+import { FenceWatch } from '../../../src/activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../../../src/activities/runtime/outlasting-work.ts';
 import { createModelPermits } from '../../../src/activities/runtime/model-permits.ts';
 import { BUILT_IN_REGISTRY } from '../../../src/context/plan/reducers/built-in.ts';
@@ -48,7 +48,7 @@ export function activityDependencies(
     readKeys: () => Promise.resolve(),
     logger,
     reachCrashPoint: () => undefined,
-    fenceWatch: createFenceWatch(database, logger),
+    fenceWatch: new FenceWatch(database, logger),
     outlastingWork: createOutlastingWork(logger),
     workerIdentity: options.worker ?? 'worker-2',
     newestRunOf: () => Promise.resolve('run'),

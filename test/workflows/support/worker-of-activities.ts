@@ -15,6 +15,8 @@ import { withoutThread } from '../../support/turn-harness.ts';
 export interface WorkerOfActivities {
   readonly temporal: Client;
   readonly taskQueue: string;
+  /** Ids of activities of which the workflow said that they are cancelled. */
+  readonly cancelled: readonly number[];
   stop(): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export async function startWorkerOfActivities(
   const temporal = await connectClient({ address, namespace: 'default' }, codecs.client);
   const connection = await NativeConnection.connect({ address });
   const workflowBundle = await loadWorkflowBundle();
+  const cancelled: number[] = [];
   const workers = await withoutThread(() =>
     createTurnWorkers({
       connection,
@@ -44,12 +47,14 @@ export async function startWorkerOfActivities(
       identity: 'test',
       concurrentWork: 5,
       shutdownGraceMilliseconds: 1_000,
+      sinks: { work: { cancelled: { fn: (_, activityId) => void cancelled.push(activityId) } } },
     }),
   );
   const running = workers.run();
   return {
     temporal,
     taskQueue,
+    cancelled,
     async stop() {
       workers.shutdown();
       await running;
