@@ -199,7 +199,7 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
     [
       'a doubled compaction',
       (line) => (line.startsWith('{"table" : "compactions"') ? [line, line] : [line]),
-      'compaction 2 comes next',
+      'Postgres refuses a value of compactions',
     ],
     [
       'a huge number',

@@ -94,17 +94,26 @@ export class LogRecorder {
   }
 
   /** What stands for a turn of the recording: begun with its first entry. Behind a later turn's, entries of it are written by that one. */
-  async writerFor(turn: number): Promise<Writer> {
-    const known = this.turnIds.get(turn);
-    if (known === undefined) return this.beginTurn(turn);
-    if (this.writer === null) throw new TypeError('a turn that is known was begun');
-    return { ...this.writer, turn: { ...this.writer.turn, turnId: known } };
+  private async writerFor(turn: number): Promise<Writer> {
+    const turnId = this.turnIds.get(turn);
+    return turnId === undefined ? this.beginTurn(turn) : { ...this.current, turn: { ...this.current.turn, turnId } };
   }
 
-  /** Of whoever writes now. @throws RecordingError before the first entry */
-  get epoch(): number {
+  /** Whoever writes now. @throws RecordingError before the first entry */
+  get current(): Writer {
     if (this.writer === null) throw new RecordingError('no entry stands before it');
-    return this.writer.turn.epoch;
+    return this.writer;
+  }
+
+  get turns(): number {
+    return this.turnIds.size;
+  }
+
+  /** @throws RecordingError before its first entry */
+  turnIdOf(turn: number): string {
+    const turnId = this.turnIds.get(turn);
+    if (turnId === undefined) throw new RecordingError('no entry is of its turn');
+    return turnId;
   }
 
   async record({ turn, at, model, outcome, ...recorded }: RecordedEntry): Promise<void> {
@@ -188,7 +197,8 @@ export class LogRecorder {
     await this.endTurn();
     await source.sql`select recount_totals(${conversationId})`;
     await source.sql`
-      update conversations set imported_through = (select max(e.sequence) from entries e where e.conversation_id = ${conversationId})
+      update conversations c set (imported_through, created_at) = (
+        select max(e.sequence), coalesce(min(e.created_at), c.created_at) from entries e where e.conversation_id = c.id)
       where id = ${conversationId}`;
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stemsOf } from '../../context/memory/choose-memories.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
-import type { MemoryKind, MemoryScope } from './memories.ts';
+import type { MemoryScope } from './memories.ts';
 
 /** Characters by which scopes differ in an index; two of one key cost time, never an answer. */
 const KEY_CHARACTERS = 6;
@@ -11,7 +11,7 @@ export interface MemoryShelf extends MemoryScope {
   readonly isSummary: boolean;
 }
 
-export function termsOf({ kind, text, ...scope }: MemoryScope & { readonly kind: MemoryKind; readonly text: string }) {
+export function termsOf({ kind, text, ...scope }: MemoryScope & { readonly kind: string; readonly text: string }) {
   const shelf = { ...scope, isSummary: kind === 'summary' };
   return [...stemTerms(shelf, stemsOf(text)), wholeTextTerm(shelf, text)];
 }

@@ -4,7 +4,8 @@ import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { requireCurrentSchema } from '../database/migrate.ts';
 import { transaction } from '../database/transaction.ts';
-import { exportQuery, FILE_TABLES, isFileTable } from './format.ts';
+import { columnsOf, FILE_TABLES, isFileTable } from './format.ts';
+import type { FileTable } from './format.ts';
 import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './read-file.ts';
 
 /** Rows fetched at a time; one may hold a piece of 256 KB. */
@@ -49,6 +50,37 @@ export async function exportConversation(
     // Without a last line nobody could tell a file that was cut off between two lines from a whole one.
     await write(JSON.stringify({ sha256: checksum.digest('hex') }));
   });
+}
+
+/** The pins of a note of rules, behind an empty text in place of the agent's own rules. */
+const PINS = String.raw`(
+  select case when count(*) < 2 then '[]'
+    else json_agg(case when p.place = 1 then '{"type":"text","text":""}' else p.part end order by p.place) end
+  from json_array_elements(r.content) with ordinality as p (part, place))`;
+
+/**
+ * Columns that are not of the table, or not as they stand there. Memories and the agent's rules are of the agent and the user that a
+ * turn works with.
+ */
+const EXPRESSIONS: Readonly<Record<string, string>> = {
+  data: String.raw`translate(encode(r.data, 'base64'), E'\n', '')`,
+  turn: 't.number',
+  outcome: 'c.outcome',
+  entry_kind: 'r.kind',
+  'entries.model': 'm.model',
+  content: `case r.slot when 'rules' then ${PINS} when 'memories' then '[]' else r.content end`,
+};
+
+/** Of which JSON has no type. */
+const AS_TEXT = /_at$|measurements$|^view_/u;
+
+/** The query of a table's rows, with the conversation as $1. */
+function exportQuery(table: FileTable): string {
+  const columns = columnsOf(table).map((column) => {
+    const expression = EXPRESSIONS[`${table}.${column}`] ?? EXPRESSIONS[column] ?? `r.${column}`;
+    return `${expression}${AS_TEXT.test(column) ? '::text' : ''} as ${column}`;
+  });
+  return `select ${columns.join(', ')} from ${FILE_TABLES[table].from}`;
 }
 
 async function requireIdle(sql: Transaction, conversationId: string): Promise<void> {

@@ -1,37 +1,63 @@
 import { z } from 'zod';
 import { contentProblem } from '../../context/log/content.ts';
 import type { ContentPart } from '../../context/log/content.ts';
+import { ENTRY_KINDS, NOTE_SLOTS } from '../../context/log/outline-table.ts';
 import { isId } from '../database/ids.ts';
+import { RecordingError } from '../log/record-log.ts';
 
 const id = z.string().refine(isId);
 /** What turns of ten thousand years would not come to; far from where Postgres's integers end. */
 const count = z.number().int().min(0).max(1_000_000_000);
-const number = count.min(1);
-const size = z.number().int().min(0);
-const time = z.string().max(64);
 const name = z.string().max(1_000);
 /** A composite of Postgres: small enough that sums of many stay within its numbers. */
 const measurements = z.string().regex(/^\((?:-?\d{1,12},)*-?\d{1,12}\)$/u);
-const content = z.custom<readonly ContentPart[]>((value) => contentProblem(value) === null);
-const form = z.enum(['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only']);
+const range = each(count.nullable(), 'firstKeptSequence', 'coveredThroughSequence');
+const part = z.looseObject({ ...each(count, 'number', 'wave'), kind: z.string() });
+const shown = z.looseObject({ ...each(z.string(), 'placement', 'framing'), afterSequence: count });
+
+/** What the columns of a file hold, alike in all tables. Postgres knows which may be null, and what else a value must be. */
+const COLUMNS = {
+  ...each(id, 'id', 'head_entry_id', 'content_id', 'entry_id'),
+  ...each(id.nullable(), 'parent_id', 'compaction_id', 'original_id', 'marker_entry_id', 'committed_head_entry_id'),
+  ...each(id.nullable(), 'previous_id', 'source_id', 'superseded_by'),
+  ...each(z.string().max(64).nullable(), 'created_at', 'active_at', 'finished_at', 'expires_at'),
+  ...each(count.min(1), 'sequence', 'turn', 'wave'),
+  ...each(count, 'number', 'bytes', 'missing_bytes', 'characters', 'branch', 'ancestor', 'left_branch'),
+  ...each(count, 'form_number', 'tokens_before', 'tokens_after', 'compactions_over', 'entry_sequence', 'entries_read'),
+  ...each(count, 'input_estimate', 'maximum_output', 'through_sequence'),
+  ...each(count.nullable(), 'call_number', 'call_index', 'first_kept_sequence', 'covered_through_sequence'),
+  ...each(count.nullable(), 'from_sequence', 'to_sequence', 'head_characters', 'tail_characters', 'array_items'),
+  ...each(name.nullable(), 'note_key', 'tool_name', 'model', 'prompt_version'),
+  ...each(name, 'kind', 'reason', 'preset', 'form'),
+  ...each(z.string().nullable(), 'focus', 'summary'),
+  ...each(measurements.nullable(), 'measurements', 'summary_measurements', 'view_after', 'view_offset'),
+  text: z.string(),
+  data: z.base64(),
+  confidence: z.number(),
+  entry_kind: z.enum(ENTRY_KINDS),
+  slot: z.enum(NOTE_SLOTS).nullable(),
+  outcome: z.enum(['succeeded', 'failed', 'outcome_unknown', 'not_run']).nullable(),
+  scope: z.enum(['agent', 'user', 'workspace']),
+  content: z.custom<readonly ContentPart[]>((value) => contentProblem(value) === null),
+  files: shaped(z.looseObject(each(z.array(z.string()), 'read', 'modified'))).nullable(),
+  sections: shaped(z.array(z.looseObject(each(z.string(), 'title', 'text')))).nullable(),
+  plan: shaped(
+    z.looseObject({
+      ...range,
+      form: name,
+      keptSequences: z.array(count),
+      parts: z.array(part),
+      droppedMessages: count,
+      inPlace: z.boolean().optional(),
+      shown: shown.optional(),
+    }),
+  ),
+};
 
 /** A value that is stored as it stands when it has this shape, with all that stands beside. */
 function shaped<Schema extends z.ZodType>(schema: Schema) {
   return z.custom<z.output<Schema>>((value) => schema.safeParse(value).success);
 }
-
-const files = shaped(z.looseObject({ read: z.array(z.string()), modified: z.array(z.string()) }));
-const plan = shaped(
-  z.looseObject({
-    ...each(count.nullable(), 'firstKeptSequence', 'coveredThroughSequence'),
-    form,
-    keptSequences: z.array(count),
-    parts: z.array(z.looseObject({ ...each(count, 'number', 'wave'), kind: z.string() })),
-    droppedMessages: count,
-    inPlace: z.boolean().optional(),
-    shown: z.looseObject({ ...each(z.string(), 'placement', 'framing'), afterSequence: count }).optional(),
-  }),
-);
 
 function each<Schema extends z.ZodType, Column extends string>(
   schema: Schema,
@@ -58,33 +84,23 @@ const COMMITTED =
  */
 export const FILE_TABLES = {
   contents: {
-    row: z.strictObject({ id, created_at: time, ...each(size, 'bytes', 'missing_bytes', 'characters') }),
+    columns: ['id created_at bytes missing_bytes characters'],
     from: `contents r join contents o on o.id = r.id where r.conversation_id = $1 and ${SHOWN_SHORTER} order by r.id`,
   },
   content_pieces: {
-    row: z.strictObject({ content_id: id, number: count, data: z.base64() }),
+    columns: ['content_id number data'],
     from: `content_pieces r join contents o on o.id = r.content_id
       where o.conversation_id = $1 and ${SHOWN_SHORTER} order by r.content_id, r.number`,
   },
   branches: {
-    row: z.strictObject({ branch: number, ancestor: count, through_sequence: z.int32().min(0) }),
+    columns: ['branch ancestor through_sequence'],
     from: 'branches r where r.conversation_id = $1 and r.branch > 0 order by r.branch, r.ancestor',
   },
   entries: {
-    row: z.strictObject({
-      ...each(number, 'sequence', 'turn'),
-      ...each(id.nullable(), 'parent_id', 'compaction_id', 'original_id'),
-      ...each(name.nullable(), 'note_key', 'tool_name', 'model'),
-      outcome: z.enum(['succeeded', 'failed', 'outcome_unknown', 'not_run']).nullable(),
-      id,
-      branch: count,
-      kind: z.enum(['user', 'assistant', 'tool_result', 'compaction', 'branch_summary', 'note']),
-      slot: z.enum(['rules', 'memories', 'continuation', 'plan']).nullable(),
-      call_number: number.nullable(),
-      call_index: count.nullable(),
-      created_at: time,
-      content,
-    }),
+    columns: [
+      'id sequence turn branch parent_id entry_kind slot note_key call_number call_index tool_name outcome model',
+      'compaction_id original_id created_at content',
+    ],
     from: `entries r join ${TURNS} t on t.id = r.turn_id
       left join model_attempts m on m.entry_id = r.id and m.turn_id = r.turn_id and m.call_number = r.call_number
       left join tool_calls c on r.kind = 'tool_result'
@@ -92,69 +108,30 @@ export const FILE_TABLES = {
       where r.conversation_id = $1 order by r.sequence`,
   },
   compactions: {
-    row: z.strictObject({
-      ...each(id, 'id', 'head_entry_id', 'marker_entry_id', 'committed_head_entry_id'),
-      ...each(number, 'turn', 'number'),
-      ...each(count, 'call_number', 'form_number', 'tokens_before', 'tokens_after'),
-      ...each(count.nullable(), 'first_kept_sequence', 'covered_through_sequence'),
-      ...each(z.string().nullable(), 'focus', 'summary'),
-      ...each(name.nullable(), 'model', 'prompt_version'),
-      ...each(time, 'created_at', 'finished_at'),
-      reason: z.enum(['threshold', 'overflow', 'manual', 'maintenance']),
-      preset: name,
-      form,
-      previous_id: id.nullable(),
-      plan,
-      summary_measurements: measurements.nullable(),
-      sections: shaped(z.array(z.looseObject(each(z.string(), 'title', 'text')))).nullable(),
-      files: files.nullable(),
-      view_after: measurements,
-    }),
+    columns: [
+      'id turn number call_number reason preset form form_number head_entry_id marker_entry_id committed_head_entry_id',
+      'previous_id plan first_kept_sequence covered_through_sequence focus summary summary_measurements sections files',
+      'model prompt_version view_after tokens_before tokens_after created_at finished_at',
+    ],
     from: `compactions r join ${TURNS} t on t.id = r.turn_id
       where r.conversation_id = $1 and r.status = 'committed' order by r.number`,
   },
   compaction_parts: {
-    row: z.strictObject({
-      ...each(number, 'number', 'wave'),
-      ...each(z.string(), 'kind', 'text'),
-      ...each(count.nullable(), 'from_sequence', 'to_sequence'),
-      ...each(count, 'input_estimate', 'maximum_output'),
-      ...each(name.nullable(), 'prompt_version', 'model'),
-      compaction_id: id,
-    }),
+    columns: [
+      'compaction_id number wave kind from_sequence to_sequence input_estimate maximum_output text prompt_version model',
+    ],
     from: `compaction_parts r ${COMMITTED} and r.state = 'written' order by c.number, r.number`,
   },
   compaction_operations: {
-    row: z.strictObject({
-      ...each(count.nullable(), 'head_characters', 'tail_characters', 'array_items'),
-      compaction_id: id,
-      entry_sequence: count,
-      kind: z.string(),
-      measurements,
-    }),
+    columns: ['compaction_id entry_sequence kind head_characters tail_characters array_items measurements'],
     from: `compaction_operations r ${COMMITTED} order by c.number, r.entry_sequence`,
   },
   branch_summaries: {
-    row: z.strictObject({
-      ...each(count, 'left_branch', 'from_sequence', 'through_sequence', 'entries_read'),
-      entry_id: id,
-      files,
-      model: name.nullable(),
-      prompt_version: name,
-    }),
+    columns: ['entry_id left_branch from_sequence through_sequence entries_read files model prompt_version'],
     from: 'branch_summaries r where r.conversation_id = $1 order by r.entry_id',
   },
   memories: {
-    row: z.strictObject({
-      id,
-      scope: z.enum(['agent', 'user', 'workspace']),
-      kind: z.enum(['fact', 'preference', 'decision', 'summary']),
-      text: z.string(),
-      ...each(id.nullable(), 'source_id', 'superseded_by'),
-      confidence: z.number(),
-      expires_at: time.nullable(),
-      created_at: time,
-    }),
+    columns: ['id scope kind text source_id superseded_by confidence expires_at created_at'],
     // Without the memory of another conversation that took its place, one would come back to life, or name what the file lacks.
     from: `memories r where r.id in (
       with recursive standing (id) as (
@@ -164,12 +141,7 @@ export const FILE_TABLES = {
       select id from standing) order by r.id`,
   },
   conversations: {
-    row: z.strictObject({
-      ...each(time, 'created_at', 'active_at'),
-      ...each(count, 'branch', 'compactions_over'),
-      ...each(id.nullable(), 'head_entry_id', 'compaction_id'),
-      view_offset: measurements,
-    }),
+    columns: ['created_at active_at branch head_entry_id compaction_id compactions_over view_offset'],
     // Passes that last for a turn are over with it; whoever goes on does not know its policy.
     from: `(
       select c.created_at, c.active_at, c.branch, c.head_entry_id,
@@ -183,46 +155,32 @@ export const FILE_TABLES = {
   },
 } as const;
 
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
+
 export type FileTable = keyof typeof FILE_TABLES;
-export type RowOf<Table extends FileTable> = z.output<(typeof FILE_TABLES)[Table]['row']>;
+export type RowOf<Table extends FileTable> = {
+  readonly [Column in Words<(typeof FILE_TABLES)[Table]['columns'][number]> & keyof typeof COLUMNS]: z.output<
+    (typeof COLUMNS)[Column]
+  >;
+};
 
 export function isFileTable(table: string): table is FileTable {
   return Object.hasOwn(FILE_TABLES, table);
 }
 
-const JSON_COLUMNS = /^(?:files|focus|plan|sections|summary|text)$/u;
-
-export function isJson(column: string): boolean {
-  return JSON_COLUMNS.test(column);
+export function columnsOf(table: FileTable): readonly string[] {
+  return FILE_TABLES[table].columns.flatMap((names) => names.split(' '));
 }
 
-/** The pins of a note of rules, behind an empty text in place of the agent's own rules. */
-const PINS = String.raw`(
-  select case when count(*) < 2 then '[]'
-    else json_agg(case when p.place = 1 then '{"type":"text","text":""}' else p.part end order by p.place) end
-  from json_array_elements(r.content) with ordinality as p (part, place))`;
-
-/**
- * Columns that are not of the table, or not as they stand there. Memories and the agent's rules are of the agent and the user that a
- * turn works with.
- */
-const EXPRESSIONS: Readonly<Record<string, string>> = {
-  data: String.raw`translate(encode(r.data, 'base64'), E'\n', '')`,
-  turn: 't.number',
-  outcome: 'c.outcome',
-  'entries.model': 'm.model',
-  'entries.content': `case r.slot when 'rules' then ${PINS} when 'memories' then '[]' else r.content end`,
-};
-
-/** Of which JSON has no type. */
-const AS_TEXT = /_at$|measurements$|^view_/u;
-
-/** The query of a table's rows, with the conversation as $1. */
-export function exportQuery(table: FileTable): string {
-  const { row, from } = FILE_TABLES[table];
-  const columns = Object.keys(row.shape).map((column) => {
-    const expression = EXPRESSIONS[`${table}.${column}`] ?? EXPRESSIONS[column] ?? `r.${column}`;
-    return `${expression}${AS_TEXT.test(column) ? '::text' : ''} as ${column}`;
-  });
-  return `select ${columns.join(', ')} from ${from}`;
+/** @throws RecordingError for a column that is missing, of another shape, or none of the table */
+export function parseRow<Table extends FileTable>(table: Table, row: object): RowOf<Table> {
+  const wanted = new Set(columnsOf(table));
+  const schemas = Object.entries(COLUMNS).filter(([column]) => wanted.has(column));
+  const { success, error } = z.strictObject(Object.fromEntries(schemas)).safeParse(row);
+  if (success) return z.custom<RowOf<Table>>().parse(row);
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys' && issue.path.length === 0)
+    throw new RecordingError(`${table} has no column ${JSON.stringify(issue.keys[0] ?? '')}`);
+  const place = [table, ...(issue?.path.slice(0, 1) ?? [])].join('.');
+  throw new RecordingError(`${place} is not what Holdfast writes there`);
 }

@@ -39,45 +39,36 @@ export interface ImportedConversation {
 const NO_BEGINNING = { content: [{ type: 'text', text: '[The recording begins with an answer.]' }] } as const;
 
 /**
- * Makes a conversation of recorded entries, whole or not at all: one transaction, so that nobody sees
- * half of it and upkeep finds no turn to repair. Turns end as `completed`; model calls keep the
- * recorded model and no usage: nothing was paid here, and what the recording's provider counted belongs
- * to another agent's requests. Messages and entries have the times of the recording; turns, events and `active_at` have
- * that of the import, from which retention counts.
+ * Makes a conversation of recorded entries, whole or not at all. Turns end as `completed`; model calls keep the recorded model and no
+ * usage: nothing was paid here. Messages and entries have the times of the recording; turns, events and `active_at` have that of the
+ * import, from which retention counts.
  */
 export async function importConversation(sql: Database, request: ImportRequest): Promise<ImportedConversation> {
-  const { conversationId } = request;
-  return writeEvents(sql, conversationId, async (source) => {
+  return writeEvents(sql, request.conversationId, async (source) => {
     const recorder = new LogRecorder(source, request);
     await recorder.begin();
     const [clock] = await source.sql<{ now: Date }[]>`select holdfast_now() as now`;
     const importedAt = clock?.now ?? new Date();
-    let [turns, entries] = [0, 0];
-    let [first, latest]: (Date | null)[] = [null, null];
+    let latest: Date | null = null;
+    let entries = 0;
     for await (const record of request.records) {
-      const time = entryTime(record.at, { latest: latest ?? null, importedAt });
+      const time: Date = entryTime(record.at, { latest, importedAt });
       if (record.at !== undefined && record.at <= importedAt) latest = time;
-      first ??= time;
       const at = time.toISOString();
       // A model is asked at an entry; a recording that begins with an answer has none.
       if (entries === 0 && record.kind === 'assistant')
         await recorder.record({ kind: 'user', turn: record.turn, ...NO_BEGINNING, at });
       await recorder.record({ ...record, at });
-      turns = record.turn;
       entries += 1;
     }
     await recorder.finish();
-    await source.sql`
-      update conversations set created_at = coalesce(${first?.toISOString() ?? null}::timestamptz, created_at)
-      where id = ${conversationId}`;
-    return { turns, entries };
+    return { turns: recorder.turns, entries };
   });
 }
 
 /**
- * The time of an imported entry: as recorded, never before that of the entry before it, so that order of time is the
- * order of the log whatever a clock did meanwhile. A record without a time, or with one that lies ahead, counts as said right after
- * the one before it; before any time is known, at the import.
+ * The time of an imported entry: as recorded, never before that of the entry before it. A record without a time, or with one that lies
+ * ahead, counts as said right after the one before it; before any time is known, at the import.
  */
 export function entryTime(
   recorded: Date | undefined,
