@@ -39,6 +39,8 @@ export type {
   WorkflowRun,
 } from './client/types.ts';
 export type { Page } from './client/page.ts';
+export { verifyWebhook } from './client/verify-webhook.ts';
+export type { ReceivedWebhook } from './client/verify-webhook.ts';
 export { createEmbeddingClient } from './models/embedder.ts';
 export type { EmbeddingClient } from './models/embedder.ts';
 export { defineAgent } from './config/define-agent.ts';

@@ -2,6 +2,8 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { ContentPart } from '../context/log/content.ts';
 import { isId } from '../store/database/ids.ts';
+import { COUNTED_OF_CONVERSATION, isDivisible } from '../turn/spending.ts';
+import type { ConversationCounts } from '../turn/spending.ts';
 import { HoldfastClientError } from './errors.ts';
 
 // What methods take. Types say it too, but not every caller has a compiler, and numbers come from outside.
@@ -136,4 +138,23 @@ function valueAt(argument: unknown, path: readonly PropertyKey[]): unknown {
     (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
     argument,
   );
+}
+
+/** @throws HoldfastClientError `invalid_argument` for a limit that is none, and for a raise by nothing or by a part of one */
+export function checkRaise(raise: Partial<ConversationCounts>): void {
+  for (const [name, by] of Object.entries(raise)) {
+    const known = COUNTED_OF_CONVERSATION.find((counted) => counted === name);
+    if (known === undefined || !Number.isFinite(by) || by <= 0) {
+      throw new HoldfastClientError(
+        'invalid_argument',
+        `a raise of ${name} by ${by} is not possible: raise ${COUNTED_OF_CONVERSATION.join(', ')} by more than 0`,
+      );
+    }
+    if (!isDivisible(known) && !Number.isInteger(by)) {
+      throw new HoldfastClientError(
+        'invalid_argument',
+        `a raise of ${name} by ${by} is not possible: they are counted in whole numbers`,
+      );
+    }
+  }
 }

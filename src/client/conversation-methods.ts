@@ -6,13 +6,22 @@ import type { ConversationState } from '../store/conversations/conversations.ts'
 import { readPins } from '../store/log/pins.ts';
 import { exportConversation } from '../store/transfer/export-conversation.ts';
 import { importExportedConversation } from '../store/transfer/import-file.ts';
-import { COUNTED_OF_CONVERSATION, isDivisible } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import { givenForm, schemaOf } from './answer-form.ts';
 import type { GivenForm } from './answer-form.ts';
-import { absolutePath, conversationChoices, flag, ofConversation, signal, userName, whole, work } from './arguments.ts';
+import {
+  absolutePath,
+  checkRaise,
+  conversationChoices,
+  flag,
+  ofConversation,
+  signal,
+  userName,
+  whole,
+  work,
+} from './arguments.ts';
 import type { ConversationChoices, MessageContent, OfConversation, ToSend } from './arguments.ts';
 import { ThrownByCaller } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
@@ -223,36 +232,42 @@ export class ConversationMethods {
   }
 
   /**
-   * Stores what `export` wrote, under the same ids; whole or not at all. A file is data: agent, model, preset, workspace, user and
+   * Stores what `export` wrote, whole or not at all. A file is data: agent, model, preset, workspace, user and
    * limits are of who imports it, as for a new conversation.
    * @param options.lines lines of the file, separated by line feeds only: Node's `readline` also takes U+2028 for the end of one
    * @param options.memoriesOf whom memories of the file are kept for, where the conversation has neither workspace nor user of its own:
    *   those of its agent. Default: nobody, and memories of a workspace or a user are left out
+   * @param options.ownIds whether conversation, entries and summaries get ids of the client's tenant, the same ones for the same file,
+   *   where it may come from another tenant. What was said keeps the ids that it names. Default: false
    * @throws HoldfastClientError `conversation_exists`, `conversation_file_invalid`
    */
   import(
     options: ConversationChoices & {
       readonly lines: AsyncIterable<string>;
       readonly memoriesOf?: { readonly workspace?: string; readonly user?: string };
+      readonly ownIds?: boolean;
     },
   ): Promise<ImportedConversation> {
     const { boundary, database, tenant, taskQueue } = this.#context;
     const shape = {
       ...conversationChoices,
+      ownIds: flag.optional(),
       memoriesOf: z.object({ workspace: absolutePath.optional(), user: userName.optional() }).optional(),
       lines: z.custom((value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value, {
         error: 'must be an AsyncIterable',
       }),
     };
     return boundary.callWith(shape, 'conversation.import', options, () => {
-      const { lines, agent = 'default', model = null, preset = null, workspace = null, user = null } = options;
+      const { lines, ownIds = false, agent = 'default', model = null, preset = null } = options;
+      const { workspace = null, user = null } = options;
       const memoryScopes = {
         agent,
         workspace: workspace ?? options.memoriesOf?.workspace ?? null,
         user: user ?? options.memoriesOf?.user ?? null,
       };
       const settings = { model, preset, workspace, user };
-      return importExportedConversation(database, { lines, agent, tenant, taskQueue, settings, memoryScopes });
+      const request = { lines, agent, tenant, taskQueue, settings, memoryScopes, ownIds };
+      return importExportedConversation(database, request);
     });
   }
 
@@ -278,22 +293,4 @@ function steersWithForm(): HoldfastClientError {
     'conversation.send: a message that steers a running turn has no output of its own',
     { next: 'Leave `mode` out or make it `queue`: the answer of the next turn then has the form.' },
   );
-}
-
-function checkRaise(raise: Partial<ConversationCounts>): void {
-  for (const [name, by] of Object.entries(raise)) {
-    const known = COUNTED_OF_CONVERSATION.find((counted) => counted === name);
-    if (known === undefined || !Number.isFinite(by) || by <= 0) {
-      throw new HoldfastClientError(
-        'invalid_argument',
-        `a raise of ${name} by ${by} is not possible: raise ${COUNTED_OF_CONVERSATION.join(', ')} by more than 0`,
-      );
-    }
-    if (!isDivisible(known) && !Number.isInteger(by)) {
-      throw new HoldfastClientError(
-        'invalid_argument',
-        `a raise of ${name} by ${by} is not possible: they are counted in whole numbers`,
-      );
-    }
-  }
 }

@@ -8,7 +8,7 @@ import {
   listMadeDecisions,
   listStandingDecisions,
 } from '../store/messages/decisions.ts';
-import type { DecisionToMake } from '../store/messages/decisions.ts';
+import type { CallOfConversation, DecisionToMake } from '../store/messages/decisions.ts';
 import { notifyWatchers } from '../store/log/event-writer.ts';
 import { newId } from '../store/database/ids.ts';
 import { readCallName, writeCallName } from '../turn/call-name.ts';
@@ -73,12 +73,17 @@ export class DecisionMethods {
     });
   }
 
-  /** Calls that wait in all conversations of the client's tenant, the one that waits longest first. @param options.limit default: 100 */
-  listWaiting(options: { readonly limit?: number } = {}): Promise<Page<WaitingCallOfTenant>> {
+  /**
+   * Calls that wait in all conversations of the client's tenant, the one that waits longest first.
+   * @param options.limit at most 500. Default: 100
+   * @param options.after the last call of the page before, as `<conversationId>/<call>`
+   */
+  listWaiting(options: { readonly limit?: number; readonly after?: string } = {}): Promise<Page<WaitingCallOfTenant>> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('decisions.listWaiting', options, async () => {
       const limit = Math.min(options.limit ?? 100, MOST_LISTED);
-      return pageOf(await listDecisionsOfTenant(database, { tenant, limit: limit + 1 }), limit);
+      const after = options.after === undefined ? {} : { after: parseCursor(options.after) };
+      return pageOf(await listDecisionsOfTenant(database, { tenant, limit: limit + 1, ...after }), limit);
     });
   }
 
@@ -150,6 +155,11 @@ async function decideElsewhere(
   } catch {
     return 0;
   }
+}
+
+function parseCursor(text: string): CallOfConversation {
+  const [conversationId = '', call = ''] = text.split('/');
+  return { conversationId, ...parseCall(call) };
 }
 
 function parseCall(text: string): CallName {

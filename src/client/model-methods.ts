@@ -7,6 +7,8 @@ import type { ProviderPause } from '../store/providers/provider-pauses.ts';
 import { named, numberOf } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { requireConversation } from './conversation.ts';
+import { pageOf } from './page.ts';
+import type { Page } from './page.ts';
 
 /** What is known of models and providers, and what they cost. */
 export class ModelMethods {
@@ -20,17 +22,20 @@ export class ModelMethods {
    * What model calls cost, the most expensive group first; turns and steps of one conversation in their order.
    * @param options.since ISO time. Default: the beginning
    * @param options.conversationId default: all conversations of the client's tenant; needed by `turn` and `step`
+   * @param options.limit default: 500
    */
   costs(options: {
     readonly by: CostGroup;
     readonly since?: string;
     readonly conversationId?: string;
-  }): Promise<CostRow[]> {
+    readonly limit?: number;
+  }): Promise<Page<CostRow>> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('models.costs', options, async () => {
-      const { since = null, ...of } = options;
+      const { since = null, limit = 500, ...of } = options;
       if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
-      return readCosts(database, { ...of, tenant, since: since === null ? null : new Date(since) });
+      const from = since === null ? null : new Date(since);
+      return pageOf(await readCosts(database, { ...of, tenant, since: from, limit: limit + 1 }), limit);
     });
   }
 

@@ -9,6 +9,8 @@ import {
 } from '../store/conversations/webhooks.ts';
 import type { FailedDelivery, Webhook, WebhookEvent } from '../store/conversations/webhooks.ts';
 import type { ClientContext } from './client-context.ts';
+import { pageOf } from './page.ts';
+import type { Page } from './page.ts';
 
 const SECRET_BYTES = 32;
 const MOST_LISTED = 500;
@@ -50,11 +52,12 @@ export class WebhookMethods {
   }
 
   /** Deliveries that were given up after a day of tries, the newest first. @param options.limit at most 500. Default: 50 */
-  listFailed(options: { readonly limit?: number } = {}): Promise<FailedDelivery[]> {
+  listFailed(options: { readonly limit?: number } = {}): Promise<Page<FailedDelivery>> {
     const { boundary, database, tenant } = this.#context;
-    return boundary.call('webhooks.listFailed', options, () =>
-      listFailedDeliveries(database, tenant, Math.min(options.limit ?? 50, MOST_LISTED)),
-    );
+    return boundary.call('webhooks.listFailed', options, async () => {
+      const limit = Math.min(options.limit ?? 50, MOST_LISTED);
+      return pageOf(await listFailedDeliveries(database, tenant, limit + 1), limit);
+    });
   }
 
   /** Tries a delivery again that was given up. @returns whether there was one */

@@ -12,6 +12,8 @@ import { createRequestRate } from './request-rate.ts';
 /** Who makes a request. */
 export interface Caller {
   readonly tenant: string;
+  /** As which the caller decides: name of the key; without keys the user of this machine, as the shell knows it. */
+  readonly name: string | undefined;
   /** `null`: a server without keys lets its own machine do everything. */
   readonly key: ApiKey | null;
 }
@@ -46,7 +48,7 @@ export function localAccess(tenant: string): Access {
     login: routes,
     async callerOf(context) {
       requireLogin(context);
-      return { tenant, key: null };
+      return { tenant, key: null, name: process.env['USER'] ?? process.env['USERNAME'] };
     },
     requireRoom: async () => undefined,
     inForce: async () => new Set(),
@@ -71,7 +73,7 @@ export function keyAccess(database: Database, defaults: KeyDefaults): Access {
       const wait = rate.take(key.id, key.limits.requestsPerMinute ?? defaults.requestsPerMinute);
       if (wait > 0)
         throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });
-      return { tenant: key.tenant, key };
+      return { tenant: key.tenant, key, name: key.name };
     },
     async requireRoom({ key }, use, conversationId) {
       if (key === null) return;

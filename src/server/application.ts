@@ -7,18 +7,21 @@ import type { Holdfast } from '../client/holdfast.ts';
 import type { Access } from './access.ts';
 import { admit } from './admission.ts';
 import type { Admitted } from './admission.ts';
+import { argumentReader } from './arguments.ts';
 import type { Configured } from './configured.ts';
 import type { EventStreams } from './events.ts';
+import type { RequireAgent } from './known-agents.ts';
 import type { ServerLimits } from './limits.ts';
 import { mcpRoutes } from './mcp-routes.ts';
 import { openApiDocument } from './openapi.ts';
+import { OTHER_ROUTES } from './other-routes.ts';
+import type { OtherRoute } from './other-routes.ts';
 import { addPages } from './pages.ts';
 import { problemResponse, RequestError } from './problem.ts';
 import { REFERENCE_STYLE, referencePage } from './reference.ts';
 import { refuseOtherOrigins } from './same-origin.ts';
 import { endpointServer } from './serve-endpoint.ts';
 import { responsesRoutes } from './responses/routes.ts';
-import { serveBytes, serveExport, serveImport } from './transfer.ts';
 
 export interface ApplicationParts {
   readonly access: Access;
@@ -26,6 +29,7 @@ export interface ApplicationParts {
   readonly isLocal: boolean;
   readonly clientOf: (tenant: string) => Holdfast;
   readonly configured: Configured;
+  readonly requireAgent: RequireAgent;
   readonly streams: EventStreams;
   readonly limits: ServerLimits;
   readonly version: string;
@@ -80,27 +84,27 @@ function addReference(app: Hono, version: string): void {
 function apiRoutes(parts: ApplicationParts): Hono<Admitted> {
   const api = new Hono<Admitted>();
   api.use(admit(parts));
-  api.get('/conversations/:conversationId/export', (context) => serveExport(context, context.var.clientFor('read')));
-  api.get('/entries/:entryId/content', (context) => serveBytes(context, context.var.clientFor('read')));
-  api.get('/conversations/:conversationId/events', (context) =>
-    parts.streams.serve(context, context.var.clientFor('read')),
-  );
-  api.post('/conversations/import', (context) => serveImport(context, context.var.clientFor('write')));
-  for (const [path, items] of Object.entries(parts.configured)) {
-    api.get(`/${path}`, (context) => {
-      context.var.clientFor('read');
-      return context.json({ items });
+  for (const route of Object.values<OtherRoute>(OTHER_ROUTES)) {
+    const argumentsIn = argumentReader(route);
+    api.on(route.method.toUpperCase(), honoPath(route.path), async (context) => {
+      const client = context.var.clientFor(route.scope);
+      const given = await argumentsIn(context);
+      return route.serve({ ...parts, context, client }, given);
     });
   }
   for (const name of endpointNames()) {
     const { method, path, scope }: Endpoint = ENDPOINTS[name];
     const serve = endpointServer(name);
-    api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/gu, ':$1'), (context) => {
+    api.on(method.toUpperCase(), honoPath(path), (context) => {
       const { caller, clientFor } = context.var;
-      return serve(context, { client: clientFor(scope), caller, access: parts.access });
+      return serve(context, { ...parts, client: clientFor(scope), caller });
     });
   }
   return api;
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/gu, ':$1');
 }
 
 function endpointNames(): EndpointName[] {

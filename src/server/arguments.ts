@@ -11,15 +11,18 @@ export function argumentReader<Shape extends z.ZodRawShape>(endpoint: {
   readonly path: string;
   readonly arguments: Shape;
   readonly idempotencyKey?: string;
+  /** Content type of a body that is no JSON, beside arguments in the query. */
+  readonly body?: string;
 }) {
-  const { method, path, idempotencyKey } = endpoint;
+  const { method, path, idempotencyKey, body } = endpoint;
   const names = pathArguments(path);
   // Once: zod compiles a parser for each schema, which takes longer than most requests.
   const schema = z.strictObject(endpoint.arguments);
   /** @throws RequestError `invalid_argument`, `body_not_json` */
   return async (context: Context): Promise<z.output<typeof schema>> => {
     const inPath = Object.fromEntries(names.map((name) => [name, [context.req.param(name) ?? '']]));
-    const given = method === 'post' ? await readBody(context) : fromTexts(endpoint, context.req.queries());
+    const isJson = method === 'post' && body === undefined;
+    const given = isJson ? await readBody(context) : fromTexts(endpoint, context.req.queries());
     const header = idempotencyKey === undefined ? undefined : context.req.header('idempotency-key');
     const key = idempotencyKey === undefined || header === undefined ? {} : { [idempotencyKey]: header };
     const twice = names.find((name) => name in given);

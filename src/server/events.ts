@@ -1,37 +1,30 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import type { SSEStreamingApi } from 'hono/streaming';
-import { flag, text, whole } from '../client/arguments.ts';
+import { whole } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import type { WatchUpdate } from '../client/types.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Access } from './access.ts';
 import { problemOf, RequestError } from './problem.ts';
 import type { Admitted } from './admission.ts';
-import { argumentReader } from './arguments.ts';
 
 /** Seconds after which a caller may try again to watch. */
 const RETRY_SECONDS = 5;
 /** A connection that takes nothing for so many heartbeats is cut off: its reader stands still, and may come back. */
 const MISSED_HEARTBEATS = 3;
 
-/** What the query of an event stream takes. */
-export const eventArguments = {
-  conversationId: text,
-  afterSequence: whole(0).optional(),
-  liveText: flag.optional(),
-};
-
-const readEventArguments = argumentReader({
-  method: 'get',
-  path: '/conversations/{conversationId}/events',
-  arguments: eventArguments,
-});
 const lastEventId = whole(0).optional();
+
+interface WantedEvents {
+  readonly conversationId: string;
+  readonly afterSequence?: number | undefined;
+  readonly liveText?: boolean | undefined;
+}
 
 /** Open event streams of one server. */
 export interface EventStreams {
-  serve(context: Context<Admitted>, client: Holdfast): Promise<Response>;
+  serve(context: Context<Admitted>, client: Holdfast, wanted: WantedEvents): Promise<Response>;
   /**
    * Opens a stream that ends with its caller, its key or the server. It is written no faster than it is read.
    * @param write ends when the signal aborts
@@ -76,8 +69,8 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
   };
   return {
     open: openStream,
-    async serve(context, client) {
-      const { conversationId, ...options } = await watchOptions(context);
+    async serve(context, client, { conversationId, liveText = true, ...wanted }) {
+      const options = { liveText, afterSequence: lastEventOf(context) ?? wanted.afterSequence ?? 0 };
       const { eventCount } = await client.conversation.get({ conversationId });
       if (options.afterSequence > eventCount) throw ofTheFuture(options.afterSequence, eventCount);
       return openStream(
@@ -144,17 +137,12 @@ async function writeUpdate(stream: SSEStreamingApi, update: WatchUpdate): Promis
   }
 }
 
-async function watchOptions(context: Context) {
-  const { conversationId, liveText = true, afterSequence = 0 } = await readEventArguments(context);
+/** The event after which a browser goes on. @throws RequestError `invalid_argument` */
+function lastEventOf(context: Context): number | undefined {
   const header = context.req.header('last-event-id');
   const { data, error } = lastEventId.safeParse(header === undefined || header === '' ? undefined : Number(header));
-  if (error !== undefined) {
-    throw new RequestError(
-      'invalid_argument',
-      'Last-Event-ID must be the id of an event: a whole number of 0 or more.',
-    );
-  }
-  return { conversationId, liveText, afterSequence: data ?? afterSequence };
+  if (error === undefined) return data;
+  throw new RequestError('invalid_argument', 'Last-Event-ID must be the id of an event: a whole number of 0 or more.');
 }
 
 function revoked(): RequestError {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RequestError } from './problem.ts';
 
 const positive = z.int().min(1);
 
@@ -6,6 +7,10 @@ const positive = z.int().min(1);
 export const serverLimits = z.strictObject({
   /** Of a request's body, attachments included. */
   bodyBytes: positive.default(32 * 1024 * 1024),
+  /** Images and files of a message. */
+  attachments: positive.default(20),
+  /** Largest `limit` of a list. */
+  pageItems: positive.default(1_000),
   /** Of a key that names no number of its own. */
   requestsPerMinute: positive.default(600),
   /** Turns of a tenant, for a key that names no number of its own; `null`: any. */
@@ -23,3 +28,12 @@ export const serverLimits = z.strictObject({
 });
 
 export type ServerLimits = z.output<typeof serverLimits>;
+
+const textPart = z.looseObject({ type: z.literal('text') });
+
+/** @param content of a message, as it came @throws RequestError `body_too_large` for more images and files than the server takes */
+export function requireAttachments(content: unknown, { attachments }: ServerLimits): void {
+  const attached = Array.isArray(content) ? content.filter((part) => !textPart.safeParse(part).success).length : 0;
+  if (attached <= attachments) return;
+  throw new RequestError('body_too_large', `A message has at most ${attachments} images and files, not ${attached}.`);
+}

@@ -6,6 +6,7 @@ import type { Admitted } from './admission.ts';
 import type { ApplicationParts } from './application.ts';
 import { readBody } from './arguments.ts';
 import { createMcpServer } from './mcp-server.ts';
+import { RequestError } from './problem.ts';
 
 /** The tools of `holdfast mcp` over streamable HTTP. Each request stands alone, so any server of a deployment answers it. */
 export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
@@ -13,15 +14,18 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
   app.post('/', admit(parts), async (context) => {
     const { caller } = context.var;
     const parsedBody = await readBody(context);
-    const server = createMcpServer(
-      parts.clientOf(caller.tenant),
-      parts.version,
-      async (scope, { conversation_id, mode }) => {
+    const server = createMcpServer(parts.clientOf(caller.tenant), parts.version, {
+      name: caller.name,
+      async admit(scope, { conversation_id, mode, workspace, agent }) {
         requireScope(caller, scope);
+        if (workspace !== undefined) {
+          throw new RequestError('invalid_argument', 'Over HTTP an agent works in its own workspace.');
+        }
         if (scope !== 'write') return;
+        await parts.requireAgent(typeof agent === 'string' ? agent : undefined);
         await parts.access.requireRoom(caller, mode === 'queue' ? 'turn' : 'message', conversation_id);
       },
-    );
+    });
     const transport = new WebStandardStreamableHTTPServerTransport({});
     await server.connect(transport);
     // A tool that waits stops waiting with its caller.

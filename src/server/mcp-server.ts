@@ -7,15 +7,18 @@ import { RequestError } from './problem.ts';
 import { MCP_TOOLS } from './mcp-tools.ts';
 import type { McpTool } from './mcp-tools.ts';
 
-/**
- * Serves the client's methods as tools of the Model Context Protocol, over whatever transport it is connected to.
- * @param admit rejects with a RequestError what the caller may not do. Default: everything is allowed
- */
-export function createMcpServer(
-  client: Holdfast,
-  version: string,
-  admit: (scope: McpTool['scope'], given: Readonly<Record<string, unknown>>) => Promise<void> = async () => undefined,
-): McpServer {
+/** Who calls the tools. */
+export interface McpCaller {
+  /** As which the caller decides. */
+  readonly name?: string | undefined;
+  /** @throws RequestError for what the caller may not do */
+  admit(scope: McpTool['scope'], given: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+const ANYBODY: McpCaller = { admit: async () => undefined };
+
+/** Serves the client's methods as tools of the Model Context Protocol, over whatever transport it is connected to. */
+export function createMcpServer(client: Holdfast, version: string, caller = ANYBODY): McpServer {
   const server = new McpServer(
     { name: 'holdfast', title: 'Holdfast', version },
     { instructions: 'Agents that work for hours and survive crashes: start a task, wait for it, read what it found.' },
@@ -34,8 +37,8 @@ export function createMcpServer(
       },
       (given, { signal }) =>
         answer(async () => {
-          await admit(scope, given);
-          return tool.run(client, given, signal);
+          await caller.admit(scope, given);
+          return tool.run(client, given, { signal, decidedBy: caller.name });
         }),
     );
   }

@@ -6,6 +6,12 @@ import type { Holdfast } from '../client/holdfast.ts';
 import type { Scope } from '../store/conversations/api-keys.ts';
 import { turnState, waitForTurn, waitingCall } from './mcp-turn.ts';
 
+interface McpCall {
+  /** Aborts when the caller leaves. */
+  readonly signal: AbortSignal;
+  readonly decidedBy: string | undefined;
+}
+
 /** One tool; `run` gets what `input` accepts and returns what `output` describes. */
 export interface McpTool<Input extends z.ZodRawShape = z.ZodRawShape> {
   readonly title: string;
@@ -14,7 +20,7 @@ export interface McpTool<Input extends z.ZodRawShape = z.ZodRawShape> {
   readonly output: z.ZodRawShape;
   /** What a key needs. `read`: it changes nothing; else an id of the caller's makes a repeated call harmless. */
   readonly scope: Exclude<Scope, 'admin'>;
-  run(client: Holdfast, input: z.output<z.ZodObject<Input>>, signal: AbortSignal): Promise<Record<string, unknown>>;
+  run(client: Holdfast, input: z.output<z.ZodObject<Input>>, call: McpCall): Promise<Record<string, unknown>>;
 }
 
 function tool<Input extends z.ZodRawShape>(of: McpTool<Input>): McpTool<Input> {
@@ -54,7 +60,10 @@ export const MCP_TOOLS = {
     input: {
       task: z.string().min(1).describe('What is to be done, with everything the agent needs to know.'),
       agent: z.string().optional().describe('Default: `default`.'),
-      workspace: z.string().optional().describe("Absolute path of the folder to work in. Default: the agent's."),
+      workspace: z
+        .string()
+        .optional()
+        .describe("Absolute path of the folder to work in; not over HTTP. Default: the agent's."),
       start_key: z.string().optional().describe('An id of yours: a start that is repeated with it starts nothing.'),
     },
     output: sent,
@@ -95,8 +104,8 @@ export const MCP_TOOLS = {
     },
     output: turn,
     scope: 'read',
-    run: (client, { conversation_id: conversationId, message_id: messageId, timeout_seconds = DEFAULT_WAIT }, signal) =>
-      waitForTurn(client, { conversationId, messageId, milliseconds: timeout_seconds * 1_000, signal }),
+    run: (client, { conversation_id: conversationId, message_id: messageId, timeout_seconds = DEFAULT_WAIT }, call) =>
+      waitForTurn(client, { conversationId, messageId, milliseconds: timeout_seconds * 1_000, signal: call.signal }),
   }),
   get_answer: tool({
     title: 'Read the newest answer',
@@ -221,8 +230,12 @@ export const MCP_TOOLS = {
     },
     output: { call: z.string(), tool: z.string(), duplicate: z.boolean() },
     scope: 'decide',
-    async run(client, { conversation_id: conversationId, decision, call, text, decision_id: decisionId }) {
-      const options = { conversationId, ...definedOf({ call, decisionId }) };
+    async run(
+      client,
+      { conversation_id: conversationId, decision, call, text, decision_id: decisionId },
+      { decidedBy },
+    ) {
+      const options = { conversationId, ...definedOf({ call, decisionId, decidedBy }) };
       const made =
         decision === 'answer'
           ? await client.decisions.answer({ ...options, text: text ?? '' })

@@ -2,12 +2,9 @@ import { z } from 'zod';
 import { pathArguments } from '../client/api/endpoint.ts';
 import type { Endpoint } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
-import { importedConversation } from '../client/api/conversation-results.ts';
-import { liveText, timelineEvent } from '../client/api/log-results.ts';
-import { configuredAgent, configuredLink, configuredPreset } from './configured.ts';
-import { eventArguments } from './events.ts';
+import { OTHER_ROUTES } from './other-routes.ts';
+import type { OtherRoute } from './other-routes.ts';
 import { problem } from './problem.ts';
-import { importArguments } from './transfer.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -32,32 +29,23 @@ export interface OpenApiDocument {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
+/** A route as the document describes it; `null`: it answers nothing. */
+type Described = Omit<Endpoint, 'result'> &
+  Pick<OtherRoute, 'description' | 'headers' | 'body'> & { readonly answer: OtherRoute['answer'] | null };
+
 /** The description of the API, from the schemas that the routes and the client library use. */
 export function openApiDocument(version: string): OpenApiDocument {
   const components: Schema = {};
-  const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  const schemaOf = (schema: z.core.$ZodType, io: 'input' | 'output'): Schema => {
+  // zod writes the JSON Schema that OpenAPI 3.1 takes, so a library that translates zod for OpenAPI would be a second generator.
+  const schemaOf: SchemaOf = (schema, io) => {
     const { $schema: _, $defs = {}, ...written } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
     Object.assign(components, withComponents($defs));
     return withComponents(written);
   };
-  const failure = { description: 'What went wrong, with a code and what to do', content: problemContent(schemaOf) };
-  for (const [name, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
-    const { method, path, result, status = 200 } = endpoint;
-    const isEmpty = result instanceof z.ZodVoid;
-    const success = isEmpty
-      ? { 204: { description: 'Done' } }
-      : { [status]: { description: 'Done', content: json(schemaOf(wrapped(result), 'output')) } };
-    (paths[path] ??= {})[method] = {
-      operationId: name,
-      summary: endpoint.summary,
-      description: `Needs the scope \`${endpoint.scope}\`${adminNote(endpoint)}.`,
-      ...requestOf(endpoint, schemaOf),
-      responses: { ...success, default: failure },
-    };
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const [name, described] of describedRoutes()) {
+    (paths[described.path] ??= {})[described.method] = operationOf(name, described, schemaOf);
   }
-  paths['/conversations/{conversationId}/events'] = { get: eventsOperation(schemaOf, failure) };
-  Object.assign(paths, otherPaths(schemaOf, failure));
   return {
     openapi: '3.1.0',
     info: { title: 'Holdfast', version, description: 'Durable agent turns that outlive the context window.' },
@@ -69,112 +57,74 @@ export function openApiDocument(version: string): OpenApiDocument {
   };
 }
 
-function adminNote({ adminArgument }: Endpoint): string {
-  return adminArgument === undefined ? '' : `, and \`${adminArgument}\` the scope \`admin\``;
+function describedRoutes(): [name: string, Described][] {
+  const methods = Object.entries<Endpoint>(ENDPOINTS).map(([name, { result, ...endpoint }]): [string, Described] => [
+    name,
+    { ...endpoint, answer: result instanceof z.ZodVoid ? null : ['application/json', wrapped(result)] },
+  ]);
+  return [...methods, ...Object.entries<Described>(OTHER_ROUTES)];
 }
 
 type SchemaOf = (schema: z.core.$ZodType, io: 'input' | 'output') => Schema;
 
+function operationOf(name: string, described: Described, schemaOf: SchemaOf): OpenApiOperation {
+  const { summary, scope, description, adminArgument, answer, status = 200 } = described;
+  const also = adminArgument === undefined ? '' : `, and \`${adminArgument}\` the scope \`admin\``;
+  const needs = `Needs the scope \`${scope}\`${also}.`;
+  const success =
+    answer === null
+      ? { 204: { description: 'Done' } }
+      : { [status]: { description: 'Done', content: { [answer[0]]: { schema: schemaOf(answer[1], 'output') } } } };
+  const failure = {
+    description: 'What went wrong, with a code and what to do',
+    content: { 'application/problem+json': { schema: schemaOf(problem, 'output') } },
+  };
+  return {
+    operationId: name,
+    summary,
+    description: description === undefined ? needs : `${description} ${needs}`,
+    ...requestOf(described, schemaOf),
+    responses: { ...success, default: failure },
+  };
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Chosen by the caller, 1 to 200 characters: what is sent twice with it counts once.',
+  schema: { type: 'string', maxLength: 200 },
+};
+
 function requestOf(
-  {
-    method,
-    path,
-    arguments: shape,
-    idempotencyKey,
-  }: Pick<Endpoint, 'method' | 'path' | 'arguments' | 'idempotencyKey'>,
+  { method, path, arguments: shape, idempotencyKey, headers = {}, body }: Described,
   schemaOf: SchemaOf,
 ): Pick<OpenApiOperation, 'parameters' | 'requestBody'> {
   const inPath = pathArguments(path);
   const others = Object.entries(shape).filter(([name]) => !inPath.includes(name) && name !== idempotencyKey);
-  const parameter = (place: 'path' | 'query', name: string): Schema => ({
+  const parameter = (
+    place: 'path' | 'query' | 'header',
+    name: string,
+    schema: z.core.$ZodType = z.string(),
+  ): Schema => ({
     name,
     in: place,
-    required: place === 'path' || !isOptional(shape[name]),
-    schema: schemaOf(shape[name] ?? z.string(), 'input'),
+    required: place === 'path' || (place === 'query' && !isOptional(schema)),
+    schema: schemaOf(schema, 'input'),
   });
-  const key = {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description: 'Chosen by the caller, 1 to 200 characters: what is sent twice with it counts once.',
-    schema: { type: 'string', maxLength: 200 },
-  };
-  const parameters = inPath.map((name) => parameter('path', name));
-  if (idempotencyKey !== undefined) parameters.push(key);
-  if (method !== 'post') return { parameters: [...parameters, ...others.map(([name]) => parameter('query', name))] };
-  const body = z.strictObject(Object.fromEntries(others));
-  return {
-    parameters,
-    ...(others.length > 0 && {
-      requestBody: {
-        required: others.some(([, schema]) => !isOptional(schema)),
-        content: json(schemaOf(body, 'input')),
-      },
-    }),
-  };
-}
-
-function eventsOperation(schemaOf: SchemaOf, failure: Schema): OpenApiOperation {
-  const path = '/conversations/{conversationId}/events';
-  const lastEventId = { name: 'Last-Event-ID', in: 'header', schema: { type: 'integer' } };
-  const { parameters } = requestOf({ method: 'get', path, arguments: eventArguments }, schemaOf);
-  const events = z.union([timelineEvent, liveText]);
-  return {
-    operationId: 'conversation.watch',
-    summary: 'Follow the events of a conversation, and its live text',
-    description:
-      'Server-sent events: `timeline` with the number of the event as id, `live_text` without one, `error` with a problem before the stream ends. Last-Event-ID resumes without a gap. Needs the scope `read`.',
-    parameters: [...parameters, lastEventId],
-    responses: {
-      200: { description: 'The stream', content: { 'text/event-stream': { schema: schemaOf(events, 'output') } } },
-      default: failure,
-    },
-  };
-}
-
-function importOperation(schemaOf: SchemaOf, failure: Schema): OpenApiOperation {
-  const path = '/conversations/import';
-  return {
-    operationId: 'conversation.import',
-    summary: 'Store a conversation as export wrote it, under the same ids',
-    description: 'Needs the scope `write`.',
-    ...requestOf({ method: 'get', path, arguments: importArguments }, schemaOf),
-    requestBody: { required: true, content: { 'application/x-ndjson': { schema: { type: 'string' } } } },
-    responses: {
-      201: { description: 'Done', content: json(schemaOf(importedConversation, 'output')) },
-      default: failure,
-    },
-  };
-}
-
-/** What is no method of the client, or no JSON. */
-function otherPaths(schemaOf: SchemaOf, failure: Schema): Record<string, Record<string, OpenApiOperation>> {
-  const get = (path: string, operationId: string, summary: string, content: Schema) => ({
-    [path]: {
-      get: {
-        operationId,
-        summary,
-        description: 'Needs the scope `read`.',
-        parameters: pathArguments(path).map((name) => ({
-          name,
-          in: 'path',
-          required: true,
-          schema: { type: 'string' },
-        })),
-        responses: { 200: { description: 'Done', content }, default: failure },
-      },
-    },
-  });
-  const bytes = { 'application/octet-stream': { schema: {} } };
-  const lines = { 'application/x-ndjson': { schema: { type: 'string' } } };
-  const listed = (item: z.ZodType): Schema => json(schemaOf(z.object({ items: z.array(item) }), 'output'));
-  return {
-    ...get('/conversations/{conversationId}/export', 'conversation.export', 'Write a whole conversation', lines),
-    '/conversations/import': { post: importOperation(schemaOf, failure) },
-    ...get('/entries/{entryId}/content', 'log.content', 'Read the original of an entry, whole or by Range', bytes),
-    ...get('/agents', 'agents.list', 'List the agents of the configuration', listed(configuredAgent)),
-    ...get('/links', 'links.list', 'List other pages, such as those of Temporal', listed(configuredLink)),
-    ...get('/presets', 'presets.list', 'List the compaction presets', listed(configuredPreset)),
-  };
+  const isJson = method === 'post' && body === undefined;
+  const parameters = [
+    ...inPath.map((name) => parameter('path', name, shape[name])),
+    ...(idempotencyKey === undefined ? [] : [IDEMPOTENCY_KEY]),
+    ...(isJson ? [] : others.map(([name, schema]) => parameter('query', name, schema))),
+    ...Object.entries(headers).map(([name, schema]) => parameter('header', name, schema)),
+  ];
+  if (body !== undefined) {
+    return { parameters, requestBody: { required: true, content: { [body]: { schema: { type: 'string' } } } } };
+  }
+  if (!isJson || others.length === 0) return { parameters };
+  const required = others.some(([, schema]) => !isOptional(schema));
+  const schema = schemaOf(z.strictObject(Object.fromEntries(others)), 'input');
+  return { parameters, requestBody: { required, content: { 'application/json': { schema } } } };
 }
 
 /** As the server wraps what is no object. */
@@ -185,16 +135,8 @@ function wrapped(schema: z.ZodType): z.ZodType {
   return isList ? z.object({ items: schema }) : z.object({ value: schema });
 }
 
-function isOptional(schema: z.core.$ZodType | undefined): boolean {
+function isOptional(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodOptional;
-}
-
-function json(schema: Schema): Schema {
-  return { 'application/json': { schema } };
-}
-
-function problemContent(schemaOf: SchemaOf): Schema {
-  return { 'application/problem+json': { schema: schemaOf(problem, 'output') } };
 }
 
 /** zod keeps named schemas beside each one that uses them; a document has them in one place. */

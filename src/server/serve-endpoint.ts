@@ -7,7 +7,10 @@ import { content } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import { requireScope } from './access.ts';
 import type { Access, Caller } from './access.ts';
-import { argumentReader } from './arguments.ts';
+import { argumentReader, refused } from './arguments.ts';
+import type { RequireAgent } from './known-agents.ts';
+import { requireAttachments } from './limits.ts';
+import type { ServerLimits } from './limits.ts';
 
 /** A request that waits for an outcome is answered by then: proxies cut longer ones off. */
 const LONGEST_WAIT_MILLISECONDS = 60_000;
@@ -16,6 +19,8 @@ interface Served {
   readonly client: Holdfast;
   readonly caller: Caller;
   readonly access: Access;
+  readonly requireAgent: RequireAgent;
+  readonly limits: ServerLimits;
 }
 
 /** Calls the method of the client that an endpoint names, and answers what it returns. */
@@ -23,17 +28,27 @@ export function endpointServer(name: EndpointName) {
   const endpoint: Endpoint = ENDPOINTS[name];
   const { adminArgument = '' } = endpoint;
   const argumentsIn = argumentReader(endpoint);
-  return async (context: Context, { client, caller, access }: Served): Promise<Response> => {
+  return async (context: Context, { client, caller, access, requireAgent, limits }: Served): Promise<Response> => {
     const given = await argumentsIn(context);
+    requireSizes(given, limits);
     if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
+    if (name === 'start') await requireAgent(z.string().optional().parse(given['agent']));
     const use = useOf(endpoint, given);
     if (use !== null) await access.requireRoom(caller, use, given['conversationId']);
     // Who has a key cannot decide in another's name; without keys, the user of this machine decides.
-    if ('decidedBy' in endpoint.arguments) {
-      given['decidedBy'] = caller.key?.name ?? given['decidedBy'] ?? process.env['USER'];
+    if ('decidedBy' in endpoint.arguments && (caller.key !== null || given['decidedBy'] === undefined)) {
+      given['decidedBy'] = caller.name;
     }
     return answer(context, endpoint, await call(client, name, given));
   };
+}
+
+/** @throws RequestError `invalid_argument` for a longer page, `body_too_large` for more attachments than the server takes */
+function requireSizes({ limit, content, task }: Record<string, unknown>, limits: ServerLimits): void {
+  if (typeof limit === 'number' && limit > limits.pageItems) {
+    throw refused([{ field: 'limit', message: `must be ${limits.pageItems} or less` }]);
+  }
+  requireAttachments(content ?? task, limits);
 }
 
 function useOf({ uses }: Endpoint, { mode, summarize }: Record<string, unknown>): Use | null {

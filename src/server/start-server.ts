@@ -6,6 +6,7 @@ import type { Access } from './access.ts';
 import { createApplication } from './application.ts';
 import type { Configured } from './configured.ts';
 import { createEventStreams } from './events.ts';
+import { agentCheck } from './known-agents.ts';
 import { serverLimits } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 import { isLoopback } from './same-origin.ts';
@@ -18,6 +19,8 @@ export interface ServerOptions {
   readonly needsKeys?: boolean;
   /** What the configuration offers. */
   readonly configured: Configured;
+  /** Names of the agents that running workers have. Default: none is known. */
+  readonly agentsOfWorkers?: () => Promise<readonly string[]>;
   /** Throws when Postgres does not answer. */
   readonly checkReady: () => Promise<unknown>;
   readonly version: string;
@@ -49,13 +52,14 @@ export class ServerAddressError extends Error {
  * @throws ServerAddressError for an address beyond this machine; the system's error (`EADDRINUSE`, `EACCES`) for a port it cannot have
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host = '127.0.0.1', needsKeys = false, log } = options;
+  const { host = '127.0.0.1', needsKeys = false, configured, agentsOfWorkers = async () => [], log } = options;
   if (!needsKeys && !isLoopback(host)) {
     throw new ServerAddressError(`${host} is refused: without keys the server listens on this machine only.`);
   }
   const limits = serverLimits.parse(options.limits ?? {});
   const streams = createEventStreams(limits, options.access, log);
-  const application = createApplication({ ...options, isLocal: !needsKeys, streams, limits });
+  const requireAgent = agentCheck(configured, agentsOfWorkers);
+  const application = createApplication({ ...options, isLocal: !needsKeys, requireAgent, streams, limits });
   const server = createAdaptorServer({ fetch: application.fetch, serverOptions: timeLimits(limits) });
   if (!('closeAllConnections' in server)) throw new TypeError('the server needs HTTP/1.1');
   const port = await listen(server, options.port, host);

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { textOf } from '../context/log/content.ts';
+import type { OpenedEntry } from '../client/types.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
-import { named, userName } from '../client/arguments.ts';
-import { argumentReader } from './arguments.ts';
+import type { Admitted } from './admission.ts';
+import { refused } from './arguments.ts';
 import { RequestError } from './problem.ts';
 
 /** A whole conversation as lines of JSON. What is refused is refused before the first line; what fails later cuts the stream off. */
-export async function serveExport(context: Context, client: Holdfast): Promise<Response> {
-  const conversationId = context.req.param('conversationId') ?? '';
+export async function serveExport(client: Holdfast, conversationId: string): Promise<Response> {
   const encoder = new TextEncoder();
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
@@ -32,30 +32,32 @@ export async function serveExport(context: Context, client: Holdfast): Promise<R
   return new Response(readable, { headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } });
 }
 
-/** What the query of an import takes: an agent of the configuration, and nothing beyond it. */
-export const importArguments = { agent: named.optional(), user: userName.optional() };
-const readImportArguments = argumentReader({
-  method: 'get',
-  path: '/conversations/import',
-  arguments: importArguments,
-});
-
-/** A conversation as `export` wrote it, under the same ids. */
-export async function serveImport(context: Context, client: Holdfast): Promise<Response> {
-  const chosen = definedOf(await readImportArguments(context));
+/** A conversation as `export` wrote it; with keys, under ids of the tenant. */
+export async function serveImport(
+  context: Context<Admitted>,
+  client: Holdfast,
+  choices: { readonly agent?: string | undefined; readonly user?: string | undefined },
+): Promise<Response> {
   const type = context.req.header('content-type') ?? '';
   if (!/^application\/x-ndjson(?:;|$)/iu.test(type)) {
     throw new RequestError('body_not_json', 'The body must be of content-type application/x-ndjson.');
   }
   const lines = (await context.req.text()).split('\n').filter((line) => line !== '');
-  const imported = await client.conversation.import({ lines: Readable.from(lines), ...chosen });
+  // An id of another tenant must be as good as any.
+  const ownIds = context.var.caller.key !== null;
+  const imported = await client.conversation.import({ lines: Readable.from(lines), ...definedOf(choices), ownIds });
   return context.json(imported, 201);
 }
 
-/** An original byte for byte, or the text of an entry that is shown whole; a part of it for a `Range`. Never as something to render. */
-export async function serveBytes(context: Context, client: Holdfast): Promise<Response> {
-  const { original, content } = await client.log.open({ entryId: context.req.param('entryId') ?? '' });
-  const bytes = original ?? new TextEncoder().encode(textOf(content));
+/**
+ * The whole text of an entry, or an image or file in it, byte for byte; a part of the bytes for a `Range`. Never as something to render.
+ */
+export async function serveBytes(
+  context: Context,
+  client: Holdfast,
+  { entryId, part }: { readonly entryId: string; readonly part?: number | undefined },
+): Promise<Response> {
+  const bytes = bytesIn(await client.log.open({ entryId }), part);
   const headers = {
     'content-type': 'application/octet-stream',
     'content-disposition': 'attachment; filename="original"',
@@ -73,6 +75,16 @@ export async function serveBytes(context: Context, client: Holdfast): Promise<Re
     status: 206,
     headers: { ...headers, 'content-range': `bytes ${from}-${to}/${bytes.length}` },
   });
+}
+
+function bytesIn({ original, content }: OpenedEntry, place: number | undefined): Uint8Array {
+  if (place === undefined) return original ?? new TextEncoder().encode(textOf(content));
+  const part = content[place];
+  if (part === undefined) {
+    throw refused([{ field: 'part', message: `must be less than ${content.length}, the parts of the entry` }]);
+  }
+  if ('data' in part) return Buffer.from(part.data, 'base64');
+  return new TextEncoder().encode(textOf([part]));
 }
 
 function bytesOf(bytes: Uint8Array): ArrayBuffer {

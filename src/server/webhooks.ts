@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { useAgent } from 'request-filtering-agent';
+import { webhookSignature } from '../client/verify-webhook.ts';
 import { endDelivery, failDelivery, takeDueDeliveries } from '../store/conversations/webhooks.ts';
 import type { DueDelivery } from '../store/conversations/webhooks.ts';
 import type { Database } from '../store/database/database.ts';
@@ -70,7 +70,7 @@ function post({ id, url, secret, body }: DueDelivery, allowPrivate: boolean): Pr
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': signatureOf(secret, `${id}.${timestamp}.${body}`),
+    'webhook-signature': webhookSignature(secret, { id, timestamp, body }),
   };
   const agent = useAgent(url, { allowPrivateIPAddress: allowPrivate });
   const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
@@ -83,12 +83,6 @@ function post({ id, url, secret, body }: DueDelivery, allowPrivate: boolean): Pr
     sent.once('error', reject);
     sent.end(body);
   });
-}
-
-/** As Standard Webhooks says (standardwebhooks.com). */
-function signatureOf(secret: string, signed: string): string {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
 }
 
 /** Never its message, which quotes the address. */

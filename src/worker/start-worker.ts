@@ -133,7 +133,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const client = await connectClient(setup.temporal, codecs);
     closers.push(() => client.connection.close());
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
-    const session = new WorkerSession({ database, liveDatabase, isDirect, client, identity, logger });
+    const agents = setup.configuration.agents.map(({ name }) => name);
+    const session = new WorkerSession({ database, liveDatabase, isDirect, client, identity, agents, logger });
     closers.push(() => session.end());
     const listeners = createListeners(database);
     closers.push(() => listeners.close());

@@ -27,6 +27,8 @@ interface SessionDependencies {
   readonly isDirect: boolean;
   readonly client: Client;
   readonly identity: string;
+  /** Names of the worker's agents. */
+  readonly agents: readonly string[];
   readonly logger: Logger;
 }
 
@@ -80,9 +82,9 @@ export class WorkerSession {
 
   /** @returns `null`: Postgres did not answer */
   async #renew(mine: readonly string[] | null): Promise<readonly FreeSession[] | null> {
-    const { database, identity, logger } = this.#dependencies;
+    const { database, identity, agents, logger } = this.#dependencies;
     try {
-      return await renewSession(database, identity, mine);
+      return await renewSession(database, identity, mine, agents);
     } catch (error) {
       logger.debug(describeError(error), 'the worker could not renew its session');
       return null;

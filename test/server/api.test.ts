@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto';
 import { get } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifyWebhook } from '../../src/client/verify-webhook.ts';
 import { startWebhooks } from '../../src/server/webhooks.ts';
 import { respond, startHttpServer } from '../support/http-server.ts';
-import type { ReceivedRequest } from '../support/http-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { listAgentsOfWorkers } from '../../src/store/upkeep/worker-sessions.ts';
 import { readEvents, startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
@@ -54,20 +54,6 @@ test('a conversation is started, followed, read, searched and deleted over HTTP 
   expect((await call('GET', `/v1/conversations/${id}`)).status).toBe(404);
 });
 
-test('an Idempotency-Key makes a start and a message count once', async () => {
-  const { call } = harness;
-  const key = { 'idempotency-key': newId() };
-  const first = await call('POST', '/v1/conversations', { task: 'Say once' }, key);
-  const again = await call('POST', '/v1/conversations', { task: 'Say once' }, key);
-  expect(again.body).toEqual({ ...first.body, duplicate: true });
-  const other = await call('POST', '/v1/conversations', { task: 'Say twice' }, key);
-  expect([other.status, other.body.code]).toEqual([409, 'message_id_reused']);
-  const path = `/v1/conversations/${first.body.conversationId}/messages`;
-  const sent = await call('POST', path, { content: 'Say more' }, { 'idempotency-key': 'k1' });
-  const twice = await call('POST', path, { content: 'Say more' }, { 'idempotency-key': 'k1' });
-  expect([sent.status, sent.body.messageId, twice.body.duplicate]).toEqual([202, 'k1', true]);
-});
-
 test('events come once and in order, and Last-Event-ID goes on without a gap', async () => {
   const id = await runTask('Say crane');
   const url = `${harness.server.url}/v1/conversations/${id}/events`;
@@ -108,13 +94,6 @@ function sendWebhooks(allowPrivate: boolean): ReturnType<typeof startWebhooks> {
   return startWebhooks({ database, allowPrivate, intervalMilliseconds: 20, log: (error) => faults.push(error) });
 }
 
-/** Whether the newest signature of Standard Webhooks fits; libraries of receivers do the same. */
-function isSigned({ headers, text }: ReceivedRequest, secret: string): boolean {
-  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${text}`;
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  return headers['webhook-signature'] === `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
-}
-
 test('a webhook is told, signed and until it says that it was, of decisions, near limits and ended turns', async () => {
   const { call, database } = harness;
   let isDown = true;
@@ -136,7 +115,9 @@ test('a webhook is told, signed and until it says that it was, of decisions, nea
   await again.end();
   await receiver.close();
   const { requests } = receiver;
-  expect(requests.every((request) => isSigned(request, webhook.secret))).toBe(true);
+  for (const { headers, text: body } of requests) {
+    expect(verifyWebhook({ secret: webhook.secret, headers, body })).toBe(headers['webhook-id']);
+  }
   const told = requests.map(({ body, headers }) => ({ body, id: headers['webhook-id'] }));
   expect(told[0]).toEqual(told[1]);
   expect(new Set(told.map((each) => each.id)).size).toBe(3);
@@ -195,6 +176,19 @@ test('bytes of an entry come whole or by range, and never as something to render
   for (const wrong of ['bytes=25-', 'bytes=9-1', 'bytes=0-1,3-4', 'lines=1-2']) {
     expect(await part(wrong)).toEqual([416, null, 'range_refused']);
   }
+  const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw==', width: 1, height: 1 };
+  const { body: sent } = await harness.call('POST', '/v1/conversations', {
+    task: [{ type: 'text', text: 'Say seen' }, picture],
+  });
+  await harness.call('GET', `/v1/conversations/${sent.conversationId}/messages/${sent.messageId}/outcome`);
+  const { body: seen } = await harness.call('GET', `/v1/conversations/${sent.conversationId}/entries`);
+  const bytesOf = async (query: string) => {
+    const url = `${harness.server.url}/v1/entries/${seen.items[0].entryId}/content${query}`;
+    const answer = await fetch(url, { headers: { range: 'bytes=1-' } });
+    return [answer.status, [...new Uint8Array(await answer.arrayBuffer())]];
+  };
+  expect(await bytesOf('?part=1')).toEqual([206, [0x50, 0x4e, 0x47]]);
+  expect((await bytesOf('?part=2'))[0]).toBe(400);
   const { headers } = await harness.call('GET', path);
   expect(headers.get('content-type')).toBe('application/octet-stream');
   expect(headers.get('content-disposition')).toMatch(/^attachment/u);
@@ -247,6 +241,19 @@ test('wrong requests are refused with a code, the field and what to do', async (
     'body_too_large',
     undefined,
   ]);
+  await waitUntil('the worker names its agents', async () => (await listAgentsOfWorkers(harness.database)).length > 0);
+  const choice = { agent: 'defualt' };
+  expect(await refused('POST', '/v1/conversations', { task: 'x', ...choice })).toEqual([
+    400,
+    'invalid_argument',
+    'agent',
+  ]);
+  const { body: unknown } = await call('POST', '/v1/responses', { model: 'defualt', input: 'x' });
+  expect(unknown.error).toMatchObject({
+    code: 'invalid_argument',
+    param: 'model',
+    message: expect.stringContaining('must be one of default; did you mean default?'),
+  });
   expect(await refused('PATCH', '/v1/conversations')).toEqual([404, 'route_not_found', undefined]);
   expect(harness.faults).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { loginLink } from '../../src/server/login-link.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
@@ -14,7 +14,16 @@ let harness: ServerHarness;
 beforeAll(async () => {
   harness = await startServerHarness({
     agent: { approvals: { rules: [{ tool: 'write_file', when: { path: 'asked*' } }] } },
-    server: { limits: { bodyBytes: 50_000, requestSeconds: 0.3, heartbeatSeconds: 0.1, watchers: 2 } },
+    server: {
+      limits: {
+        bodyBytes: 50_000,
+        attachments: 1,
+        pageItems: 100,
+        requestSeconds: 0.3,
+        heartbeatSeconds: 0.1,
+        watchers: 2,
+      },
+    },
   });
   await harness.startWorker();
 });
@@ -24,6 +33,8 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const SQL = encodeURIComponent("'; drop table holdfast.events; --");
 const NESTED = `{"task":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
 const ESCAPES = '\u001B[2J\u202E<script>alert(1)</script>';
+
+const FILE = { type: 'file', mediaType: 'text/plain', name: `../../${ESCAPES}`, data: 'eA==', pages: 0 };
 
 /** Method, path, body and headers; status and code. */
 const HOSTILE: readonly [string, [string, string, string?, Record<string, string>?], [number, string]][] = [
@@ -57,6 +68,13 @@ const HOSTILE: readonly [string, [string, string, string?, Record<string, string
     'a long key',
     ['POST', '/v1/conversations', '{"task":"x"}', { ...JSON_TYPE, 'idempotency-key': 'k'.repeat(300) }],
     [400, 'invalid_argument'],
+  ],
+  ['a page beyond all', ['GET', '/v1/conversations?limit=101'], [400, 'invalid_argument']],
+  ['a cursor of no call', ['GET', '/v1/decisions?after=1'], [400, 'invalid_argument']],
+  [
+    'more files than a message may have',
+    ['POST', '/v1/conversations', JSON.stringify({ task: [FILE, FILE] }), JSON_TYPE],
+    [413, 'body_too_large'],
   ],
   ['a foreign type of import', ['POST', '/v1/conversations/import', '{}', JSON_TYPE], [400, 'body_not_json']],
   [
@@ -224,15 +242,18 @@ test('a reader that stands still is cut off, and the others miss nothing', async
   await once(slow, 'close');
 });
 
-test('of two decisions at once one counts, and the name of a file leads nowhere', async () => {
+test('of two decisions at once one counts, by the user of this machine, and the name of a file leads nowhere', async () => {
   const { call } = harness;
-  const file = { type: 'file', mediaType: 'text/plain', name: `../../${ESCAPES}`, data: 'eA==', pages: 0 };
-  const task = [{ type: 'text', text: 'Call write_file with {"path":"asked.txt","content":"x"}\nSay done' }, file];
+  vi.stubEnv('USER', 'ada');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const task = [{ type: 'text', text: 'Call write_file with {"path":"asked.txt","content":"x"}\nSay done' }, FILE];
   const { body: sent } = await call('POST', '/v1/conversations', { task });
   const path = `/v1/conversations/${sent.conversationId}`;
   await waitUntil('the call waits', async () => (await call('GET', '/v1/decisions')).body.items.length === 1);
   const both = await Promise.all([call('POST', `${path}/approve`), call('POST', `${path}/deny`)]);
   expect(both.map(({ status }) => Math.floor(status / 100)).toSorted((left, right) => left - right)).toEqual([2, 4]);
+  const made = await call('GET', `${path}/timeline?kinds=decision_made`);
+  expect(made.body.items).toMatchObject([{ data: { decidedBy: 'ada' } }]);
   await call('GET', `${path}/messages/${sent.messageId}/outcome`);
   const { body: entries } = await call('GET', `${path}/entries`);
   const content = await call('GET', `/v1/entries/${entries.items[0].entryId}/content`);

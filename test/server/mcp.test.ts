@@ -134,6 +134,8 @@ test('over HTTP a key names tenant and rights, and without a key nobody is serve
   await expect(connectWith({})).rejects.toThrow('key_missing');
   const writer = await as(['read', 'write']);
   const { structuredContent } = await writer.callTool({ name: 'start_task', arguments: { task: 'Say heron' } });
+  const elsewhere = await writer.callTool({ name: 'start_task', arguments: { task: 'Say no', workspace: '/' } });
+  expect(elsewhere).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('its own workspace') }] });
   const waited = await writer.callTool({ name: 'wait_for_turn', arguments: waitFor(structuredContent) });
   expect(waited.structuredContent).toMatchObject({ outcome: 'completed', answer: 'heron' });
   const reader = await as(['read']);

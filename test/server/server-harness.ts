@@ -1,6 +1,7 @@
 import { localAccess } from '../../src/server/access.ts';
 import { startServer } from '../../src/server/start-server.ts';
 import type { RunningServer, ServerOptions } from '../../src/server/start-server.ts';
+import { listAgentsOfWorkers } from '../../src/store/upkeep/worker-sessions.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 
@@ -32,6 +33,7 @@ export async function startServerHarness(
     access: localAccess('default'),
     checkReady: async () => harness.database`select 1`,
     configured: { agents: [], presets: [], links: [] },
+    agentsOfWorkers: () => listAgentsOfWorkers(harness.database),
     version: '0.0.0',
     port: 0,
     log: (error) => faults.push(error),

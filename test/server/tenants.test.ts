@@ -135,6 +135,9 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
   const cursor = (of: Readonly<Record<string, string>>) =>
     callAs(bob, 'GET', `/v1/conversations?before=${of['conversationId']}`);
   expect(shown(await cursor(ids), ids)).toEqual(shown(await cursor(unknown), unknown));
+  const call = (of: Readonly<Record<string, string>>) =>
+    callAs(bob, 'GET', `/v1/decisions?after=${of['conversationId']}/1.1.0`);
+  expect(shown(await call(ids), ids)).toEqual(shown(await call(unknown), unknown));
   expect((await callAs(ada, 'GET', '/v1/webhooks')).body.items).toHaveLength(1);
   // All of it is still there for the one whose it is.
   const own = await callAs(ada, 'GET', `/v1/conversations/${ids['conversationId']}`);
@@ -144,7 +147,7 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
   expect(found.body.items[0]).toMatchObject({ conversationId: ids['conversationId'] });
 });
 
-test('a tenant exports its own conversation, and another one imports the file once it is gone', async () => {
+test('whoever imports a file gets the same answer, whether it is of another tenant or of nobody', async () => {
   const { key } = await keyOf('ida');
   const ids = await ownConversation(key);
   const path = `/v1/conversations/${ids['conversationId']}/export`;
@@ -158,15 +161,21 @@ test('a tenant exports its own conversation, and another one imports the file on
       authorization: `Bearer ${other}`,
       'content-type': 'application/x-ndjson',
     });
-  expect((await importing()).body).toMatchObject({ status: 409, code: 'conversation_exists' });
   expect((await importing('?workspace=/')).body).toMatchObject({ status: 400, code: 'invalid_argument' });
-  await callAs(key, 'DELETE', `/v1/conversations/${ids['conversationId']}`);
-  const imported = await importing('?agent=other');
-  expect([imported.status, imported.body]).toMatchObject([201, { conversationId: ids['conversationId'], turns: 1 }]);
-  expect((await callAs(other, 'GET', `/v1/conversations/${ids['conversationId']}`)).body).toMatchObject({
-    agent: 'other',
-    title: 'Say heron',
-  });
+  const imported = await importing();
+  expect([imported.status, imported.body]).toMatchObject([201, { turns: 1, entries: 2 }]);
+  const { conversationId: own } = imported.body;
+  expect(own).not.toBe(ids['conversationId']);
+  expect((await importing()).body).toMatchObject({ status: 409, code: 'conversation_exists' });
+  const found = await callAs(other, 'POST', '/v1/search', { conversationId: own, query: 'heron' });
+  expect(found.body.items[0]).toMatchObject({ conversationId: own });
+  for (const [holder, id] of [
+    [other, own],
+    [key, ids['conversationId']],
+  ]) {
+    expect((await callAs(holder, 'DELETE', `/v1/conversations/${id}`)).status).toBe(200);
+  }
+  expect(await importing()).toMatchObject({ status: imported.status, body: imported.body });
 });
 
 test('a key is needed, must be in force, and holds within its scopes', async () => {

@@ -48,7 +48,7 @@ test('R26 a refusal for good hands the turn to the fallback, compacted to its wi
   expect(events.map(({ data }) => data)).toEqual([
     { callNumber: 7, from: 'simulator/sim-32k', to: 'simulator/sim-16k', reason: turn.givenUp[0]?.reason },
   ]);
-  const costs = await client.models.costs({ by: 'model', conversationId });
+  const { items: costs } = await client.models.costs({ by: 'model', conversationId });
   expect(costs.map(({ name }) => name).sort()).toEqual(['simulator/sim-16k', 'simulator/sim-32k']);
   const history = JSON.parse(await harness.history(conversationId)) as { events: unknown[] };
   expect(JSON.stringify(history.events.slice(-30))).not.toContain('was retired');

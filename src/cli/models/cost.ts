@@ -9,6 +9,9 @@ import { costListLines } from '../render/lists/cost-list.ts';
 import { time } from '../time-option.ts';
 import { UsageError } from '../usage-error.ts';
 
+/** More than anybody reads. */
+const MOST_ROWS = 1_000_000;
+
 interface CostFlags extends ConnectionFlags {
   readonly by: CostGroup;
   readonly since?: string;
@@ -40,7 +43,11 @@ const cost = readerCommand<CostFlags, [conversation: string | undefined]>({
       );
     }
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
-    const costs = await client.models.costs({ by, ...definedOf({ since, conversationId }) });
+    const { items: costs } = await client.models.costs({
+      by,
+      ...definedOf({ since, conversationId }),
+      limit: MOST_ROWS,
+    });
     return {
       json: { by, since: since ?? null, costs },
       lines:

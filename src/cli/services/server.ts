@@ -89,14 +89,21 @@ async function findLinks(): Promise<ServerOptions['configured']['links']> {
 }
 
 async function listen(flags: ServerFlags, surroundings: Surroundings, served: Served): Promise<void> {
-  const [{ startServer }, { createServerLog }, { configuredOf }, { startWebhooks }, { observeDatabase }] =
-    await Promise.all([
-      import('../../server/start-server.ts'),
-      import('../../server/server-log.ts'),
-      import('../../server/configured.ts'),
-      import('../../server/webhooks.ts'),
-      import('../../store/database/observe-database.ts'),
-    ]);
+  const [
+    { startServer },
+    { createServerLog },
+    { configuredOf },
+    { startWebhooks },
+    { observeDatabase },
+    { listAgentsOfWorkers },
+  ] = await Promise.all([
+    import('../../server/start-server.ts'),
+    import('../../server/server-log.ts'),
+    import('../../server/configured.ts'),
+    import('../../server/webhooks.ts'),
+    import('../../store/database/observe-database.ts'),
+    import('../../store/upkeep/worker-sessions.ts'),
+  ]);
   const { configuration } = surroundings;
   const { privateWebhooks: allowPrivate, limits } = settingsIn(surroundings);
   const { host, port } = flags;
@@ -108,7 +115,8 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   const { database, ...options } = served;
   observeDatabase(database);
   const checkReady = (): Promise<unknown> => database`select 1`;
-  const parts = { ...options, configured, version: readVersion(), checkReady, limits, log };
+  const agentsOfWorkers = (): Promise<string[]> => listAgentsOfWorkers(database);
+  const parts = { ...options, configured, agentsOfWorkers, version: readVersion(), checkReady, limits, log };
   const started = await startServer({ ...parts, host, port }).catch((error: unknown) => {
     throw listenError(error, host, port);
   });

@@ -224,7 +224,7 @@ const DECISIONS = {
     ...reads,
     path: '/decisions',
     summary: 'List calls that wait for a person in all conversations, the one that waits longest first',
-    arguments: { limit },
+    arguments: { limit, after: text.optional() },
     result: pageOf(waitingCallOfTenant),
   },
   'decisions.listMade': {

@@ -175,8 +175,9 @@ const MEMORY_AND_MODELS = {
       by: oneOf('agent', 'model', 'conversation', 'turn', 'step'),
       since: time.optional(),
       conversationId: text.optional(),
+      limit,
     },
-    result: listOf(costRow),
+    result: pageOf(costRow),
   },
   'models.listServed': {
     ...reads,

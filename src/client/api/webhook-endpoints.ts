@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../../store/conversations/webhooks.ts';
 import { formed, oneOf, text, whole } from '../arguments.ts';
-import { isoTime, listOf } from './conversation-results.ts';
+import { isoTime, listOf, pageOf } from './conversation-results.ts';
 import type { Endpoint } from './endpoint.ts';
 
 const toCreateWebhook = {
@@ -67,7 +67,7 @@ export const WEBHOOK_ENDPOINTS = {
     scope: 'admin',
     summary: 'List deliveries that were given up, newest first',
     arguments: { limit: whole(1).optional() },
-    result: listOf(failedDelivery),
+    result: pageOf(failedDelivery),
   },
   'webhooks.retry': {
     method: 'post',

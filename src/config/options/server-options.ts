@@ -9,6 +9,16 @@ export const serverSchema = z.strictObject({
     unit: 'bytes',
     defaultText: '33554432',
   }),
+  attachments: positive.optional().meta({
+    description: 'Images and files of a message.',
+    unit: 'parts',
+    defaultText: '20',
+  }),
+  pageItems: positive.optional().meta({
+    description: 'Largest `limit` of a list.',
+    unit: 'items',
+    defaultText: '1000',
+  }),
   watchers: positive.optional().meta({
     description: 'Open event streams.',
     unit: 'streams',

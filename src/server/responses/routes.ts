@@ -5,6 +5,7 @@ import { admit } from '../admission.ts';
 import type { Admitted } from '../admission.ts';
 import type { ApplicationParts } from '../application.ts';
 import { readBody, refused } from '../arguments.ts';
+import { requireAttachments } from '../limits.ts';
 import { untilTurnRests } from '../mcp-turn.ts';
 import { problemOf, problemResponse } from '../problem.ts';
 import { readRequest, readResponseId } from './request.ts';
@@ -47,10 +48,15 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
   return api;
 }
 
-async function create(context: Context<Admitted>, { access, streams, log }: ApplicationParts): Promise<Response> {
+async function create(
+  context: Context<Admitted>,
+  { access, requireAgent, limits, streams, log }: ApplicationParts,
+): Promise<Response> {
   const { caller, clientFor } = context.var;
   const client = clientFor('write');
   const asked = readRequest(await readBody(context));
+  requireAttachments(asked.content, limits);
+  if (asked.continued === null) await requireAgent(asked.model, 'model');
   await access.requireRoom(caller, 'turn', asked.continued?.conversationId);
   const { of, afterEvent } = await createResponse(client, asked);
   const response = new StoredResponse(client, of, asked);

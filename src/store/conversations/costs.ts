@@ -43,6 +43,8 @@ export async function readCosts(
     readonly conversationId?: string;
     /** Of whose conversations, when none is named. Default: of all tenants. */
     readonly tenant?: string;
+    /** Default: all rows. */
+    readonly limit?: number;
   },
 ): Promise<CostRow[]> {
   const { by, conversationId, tenant } = of;
@@ -84,5 +86,6 @@ export async function readCosts(
       (count(*) filter (where repeated))::int as "repeatedCalls",
       coalesce(sum(cost) filter (where repeated), 0)::float8 as "repeatedCost"
     from named group by 1
-    order by ${inOrder ? sql`min(turn), min(step)` : sql`"knownCost" desc, calls desc, name`}`;
+    order by ${inOrder ? sql`min(turn), min(step)` : sql`"knownCost" desc, calls desc, name`}
+    limit ${of.limit ?? null}`;
 }

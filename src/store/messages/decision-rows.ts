@@ -3,7 +3,7 @@ import { writeCallName } from '../../turn/call-name.ts';
 import type { CallName } from '../../turn/call-name.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
-import { turnNumber } from '../turns/turn-number.ts';
+import { turnNumber, turnNumbered } from '../turns/turn-number.ts';
 
 export type DecisionKind = 'approval' | 'question';
 
@@ -62,14 +62,31 @@ export async function listWaitingDecisions(sql: Queries, conversationId: string)
   return rows.map(({ conversationId: _id, agent: _agent, ...row }) => row);
 }
 
-/** Of all conversations of a tenant, the one that waits longest first. */
+/** A call of any conversation. */
+export interface CallOfConversation extends CallName {
+  readonly conversationId: string;
+}
+
+/**
+ * Of all conversations of a tenant, the one that waits longest first.
+ * @param page.after the last call of the page before, whether it still waits or not
+ */
 export async function listDecisionsOfTenant(
   sql: Queries,
-  { tenant, limit }: { readonly tenant: string; readonly limit: number },
+  { tenant, limit, after }: { readonly tenant: string; readonly limit: number; readonly after?: CallOfConversation },
 ): Promise<DecisionOfAgent[]> {
+  if (after !== undefined && !isId(after.conversationId)) return [];
+  const isLater =
+    after === undefined
+      ? sql``
+      : sql`and (d.requested_at, d.conversation_id, d.call_number, d.call_index) > (
+          select a.requested_at, a.conversation_id, a.call_number, a.call_index from decisions a
+          where a.turn_id = ${turnNumbered(sql, after.conversationId, after.turnNumber)}
+            and a.call_number = ${after.callNumber} and a.call_index = ${after.callIndex})`;
   return waitingRows(
     sql,
-    sql`v.tenant = ${tenant} order by d.requested_at, d.conversation_id, d.call_number, d.call_index limit ${limit}`,
+    sql`v.tenant = ${tenant} ${isLater}
+      order by d.requested_at, d.conversation_id, d.call_number, d.call_index limit ${limit}`,
   );
 }
 

@@ -14,7 +14,7 @@ import { StoreError } from '../database/errors.ts';
 import { jsonText } from '../log/stored-text.ts';
 
 export { listDecisionsOfTenant, listMadeDecisions, listWaitingDecisions, readDecision } from './decision-rows.ts';
-export type { Decision, DecisionKind } from './decision-rows.ts';
+export type { CallOfConversation, Decision, DecisionKind } from './decision-rows.ts';
 export { decideCoveredCalls, endStandingDecision, listStandingDecisions } from './standing-decisions.ts';
 
 export interface WantedDecision {

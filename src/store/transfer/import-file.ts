@@ -16,6 +16,7 @@ import type { MemoryScope } from '../memory/memories.ts';
 import { termsOf } from '../memory/memory-terms.ts';
 import { parseRow } from './format.ts';
 import type { FileTable, RowOf } from './format.ts';
+import { ownId, withOwnIds } from './own-ids.ts';
 import { invalid, readHeader, readRows } from './read-file.ts';
 import type { FileRow } from './read-file.ts';
 
@@ -23,6 +24,8 @@ export interface ImportExportedRequest extends Omit<RecordedConversation, 'conve
   readonly lines: AsyncIterable<string>;
   /** Where memories of the file go, by their scope; those of a scope without a name are left out. */
   readonly memoryScopes: Readonly<Record<MemoryScope['scope'], string | null>>;
+  /** Whether conversation, entries and summaries get ids of the tenant. Default: those of the file. */
+  readonly ownIds?: boolean;
 }
 
 export interface ImportedFile {
@@ -52,7 +55,8 @@ interface FileImport extends ImportExportedRequest {
 export async function importExportedConversation(sql: Database, request: ImportExportedRequest): Promise<ImportedFile> {
   const lines = each(request.lines);
   const { value: header = '' } = await lines.next();
-  const conversationId = readHeader(header);
+  const { tenant = DEFAULT_TENANT, ownIds = false } = request;
+  const conversationId = ownIds ? ownId(tenant, readHeader(header)) : readHeader(header);
   return writeEvents(sql, conversationId, async (source) => {
     await source.sql`set constraints all deferred`;
     await source.sql`set local timezone to 'UTC'`;
@@ -66,7 +70,7 @@ export async function importExportedConversation(sql: Database, request: ImportE
       for await (const row of readRows(header, lines)) {
         ({ line } = row);
         // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
-        if (isNew) await addRow(file, row);
+        if (isNew) await addRow(file, ownIds ? withOwnIds(tenant, row) : row);
       }
       if (isNew) return await finish(file);
     } catch (error) {

@@ -27,24 +27,33 @@ export async function holdSessionLock(session: Database, id: string): Promise<vo
 /**
  * Renews the worker's row and looks for workers, itself among them, that do not hold their lock.
  * @param mine conversations that the worker works on; `null`: it does not hold its lock and must not be taken for dead, so it has no row
+ * @param agents names of the worker's agents
  * @returns none in the first ten seconds of Postgres: the others may still be on their way back
  */
 export async function renewSession(
   sql: Database,
   id: string,
   mine: readonly string[] | null,
+  agents: readonly string[] = [],
 ): Promise<readonly FreeSession[]> {
   const write =
     mine === null
       ? sql`delete from workers where id = ${id}`
       : sql`
-        insert into workers (id, renewals, conversations) values (${id}, 1, ${[...mine]}::uuid[])
+        insert into workers (id, renewals, agents, conversations)
+        values (${id}, 1, ${[...agents]}::text[], ${[...mine]}::uuid[])
         on conflict (id) do update set renewals = workers.renewals + 1, conversations = excluded.conversations`;
   return sql<FreeSession[]>`
     with written as (${write})
     select w.id, w.renewals from workers w
     where pg_postmaster_start_time() < clock_timestamp() - interval '10 seconds'
       and pg_try_advisory_xact_lock_shared(${lockOf(sql, sql`w.id`)})`;
+}
+
+/** Names of the agents that running workers have. */
+export async function listAgentsOfWorkers(sql: Database): Promise<string[]> {
+  const rows = await sql<{ agent: string }[]>`select distinct unnest(agents) as agent from workers order by 1`;
+  return rows.map(({ agent }) => agent);
 }
 
 /**
