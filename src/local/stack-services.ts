@@ -182,7 +182,8 @@ async function runServer(start: StackStart, connections: Connections): Promise<v
           port,
           workingDirectory: start.options.workingDirectory ?? dirname(start.directory),
           logDirectory: start.logDirectory,
-          environment: connectedEnvironment(start.environment, connections),
+          // It links to Temporal's pages, which the stack file there names.
+          environment: connectedEnvironment({ ...start.environment, HOLDFAST_DIRECTORY: start.directory }, connections),
         },
         signal,
       ),
