@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read } from '../api/request.ts';
 import type { SummaryAudit } from '../api/types.ts';
@@ -27,20 +28,19 @@ export function Dropped({ conversationId, compactionId, open }: DroppedProps) {
       {data === undefined ? (
         error === null && <p className="quiet">Compares the window with the originals…</p>
       ) : (
-        <Audit audit={data} open={open} />
+        <Audit conversationId={conversationId} audit={data} open={open} />
       )}
     </details>
   );
 }
 
-const FOUND = new Map([
-  [true, 'found by recall'],
-  [false, 'not found'],
-  [null, 'not searched for'],
-]);
 const SHOWN = 200;
 
-function Audit({ audit, open }: { readonly audit: SummaryAudit; readonly open: (entryId: string) => void }) {
+interface AuditProps extends Pick<DroppedProps, 'conversationId' | 'open'> {
+  readonly audit: SummaryAudit;
+}
+
+function Audit({ conversationId, audit, open }: AuditProps) {
   const { facts, carried, shown, missing, droppedEntries, shortenedEntries } = audit;
   if (facts === 0) return <p className="quiet">The originals that left the window say no facts that are looked for.</p>;
   return (
@@ -72,7 +72,17 @@ function Audit({ audit, open }: { readonly audit: SummaryAudit; readonly open: (
                   </td>
                   <td>{kind}</td>
                   <td className="fact">{printable(text)}</td>
-                  <td className={found === false ? 'bad' : found === true ? 'good' : 'quiet'}>{FOUND.get(found)}</td>
+                  <td className={found === false ? 'bad' : 'good'}>
+                    {found === null ? (
+                      <Link to="/search" search={{ q: text, conversation: conversationId }}>
+                        search for it
+                      </Link>
+                    ) : found ? (
+                      'found by recall'
+                    ) : (
+                      'not found'
+                    )}
+                  </td>
                 </tr>
               ))}
             </tbody>

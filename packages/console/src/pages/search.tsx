@@ -107,13 +107,24 @@ function Passage({ passage, open }: PassageProps) {
   );
 }
 
+const CHARACTERS_BEFORE = 160;
+
+/** A text whose beginning would fill the space, from a line before the place on. */
+function fromNear(text: string, place: number): string {
+  const wanted = place - CHARACTERS_BEFORE;
+  if (wanted <= CHARACTERS_BEFORE) return text;
+  const line = text.lastIndexOf('\n', wanted) + 1;
+  return `… ${text.slice(wanted - line < CHARACTERS_BEFORE ? line : wanted)}`;
+}
+
 /** The text with the words that were found set off. */
 function Marked({ text, forms }: { readonly text: string; readonly forms: readonly string[] }) {
   if (forms.length === 0) return printable(text);
   const found = new Set(forms);
   const escaped = forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|]/gu, String.raw`\$&`));
-  return text
-    .split(new RegExp(`(${escaped.join('|')})`, 'giu'))
+  const words = new RegExp(`(${escaped.join('|')})`, 'giu');
+  return fromNear(text, text.search(words))
+    .split(words)
     .map((piece, place) =>
       found.has(piece.toLowerCase()) ? <mark key={place}>{printable(piece)}</mark> : printable(piece),
     );
