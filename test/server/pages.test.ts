@@ -1,12 +1,11 @@
-import axe from 'axe-core';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { loginLink } from '../../src/server/login-link.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { launchChromium } from '../support/chromium.ts';
-import { createHoldingTool } from '../support/holding-tool.ts';
+import { CONVERSATIONS, ENTRIES, fillLog } from './fill-log.ts';
+import { faultsOfPage, hiddenFocus } from './page-checks.ts';
 import { startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
@@ -40,21 +39,15 @@ const readLog = defineTool({
     }),
 });
 
-const holding = createHoldingTool();
-const LOOKS = [
-  [1440, 'light'],
-  [1024, null],
-  [390, 'dark'],
-] as const;
-
 beforeAll(async () => {
   harness = await startServerHarness({
-    tools: [deploy, readLog, holding.tool],
-    agent: { tools: ['deploy', 'read_log', 'hold'] },
+    tools: [deploy, readLog],
+    agent: { tools: ['deploy', 'read_log'] },
   });
   await harness.startWorker();
   browser = await launchChromium();
-  page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  page = await context.newPage();
   page.setDefaultTimeout(20_000);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (line) => {
@@ -63,7 +56,6 @@ beforeAll(async () => {
   await page.goto(await loginLink(harness.server.url));
 });
 afterAll(async () => {
-  holding.release();
   await browser.close();
   await harness.stop();
 });
@@ -79,36 +71,34 @@ async function untilState(state: string): Promise<void> {
   await page.locator('.heading .state', { hasText: state }).waitFor();
 }
 
-/** Breaches of accessibility, and a page that is wider than the window: wide and light, of middle width, narrow and dark. */
-async function faultsOfPage(): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const faults = new Set<string>();
-  for (const [width, colorScheme] of LOOKS) {
-    await page.setViewportSize({ width, height: 900 });
-    if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) faults.add(`wider than ${width}`);
-    if (colorScheme === null) continue;
-    await page.emulateMedia({ colorScheme });
-    const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-    for (const { id, nodes } of violations) faults.add(`${id} at ${width}: ${nodes[0]?.html}`);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1440, height: 900 });
-  return [...faults];
-}
-
-test('a person starts a task, approves its call in the inbox, and reads the answer as it was written', async () => {
-  await startTask('Call deploy with {"version": "7"}\nSay <b>heron</b>');
+test('a person starts a task, decides its calls in the inbox by keys, and reads the answer as it was written', async () => {
+  await startTask('Call deploy with {"version": "7"} 2 times, one by one\nSay <b>heron</b>');
   await page.getByText('waits for approval').waitFor();
   await page.getByRole('link', { name: 'Inbox 1' }).click();
-  await page.keyboard.press('j');
-  expect(await faultsOfPage()).toEqual([]);
-  await page.keyboard.press('a');
+  for (const key of ['j', 'r']) await page.keyboard.press(key);
+  await page.keyboard.type('looks fine');
+  for (const key of ['Escape', 'a']) await page.keyboard.press(key);
+  await page.getByText('looks fine').waitFor();
+  await page.locator('.decision').waitFor();
+  expect(await faultsOfPage(page)).toEqual([]);
+  // A browser that has not read yet what was decided in this one.
+  const other = await page.context().newPage();
+  const waiting = await harness.client.decisions.listWaiting();
+  await other.route(/\/decisions\?/u, (route) => route.fulfill({ json: waiting }));
+  await other.goto(`${harness.server.url}/#/inbox`);
+  await other.getByRole('button', { name: 'Deny' }).waitFor();
+  for (const key of ['j', 't']) await page.keyboard.press(key);
   await page.getByText('Nothing waits for a decision.').waitFor();
+  await other.getByRole('button', { name: 'Deny' }).click();
+  await other.getByText('is approved already: a decision is final').waitFor();
+  await other.unrouteAll();
+  await other.getByText('Nothing waits for a decision.').waitFor();
+  await other.close();
   await page.goBack();
   await page.getByText('<b>heron</b>', { exact: true }).waitFor();
   await untilState('completed');
-  await page.locator('.tool summary').click();
-  const result = await page.locator('.result').textContent();
+  await page.locator('.tool summary').first().click();
+  const result = await page.locator('.result').first().textContent();
   // Escapes, direction marks and elements stand there as text.
   expect(result).toContain('deployed 7 ␛[31mred ⟨U+202E⟩rtl <img src=x onerror=alert(1)>');
   expect(complaints).toEqual([]);
@@ -125,21 +115,24 @@ test('a person watches a task compact, finds what was dropped, and compares what
   await card.locator('details[open] .row button').first().click();
   await page.getByRole('dialog', { name: 'Original' }).getByText('$index').first().waitFor();
   await page.keyboard.press('Escape');
-  expect(await faultsOfPage()).toEqual([]);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('.tool summary').last().click();
+  expect(await faultsOfPage(page)).toEqual([]);
+  expect(await hiddenFocus(page)).toEqual([]);
   await page.getByRole('link', { name: 'What the model saw' }).click();
   await page.getByLabel('Difference to the call before').check();
   await page.getByText('New: Agent').first().waitFor();
-  expect(await faultsOfPage()).toEqual([]);
+  expect(await faultsOfPage(page)).toEqual([]);
   await page.goBack();
   await page.getByRole('link', { name: 'Search this conversation' }).click();
   await page.getByLabel('Words').fill('service-17');
   await page.keyboard.press('Enter');
   await page.locator('mark', { hasText: 'service-17' }).first().waitFor();
-  expect(await faultsOfPage()).toEqual([]);
+  expect(await faultsOfPage(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
 
-test('a page that is loaded again in the middle of a stream goes on, and stops the turn', async () => {
+test('a page that is loaded again in the middle of a stream goes on, stops the turn and resumes it with a raise', async () => {
   await harness.fault({ kind: 'stall_stream', afterBytes: 3_000 });
   await startTask('Write 500 words');
   await page.locator('.activity .entry .text').waitFor();
@@ -148,6 +141,10 @@ test('a page that is loaded again in the middle of a stream goes on, and stops t
   await page.getByRole('button', { name: 'Stop' }).click();
   await untilState('stopped');
   await page.getByText('The turn ended: stopped.').waitFor();
+  await harness.clearFaults();
+  await page.getByLabel('Limit to raise').selectOption('raise steps');
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await untilState('completed');
 });
 
 test('a person attaches a file, forks, pins a rule and switches back, and reads on after an outage', async () => {
@@ -188,5 +185,61 @@ test('a person attaches a file, forks, pins a rule and switches back, and reads 
   await page.context().setOffline(false);
   await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
   await page.locator('.conversations li').first().waitFor();
-  expect(await faultsOfPage()).toEqual([]);
+  expect(await faultsOfPage(page)).toEqual([]);
+});
+
+test('what waits for a login does not take away a key that is being typed', async () => {
+  const typing = await page.context().newPage();
+  await typing.clock.install();
+  const refused = { code: 'key_missing', detail: 'The request names no API key.' };
+  await typing.route(/\/v1\//u, (route) => route.fulfill({ status: 401, json: refused }));
+  await typing.route(/\/login$/u, (route) => route.fulfill({ status: 204 }));
+  await typing.goto(harness.server.url);
+  await typing.getByLabel('API key').fill('hf_half');
+  await typing.clock.runFor(60_000);
+  expect(await typing.getByLabel('API key').inputValue()).toBe('hf_half');
+  await typing.unroute(/\/v1\//u);
+  await typing.keyboard.press('Enter');
+  await typing.locator('.conversations li').first().waitFor();
+  await typing.close();
+});
+
+test('a stream of events that is silent is opened again', async () => {
+  await startTask('Say first');
+  const other = await page.context().newPage();
+  await other.clock.install();
+  await other.route(/\/events$/u, () => undefined);
+  await other.goto(page.url());
+  await other.getByLabel('Message').waitFor();
+  await other.clock.runFor(60_000);
+  await other.getByRole('alert').waitFor();
+  await other.unrouteAll({ behavior: 'ignoreErrors' });
+  await other.clock.runFor(10_000);
+  await other.getByRole('alert').waitFor({ state: 'detached' });
+  await other.close();
+});
+
+test('of thousands of entries only those near the window are in the page, and a list goes on to its end', async () => {
+  await startTask('Say first');
+  await untilState('completed');
+  await fillLog(harness.database, page.url().slice(-36));
+  await page.reload();
+  const entry = (number: number) => page.getByText(`Entry ${number}`, { exact: true });
+  await entry(ENTRIES).waitFor();
+  const shown = page.locator('.timeline .entry');
+  expect(await shown.count()).toBeLessThan(60);
+  for (const key of ['Home', 'Home']) {
+    await page.keyboard.press(key);
+    await entry(ENTRIES).waitFor({ state: 'detached' });
+  }
+  expect(await shown.count()).toBeLessThan(60);
+  await page.getByRole('link', { name: 'Conversations' }).click();
+  const listed = page.locator('.conversations li');
+  await expect.poll(() => listed.count()).toBe(50);
+  for (const times of [2, 3]) {
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => listed.count()).toBeGreaterThan(50 * (times - 1));
+  }
+  await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
+  expect(await listed.count()).toBeGreaterThan(CONVERSATIONS);
 });

@@ -8,6 +8,8 @@ export type Update =
   | { readonly type: 'connected' }
   | { readonly type: 'lost'; readonly problem: Problem };
 
+/** The server writes something every 15 seconds: a stream that is silent for so long leads nowhere. */
+const SILENT_MILLISECONDS = 45_000;
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 8_000;
 
@@ -24,12 +26,14 @@ export async function follow(
   let last = afterSequence;
   let delay = FIRST_DELAY;
   while (!signal.aborted) {
+    const silence = endSilence();
     try {
       const { url } = fillPath('/conversations/{conversationId}/events', { conversationId });
-      const response = await reach(url, { headers: { 'last-event-id': String(last) }, signal });
+      const either = AbortSignal.any([signal, silence.signal]);
+      const response = await reach(url, { headers: { 'last-event-id': String(last) }, signal: either });
       take({ type: 'connected' });
       delay = FIRST_DELAY;
-      for await (const update of updatesOf(response)) {
+      for await (const update of updatesOf(response, silence.heard)) {
         if (update.type === 'event') last = update.event.sequence;
         take(update);
       }
@@ -39,16 +43,33 @@ export async function follow(
       const problem = error instanceof Problem ? error : new Problem('stream_broken', String(error), '', 0);
       take({ type: 'lost', problem });
       if (!mayPass(problem)) return;
+    } finally {
+      silence.end();
     }
     await new Promise((resolve) => setTimeout(resolve, delay));
     delay = Math.min(delay * 2, LONGEST_DELAY);
   }
 }
 
-async function* updatesOf(response: Response): AsyncGenerator<Update> {
+/** Ends a request after which nothing comes. */
+function endSilence() {
+  const ending = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = (): void => clearTimeout(timer);
+  const heard = (): void => {
+    end();
+    timer = setTimeout(() => ending.abort(new Error('The stream of events is silent.')), SILENT_MILLISECONDS);
+  };
+  heard();
+  return { signal: ending.signal, heard, end };
+}
+
+/** @param heard called for whatever comes */
+async function* updatesOf(response: Response, heard: () => void): AsyncGenerator<Update> {
   if (response.body === null) return;
   let rest = '';
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    heard();
     const blocks = `${rest}${chunk}`.split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {

@@ -31,7 +31,15 @@ export function mayPass(error: Error): boolean {
 
 const AGAIN_MILLISECONDS = 2_000;
 
-/** When a page reads again what it could not read. A login reads everything again, and reading would take its form away. */
+/** When a page reads again what it could not read. */
 export function readAgainAfter(error: Error | null): number | false {
-  return error !== null && mayPass(error) && !wantsKey(error) && AGAIN_MILLISECONDS;
+  return error !== null && mayPass(error) && readLive(error);
+}
+
+/**
+ * When a page reads again what may have changed. Not before a login, which reads everything again: reading would take its form away.
+ * @param requests that it takes: the more, the more rarely
+ */
+export function readLive(error: Error | null, requests = 1): number | false {
+  return (error === null || !wantsKey(error)) && AGAIN_MILLISECONDS * requests;
 }

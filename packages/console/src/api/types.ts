@@ -23,6 +23,7 @@ export type AnswerOf<M extends Method, Path extends PathOf<M>> = Wrapped<
 export type Conversation = AnswerOf<'get', '/conversations/{conversationId}'>;
 export type Turn = NonNullable<Conversation['turn']>;
 export type WaitingCall = AnswerOf<'get', '/decisions'>['items'][number];
+export type DecidedCall = AnswerOf<'get', '/decisions/made'>['items'][number];
 export type Entry = AnswerOf<'get', '/conversations/{conversationId}/entries'>['items'][number];
 export type Part = Entry['content'][number];
 export type ToolCall = Extract<Part, { type: 'tool_call' }>;

@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
+import { readLive } from './problem.ts';
 import { read } from './request.ts';
 
-const LIVE_MILLISECONDS = 2_000;
+export const WAITING_PAGE = 100;
 
-/** Calls that wait for a person, in all conversations. */
-export function useWaitingCalls() {
+/** Calls that wait for a person, in all conversations, the one that waits longest first. */
+export function useWaitingCalls(limit = WAITING_PAGE) {
   return useQuery({
-    queryKey: ['decisions'],
-    queryFn: () => read('/decisions', { limit: 100 }),
-    refetchInterval: LIVE_MILLISECONDS,
+    queryKey: ['decisions', 'waiting', limit],
+    queryFn: () => read('/decisions', { limit }),
+    placeholderData: (before) => before,
+    refetchInterval: ({ state }) => readLive(state.error),
   });
 }

@@ -5,6 +5,7 @@ import { isOpen } from '../text/turn-state.ts';
 import { numberOf, textOf } from './event-data.ts';
 import { openEvent } from './live.ts';
 import type { Live } from './live.ts';
+import { Resume } from './resume.tsx';
 
 interface ActivityProps {
   readonly conversation: Conversation;
@@ -24,7 +25,11 @@ export function Activity({ conversation, live }: ActivityProps) {
           <p className={kind === 'text' ? 'text' : 'text quiet'}>{printable(text)}</p>
         </article>
       ))}
-      {isOpen(turn) ? <NowLine live={live} /> : <Ending turn={turn} />}
+      {isOpen(turn) ? (
+        <NowLine live={live} waitsForPerson={conversation.waitingCalls.length > 0} />
+      ) : (
+        <Ending conversationId={conversation.conversationId} turn={turn} />
+      )}
       {waitingMessages > 0 && <p className="quiet">{counted(waitingMessages, 'message')} of you waiting.</p>}
     </div>
   );
@@ -32,22 +37,30 @@ export function Activity({ conversation, live }: ActivityProps) {
 
 const WRITES = { text: 'Agent', thinking: 'Thinking', tool_call: 'Writes a tool call' } as const;
 
-function Ending({ turn }: { readonly turn: Conversation['turn'] }) {
+function Ending({ conversationId, turn }: Pick<Conversation, 'conversationId' | 'turn'>) {
   if (turn === null) return <p className="quiet">No worker has taken the task yet.</p>;
   const { outcome, explanation, steps, usage, cost } = turn;
   return (
-    <p className={outcome === 'completed' ? 'ending quiet' : 'ending'}>
-      {explanation !== null && printable(explanation)}{' '}
-      <span className="quiet">
-        {counted(steps, 'step')}, {tokens(usage.input)} tokens in ({tokens(usage.cacheRead)} from the cache),{' '}
-        {tokens(usage.output)} out, {dollars(cost)}
-      </span>
-    </p>
+    <>
+      <p className={outcome === 'completed' ? 'ending quiet' : 'ending'}>
+        {explanation !== null && printable(explanation)}{' '}
+        <span className="quiet">
+          {counted(steps, 'step')}, {tokens(usage.input)} tokens in ({tokens(usage.cacheRead)} from the cache),{' '}
+          {tokens(usage.output)} out, {dollars(cost)}
+        </span>
+      </p>
+      <Resume key={turn.turnId} conversationId={conversationId} turn={turn} />
+    </>
   );
 }
 
+interface NowLineProps {
+  readonly live: Live;
+  readonly waitsForPerson: boolean;
+}
+
 /** One line on what an open turn does, by its newest event. */
-function NowLine({ live: { events } }: { readonly live: Live }) {
+function NowLine({ live: { events }, waitsForPerson }: NowLineProps) {
   const waiting = openEvent(events, 'turn_waiting', ['turn_wait_over', 'turn_ended']);
   if (waiting?.data['reason'] === 'no_worker') {
     return (
@@ -78,7 +91,9 @@ function NowLine({ live: { events } }: { readonly live: Live }) {
     );
   }
   const call = openEvent(events, 'model_call_started', ['model_call_answered', 'model_call_failed']);
-  if (call === null) return <p className="now">Works.</p>;
+  if (call === null) {
+    return waitsForPerson ? <p className="now waiting">Waits for your decision.</p> : <p className="now">Works.</p>;
+  }
   const estimated = tokens(numberOf(call, 'estimatedTokens') ?? 0);
   return (
     <p className="now">

@@ -44,7 +44,11 @@ export function CompactionCard({ conversationId, compactionId, isNewest, open }:
       )}
       {lineage !== undefined && <Targets lineage={lineage} open={open} />}
       {lineage !== undefined && <Originals lineage={lineage} open={open} />}
-      {isNewest && <Dropped conversationId={conversationId} compactionId={compactionId} open={open} />}
+      {isNewest ? (
+        <Dropped conversationId={conversationId} compactionId={compactionId} open={open} />
+      ) : (
+        <p className="quiet">The newest compaction shows what was dropped up to there.</p>
+      )}
     </div>
   );
 }
@@ -65,9 +69,10 @@ function Figures({ summary }: { readonly summary: Summary }) {
         <span className="quiet">(−{percent(tokensBefore - tokensAfter, tokensBefore)})</span>
       </p>
       <p className="quiet facts">
-        <span>{printable(form.replaceAll('_', ' '))}</span>
         <span>{TRIGGERS[trigger]}</span>
-        <span>{printable(summary.preset)}</span>
+        <span>form: {printable(form.replaceAll('_', ' '))}</span>
+        <span>preset: {printable(summary.preset)}</span>
+        {summary.text !== null && <span>{counted(summary.entriesCovered, 'entry', 'entries')} covered</span>}
         <span>{duration(durationMilliseconds)}</span>
         {tries > 1 && <span>{count(tries)} forms tried</span>}
         {model !== null && (

@@ -8,6 +8,18 @@ import { Failure } from '../text/failure.tsx';
 import { printable } from '../text/printable.ts';
 import { isOpen } from '../text/turn-state.ts';
 
+/** Id of the field that a message is written in. */
+const COMPOSER = 'composer';
+
+/** Takes the focus past the timeline. */
+export function SkipToComposer() {
+  return (
+    <button type="button" className="skip" onClick={() => document.querySelector<HTMLElement>(`#${COMPOSER}`)?.focus()}>
+      Write a message
+    </button>
+  );
+}
+
 /** Sends messages, and stops the open turn. */
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const { conversationId, turn } = conversation;
@@ -24,25 +36,24 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       setFiles([]);
     },
   });
-  const stop = useMutation({ mutationFn: () => send('/conversations/{conversationId}/stop', { conversationId }) });
   const canSend = (text.trim() !== '' || files.length > 0) && !message.isPending;
   const submit = (): void => {
     if (canSend) message.mutate();
   };
-  const error = message.error ?? stop.error;
   return (
     <form
       className="composer"
+      onKeyDown={(event) => isSubmit(event) && submit()}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
       }}
     >
-      {error !== null && <Failure error={error} />}
+      {message.error !== null && <Failure error={message.error} />}
       <textarea
+        id={COMPOSER}
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => isSubmit(event) && submit()}
         onPaste={(event) => setFiles([...files, ...event.clipboardData.files])}
         rows={2}
         placeholder={isOpen(turn) ? 'Steer the turn' : 'Next message'}
@@ -53,20 +64,30 @@ export function Composer({ conversation }: { readonly conversation: Conversation
           Send
         </button>
         {isOpen(turn) && (
-          <button type="button" onClick={() => stop.mutate()} disabled={stop.isPending}>
-            Stop
-          </button>
-        )}
-        {isOpen(turn) && (
-          <select value={mode} onChange={(event) => setMode(event.target.value)} aria-label="When it enters">
-            <option value="steer">at the next step</option>
-            <option value="queue">in the next turn</option>
-          </select>
+          <>
+            <Stop conversationId={conversationId} />
+            <select value={mode} onChange={(event) => setMode(event.target.value)} aria-label="When it enters">
+              <option value="steer">at the next step</option>
+              <option value="queue">in the next turn</option>
+            </select>
+          </>
         )}
         <Attach files={files} change={setFiles} />
         <span className="quiet hint">Ctrl+Enter sends</span>
       </div>
     </form>
+  );
+}
+
+function Stop({ conversationId }: { readonly conversationId: string }) {
+  const stop = useMutation({ mutationFn: () => send('/conversations/{conversationId}/stop', { conversationId }) });
+  return (
+    <>
+      <button type="button" onClick={() => stop.mutate()} disabled={stop.isPending}>
+        Stop
+      </button>
+      {stop.error !== null && <Failure error={stop.error} />}
+    </>
   );
 }
 

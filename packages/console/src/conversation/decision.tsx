@@ -1,16 +1,17 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 import { send } from '../api/request.ts';
 import type { WaitingCall } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
 import { moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
+import { questionIn, written } from '../text/tool-arguments.ts';
 
 type Decided = 'approve' | 'deny' | 'answer';
 type Span = 'call' | 'turn' | 'agent';
 
-export type DecidedCall = Pick<
+export type ShownCall = Pick<
   WaitingCall,
   'call' | 'kind' | 'tool' | 'arguments' | 'rules' | 'requestedAt' | 'expiresAt'
 > & { readonly conversationId: string };
@@ -30,7 +31,7 @@ const KEYS: Readonly<Record<string, readonly [Decided, Span]>> = {
 };
 
 /** A call that waits for a person: approve, deny or answer it. */
-export function Decision({ waiting }: { readonly waiting: DecidedCall }) {
+export function Decision({ waiting }: { readonly waiting: ShownCall }) {
   const { conversationId, call, kind, tool, requestedAt, expiresAt, rules } = waiting;
   const [text, setText] = useState('');
   const queries = useQueryClient();
@@ -41,24 +42,32 @@ export function Decision({ waiting }: { readonly waiting: DecidedCall }) {
     },
     onSuccess: () => queries.invalidateQueries(),
   });
+  const words = useRef<HTMLInputElement>(null);
   const byKey = (event: KeyboardEvent<HTMLElement>): void => {
-    const chosen = KEYS[event.key];
-    const isWriting = event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey;
-    if (kind === 'question' || chosen === undefined || isWriting || decision.isPending) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target === words.current && event.key === 'Escape') event.currentTarget.focus();
+    if (event.target !== event.currentTarget) return;
+    const chosen = kind === 'question' ? undefined : KEYS[event.key];
+    if (event.key !== 'r' && chosen === undefined) return;
     event.preventDefault();
-    decision.mutate(chosen);
+    if (chosen === undefined) words.current?.focus();
+    else if (!decision.isPending) decision.mutate(chosen);
   };
   return (
     <article className="decision" tabIndex={0} onKeyDown={byKey} aria-label={`${kind}: ${printable(tool)}`}>
       <p>
-        <strong>{kind === 'approval' ? 'Approve ' : 'Question of '}</strong>
-        <code>{printable(tool)}</code>{' '}
+        <strong>{kind === 'approval' ? 'Approve ' : 'The agent asks'}</strong>
+        {kind === 'approval' && <code>{printable(tool)}</code>}{' '}
         <span className="quiet">
           since {moment(requestedAt)}, expires {moment(expiresAt)}
-          {rules.length > 0 && `, by ${printable(rules.join(', '))}`}
+          {kind === 'approval' && `, asked for by ${printable(rules.join(', '))}`}
         </span>
       </p>
-      <pre>{printable(waiting.arguments)}</pre>
+      {kind === 'question' ? (
+        <p className="text">{printable(questionIn(waiting.arguments))}</p>
+      ) : (
+        <pre tabIndex={0}>{printable(written(waiting.arguments))}</pre>
+      )}
       <form
         className="row"
         onSubmit={(event) => {
@@ -67,6 +76,7 @@ export function Decision({ waiting }: { readonly waiting: DecidedCall }) {
         }}
       >
         <input
+          ref={words}
           value={text}
           onChange={(event) => setText(event.target.value)}
           placeholder={kind === 'question' ? 'Answer' : 'Reason (may be empty)'}
@@ -80,7 +90,7 @@ export function Decision({ waiting }: { readonly waiting: DecidedCall }) {
 }
 
 interface ChoicesProps {
-  readonly kind: DecidedCall['kind'];
+  readonly kind: ShownCall['kind'];
   readonly isPending: boolean;
   readonly decide: (choice: readonly [Decided, Span]) => void;
 }
@@ -89,7 +99,7 @@ function Choices({ kind, isPending, decide }: ChoicesProps) {
   if (kind === 'question') {
     return (
       <button type="submit" className="main" disabled={isPending}>
-        Answer
+        Answer <kbd>Enter</kbd>
       </button>
     );
   }

@@ -11,18 +11,19 @@ import { isOpen } from '../text/turn-state.ts';
 import { useWindow } from '../window/use-window.ts';
 import { WindowChart } from '../window/window-chart.tsx';
 import { WindowFill } from '../window/window-fill.tsx';
-import { Commands } from './commands.tsx';
+import { Compact } from './compact.tsx';
 
 /** Beside the timeline: the window, pinned rules, branches and commands. */
 export function SidePanel({ conversation }: { readonly conversation: Conversation }) {
   const { conversationId, turn, agent } = conversation;
-  const { calls, summaries, context } = useWindow(conversationId);
+  const { calls, summaries, context, error } = useWindow(conversationId);
   return (
     <>
       <section>
         <h2>Window</h2>
+        {error !== null && <Failure error={error} />}
         {context === undefined ? (
-          <p className="quiet">No model call yet.</p>
+          error === null && <p className="quiet">No model call yet.</p>
         ) : (
           <>
             <WindowFill context={context} />
@@ -33,7 +34,10 @@ export function SidePanel({ conversation }: { readonly conversation: Conversatio
           </>
         )}
       </section>
-      <Commands conversation={conversation} />
+      <section>
+        <h2>Commands</h2>
+        <Compact conversationId={conversationId} />
+      </section>
       <Pins conversationId={conversationId} />
       <Branches conversationId={conversationId} isIdle={!isOpen(turn)} />
       <section className="links">

@@ -1,6 +1,7 @@
 import type { Entry, ToolCall } from '../api/types.ts';
 import { count } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
+import { written } from '../text/tool-arguments.ts';
 import { Parts } from './part.tsx';
 
 interface ToolCallProps {
@@ -17,12 +18,12 @@ export function ToolCallCard({ call, result, waits, open }: ToolCallProps) {
   const state = result === undefined ? (waits ?? 'running') : result.isError ? 'failed' : 'done';
   const tone = { failed: 'bad', done: 'quiet', running: 'busy' }[state] ?? 'waiting';
   return (
-    <details className="fold tool" open={result === undefined && waits !== null}>
+    <details className="fold tool">
       <summary>
         <code>{printable(call.name)}</code> <span className="arguments">{printable(call.arguments)}</span>
         <span className={`state ${tone}`}>{state}</span>
       </summary>
-      <pre>{printable(written(call.arguments))}</pre>
+      <pre tabIndex={0}>{printable(written(call.arguments))}</pre>
       {result !== undefined && <Result result={result} open={open} />}
     </details>
   );
@@ -30,7 +31,7 @@ export function ToolCallCard({ call, result, waits, open }: ToolCallProps) {
 
 function Result({ result, open }: { readonly result: Entry; readonly open: (entryId: string) => void }) {
   return (
-    <div className="result" id={`entry-${result.sequence}`}>
+    <div className="result" id={`entry-${result.sequence}`} tabIndex={0} role="group" aria-label="Result">
       <Parts content={result.content} />
       {result.originalBytes !== null && (
         <p className="quiet">
@@ -48,13 +49,4 @@ function Result({ result, open }: { readonly result: Entry; readonly open: (entr
       ))}
     </div>
   );
-}
-
-/** JSON with line breaks, where it is JSON. */
-function written(argumentText: string): string {
-  try {
-    return JSON.stringify(JSON.parse(argumentText), null, 2);
-  } catch {
-    return argumentText;
-  }
 }

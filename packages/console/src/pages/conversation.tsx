@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
 import { Activity } from '../conversation/activity.tsx';
-import { Composer } from '../conversation/composer.tsx';
+import { Composer, SkipToComposer } from '../conversation/composer.tsx';
 import { Decision } from '../conversation/decision.tsx';
 import { Original } from '../conversation/original.tsx';
 import { rowsOf } from '../conversation/rows.ts';
@@ -37,6 +37,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
   return (
     <section className="page conversation">
       <header className="heading">
+        <SkipToComposer />
         <h1>{printable(title) || 'Without text'}</h1>
         <p className="quiet facts">
           <span className={`state ${tone}`}>{label}</span>

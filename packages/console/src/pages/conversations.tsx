@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { readLive } from '../api/problem.ts';
 import { read } from '../api/request.ts';
 import type { Conversation } from '../api/types.ts';
 import { AgentInput } from '../text/agent-input.tsx';
@@ -10,7 +11,6 @@ import { printable } from '../text/printable.ts';
 import { stateOf } from '../text/turn-state.ts';
 import { StartTask } from './start-task.tsx';
 
-const LIVE_MILLISECONDS = 2_000;
 const PAGE = 50;
 const DAY_MILLISECONDS = 86_400_000;
 const STATES = ['', 'working', 'waiting', 'idle'] as const;
@@ -20,15 +20,8 @@ export function ConversationsPage() {
   const [state, setState] = useState<string>('');
   const [agent, setAgent] = useState('');
   const [days, setDays] = useState(0);
-  const [limit, setLimit] = useState(PAGE);
-  const filters = { ...(state !== '' && { state }), ...(agent !== '' && { agent }), limit };
-  const since = days === 0 ? {} : { since: new Date(Date.now() - days * DAY_MILLISECONDS).toISOString() };
-  const { data, error, isPending } = useQuery({
-    queryKey: ['conversations', filters, days],
-    queryFn: () => read('/conversations', { ...filters, ...since }),
-    placeholderData: (before) => before,
-    refetchInterval: LIVE_MILLISECONDS,
-  });
+  const filters = { ...(state !== '' && { state }), ...(agent !== '' && { agent }) };
+  const { conversations, ...list } = useConversations(filters, days);
   return (
     <section className="page">
       <h1>Conversations</h1>
@@ -48,21 +41,38 @@ export function ConversationsPage() {
           <option value={7}>the last week</option>
         </select>
       </div>
-      {error !== null && <Failure error={error} />}
-      {isPending && <p className="quiet">Reading…</p>}
-      {data?.items.length === 0 && <p className="quiet">No conversation here.</p>}
+      {list.error !== null && <Failure error={list.error} />}
+      {list.isPending && <p className="quiet">Reading…</p>}
+      {list.isSuccess && conversations.length === 0 && <p className="quiet">No conversation here.</p>}
       <ul className="conversations">
-        {data?.items.map((conversation) => (
+        {conversations.map((conversation) => (
           <Row key={conversation.conversationId} conversation={conversation} />
         ))}
       </ul>
-      {data?.hasMore === true && (
-        <button type="button" onClick={() => setLimit(limit + PAGE)}>
+      {list.hasNextPage && (
+        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
           Show more
         </button>
       )}
     </section>
   );
+}
+
+function useConversations(filters: { readonly state?: string; readonly agent?: string }, days: number) {
+  const { data, ...list } = useInfiniteQuery({
+    queryKey: ['conversations', filters, days],
+    initialPageParam: {},
+    queryFn: ({ pageParam }) => {
+      const since = days === 0 ? {} : { since: new Date(Date.now() - days * DAY_MILLISECONDS).toISOString() };
+      return read('/conversations', { ...filters, ...since, ...pageParam, limit: PAGE });
+    },
+    getNextPageParam: ({ items, hasMore }) => (hasMore ? { before: items.at(-1)?.conversationId } : undefined),
+    placeholderData: (before) => before,
+    refetchInterval: ({ state }) => readLive(state.error, state.data?.pages.length),
+  });
+  const all = data?.pages.flatMap(({ items }) => items) ?? [];
+  // One that moved up while the pages were read stands in two of them.
+  return { ...list, conversations: [...new Map(all.map((each) => [each.conversationId, each])).values()] };
 }
 
 function Row({ conversation }: { readonly conversation: Conversation }) {
@@ -75,7 +85,7 @@ function Row({ conversation }: { readonly conversation: Conversation }) {
         <span className={`state ${tone}`}>{label}</span>
         <span className="quiet facts">
           <span>{printable(agent)}</span>
-          <span>{turn?.model ?? model ?? ''}</span>
+          <span>{printable(turn?.model ?? model ?? '')}</span>
           <span>{counted(turn?.steps ?? 0, 'step')}</span>
           {waitingMessages > 0 && <span>{counted(waitingMessages, 'message')} waiting</span>}
           {turn !== null && <span>{dollars(turn.cost)}</span>}

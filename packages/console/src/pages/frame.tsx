@@ -1,9 +1,11 @@
-import { useWaitingCalls } from '../api/waiting.ts';
 import { Link, Outlet } from '@tanstack/react-router';
+import { wantsKey } from '../api/problem.ts';
+import { useWaitingCalls } from '../api/waiting.ts';
+import { LogIn } from '../text/failure.tsx';
 
 /** What every page stands in. */
 export function Frame() {
-  const { data } = useWaitingCalls();
+  const { data, error } = useWaitingCalls();
   const waiting = data?.items.length ?? 0;
   return (
     <>
@@ -16,12 +18,22 @@ export function Frame() {
             Conversations
           </Link>
           <Link to="/search">Search</Link>
-          <Link to="/inbox">Inbox {waiting > 0 && <span className="number-waiting">{waiting}</span>}</Link>
+          <Link to="/inbox">Inbox {waiting > 0 && <Waiting number={waiting} hasMore={data?.hasMore === true} />}</Link>
         </nav>
       </header>
       <main>
+        {error !== null && wantsKey(error) && <LogIn error={error} />}
         <Outlet />
       </main>
     </>
+  );
+}
+
+function Waiting({ number, hasMore }: { readonly number: number; readonly hasMore: boolean }) {
+  return (
+    <span className="number-waiting">
+      {number}
+      {hasMore && '+'}
+    </span>
   );
 }

@@ -1,25 +1,33 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { read, remove } from '../api/request.ts';
-import { useWaitingCalls } from '../api/waiting.ts';
+import { useWaitingCalls, WAITING_PAGE } from '../api/waiting.ts';
 import { Decision } from '../conversation/decision.tsx';
 import { Failure } from '../text/failure.tsx';
 import { moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
+import { DecidedCalls } from './decided-calls.tsx';
 
 /** Calls of all conversations that wait for a person, the one that waits longest first. */
 export function InboxPage() {
-  const { data, error } = useWaitingCalls();
+  const [limit, setLimit] = useState(WAITING_PAGE);
+  const { data, error } = useWaitingCalls(limit);
   const list = useMoveByKeys();
   return (
     <section className="page">
       <h1>Inbox</h1>
       {error !== null && <Failure error={error} />}
-      {data?.items.length === 0 && <p className="quiet">Nothing waits for a decision.</p>}
+      {data?.items.length === 0 && (
+        <p className="quiet">
+          Nothing waits for a decision. A tool call waits here if <code>approvals</code> of its agent in{' '}
+          <code>holdfast.yaml</code> asks for it, and a question of an agent that has <code>ask_user</code>.
+        </p>
+      )}
       {data !== undefined && data.items.length > 0 && (
         <p className="quiet">
-          <kbd>j</kbd> and <kbd>k</kbd> move, the keys on the buttons decide.
+          <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>r</kbd> writes a reason or an answer, <kbd>Escape</kbd> leaves it,
+          the keys on the buttons decide.
         </p>
       )}
       <ul className="decisions" ref={list}>
@@ -32,8 +40,22 @@ export function InboxPage() {
           </li>
         ))}
       </ul>
+      {data?.hasMore === true && <MoreWait limit={limit} change={setLimit} />}
       <StandingDecisions />
+      <DecidedCalls />
     </section>
+  );
+}
+
+/** Calls that the server lists at once. */
+const MOST_WAITING = 500;
+
+function MoreWait({ limit, change }: { readonly limit: number; readonly change: (limit: number) => void }) {
+  if (limit >= MOST_WAITING) return <p className="quiet">More wait. They come as these are decided.</p>;
+  return (
+    <button type="button" onClick={() => change(limit + WAITING_PAGE)}>
+      Show more
+    </button>
   );
 }
 
@@ -77,9 +99,9 @@ function StandingDecisions() {
 function useMoveByKeys() {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
-    const move = ({ key, target }: KeyboardEvent): void => {
+    const move = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): void => {
       const isWriting = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
-      if (isWriting || (key !== 'j' && key !== 'k')) return;
+      if (isWriting || ctrlKey || metaKey || altKey || (key !== 'j' && key !== 'k')) return;
       const calls = [...(list.current?.querySelectorAll<HTMLElement>('.decision') ?? [])];
       const place = calls.findIndex((call) => call === document.activeElement);
       const next = key === 'j' ? place + 1 : Math.max(0, place - 1);

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useConfigured } from '../api/configured.ts';
 import { send } from '../api/request.ts';
 import { AgentInput } from '../text/agent-input.tsx';
 import { Failure } from '../text/failure.tsx';
@@ -21,6 +22,7 @@ export function StartTask() {
   return (
     <form
       className="start"
+      onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && submit()}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
@@ -29,7 +31,6 @@ export function StartTask() {
       <textarea
         value={task}
         onChange={(event) => setTask(event.target.value)}
-        onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && submit()}
         rows={2}
         placeholder="A task for an agent"
         aria-label="Task"
@@ -41,7 +42,34 @@ export function StartTask() {
         <AgentInput label="Agent of the task" placeholder="agent: default" value={agent} change={setAgent} />
         <span className="quiet hint">Ctrl+Enter starts</span>
       </div>
+      <Examples agent={agent || 'default'} choose={setTask} />
       {start.error !== null && <Failure error={start.error} />}
     </form>
+  );
+}
+
+/** A file that is read once, and one that is read until the context is compacted. */
+const EXAMPLES = [
+  'Read package.json and say what is in it',
+  'Call read_file with {"path":"package-lock.json"} 8 times, one by one\nSay done',
+];
+
+/** What to say to the simulator, which answers where no model key is set. */
+function Examples({ agent, choose }: { readonly agent: string; readonly choose: (task: string) => void }) {
+  const model = useConfigured('agents')?.find(({ name }) => name === agent)?.model ?? '';
+  if (!model.startsWith('simulator/')) return null;
+  return (
+    <p className="quiet">
+      A simulator answers, since no model key is set. It reads a file that the task names, or does what its lines order.
+      Try{' '}
+      {EXAMPLES.map((task, place) => (
+        <span key={task}>
+          {place > 0 && ' or '}
+          <button type="button" className="link" onClick={() => choose(task)}>
+            {task.split('\n')[0]}
+          </button>
+        </span>
+      ))}
+    </p>
   );
 }

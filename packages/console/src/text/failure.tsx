@@ -4,18 +4,22 @@ import { Problem, wantsKey } from '../api/problem.ts';
 import { logIn } from '../api/request.ts';
 import { printable } from './printable.ts';
 
-/** What went wrong and what to do. Asks for an API key where the server wants one. */
+/** What went wrong and what to do. A server that wants a key is answered once, above the page. */
 export function Failure({ error }: { readonly error: Error }) {
+  return wantsKey(error) ? null : <Explained error={error} />;
+}
+
+function Explained({ error }: { readonly error: Error }) {
   const problem = error instanceof Problem ? error : null;
   return (
     <div className="failure" role="alert">
       <strong>{printable(error.message)}</strong> {printable(problem?.next ?? '')}
-      {wantsKey(error) && <KeyForm />}
     </div>
   );
 }
 
-function KeyForm() {
+/** Asks for an API key. */
+export function LogIn({ error }: { readonly error: Error }) {
   const queries = useQueryClient();
   const login = useMutation({ mutationFn: logIn, onSuccess: () => queries.invalidateQueries() });
   const take = (event: FormEvent<HTMLFormElement>): void => {
@@ -24,12 +28,14 @@ function KeyForm() {
     if (typeof key === 'string' && key.trim() !== '') login.mutate(key.trim());
   };
   return (
-    <form className="row" onSubmit={take}>
-      <input name="key" type="password" autoComplete="off" aria-label="API key" placeholder="API key" />
-      <button type="submit" disabled={login.isPending}>
-        Use this key
-      </button>
-      {login.error !== null && <span>{login.error.message}</span>}
-    </form>
+    <section className="page">
+      <Explained error={login.error ?? error} />
+      <form className="row" onSubmit={take}>
+        <input name="key" type="password" autoComplete="off" aria-label="API key" placeholder="API key" />
+        <button type="submit" className="main" disabled={login.isPending}>
+          Use this key
+        </button>
+      </form>
+    </section>
   );
 }

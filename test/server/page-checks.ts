@@ -1,0 +1,49 @@
+import axe from 'axe-core';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const LOOKS = [
+  [1440, 'light'],
+  [1024, null],
+  [390, 'dark'],
+] as const;
+
+/** Breaches of accessibility, and a page that is wider than the window: wide and light, of middle width, narrow and dark. */
+export async function faultsOfPage(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const faults = new Set<string>();
+  for (const [width, colorScheme] of LOOKS) {
+    await page.setViewportSize({ width, height: 900 });
+    if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) faults.add(`wider than ${width}`);
+    if (colorScheme === null) continue;
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
+    for (const { id, nodes } of violations) faults.add(`${id} at ${width}: ${nodes[0]?.html}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  return [...faults];
+}
+
+/** Goes by Tab from the first stop to the last one, and tells which cannot be seen. */
+export async function hiddenFocus(page: Page): Promise<string[]> {
+  const hidden: string[] = [];
+  await page.evaluate('document.activeElement.blur(), scrollTo(0, 0)');
+  for (let stop = 0; stop < 100; stop += 1) {
+    await page.keyboard.press('Tab');
+    const name = await page.evaluate<string | null>(FOCUSED);
+    if (name === null) break;
+    if (name !== '') hidden.push(name);
+  }
+  return hidden;
+}
+
+/** Name of the element with the focus if it has no outline or something stands over it; `null`: none has it. */
+const FOCUSED = `(() => {
+  const focused = document.activeElement;
+  if (focused === document.body) return null;
+  const { x, y, width, height } = focused.getBoundingClientRect();
+  const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+  const isSeen = seen !== null && (focused.contains(seen) || seen.contains(focused));
+  return isSeen && getComputedStyle(focused).outlineStyle !== 'none' ? '' : focused.outerHTML.slice(0, 80);
+})()`;
