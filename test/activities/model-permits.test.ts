@@ -104,6 +104,15 @@ test('a call and a part that wait are asked again within two seconds, read nothi
   expect((await getTurn(sql, older.turnId)).waitReason).toBeNull();
 });
 
+test('a call at the front of the queue takes the permit that becomes free in the same attempt', async () => {
+  const { dependencies, release } = await busyProvider();
+  const turn = await startTurn(sql, 'Say hello');
+  const asking = callModel(dependencies, await firstCallOf(turn), execution());
+  await waitUntil('it waits', async () => (await permitsOf(turn)).length === 1);
+  await release();
+  expect(await asking).toMatchObject({ kind: 'answered' });
+});
+
 test('the permit is given back before the answer is stored, with what the provider counted', async () => {
   const { dependencies } = await limitedProvider();
   const order: unknown[] = [];
@@ -142,7 +151,7 @@ test('a call that takes longer than the lease of its permit keeps the permit unt
     limits: { concurrentCalls: 1 },
   } as const;
   const permits = createModelPermits({ database: sql, providers: [provider], leaseSeconds });
-  const permit = await permits.acquire({ ...call, provider: 'sim' });
+  const permit = await permits.acquire({ ...call, by: execution(call.by), provider: 'sim' });
   if (permit.kind !== 'granted') throw new Error('the first call has to wait');
   onTestFinished(() => permit.release());
   await waitUntil('the first lease is over', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { ErrorVerdict } from '../../models/model-client.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
@@ -11,7 +12,7 @@ import {
   releasePermit,
   renewPermit,
 } from '../../store/providers/permits.ts';
-import type { HeldPermit, ProviderCapacity } from '../../store/providers/permits.ts';
+import type { HeldPermit, PermitAnswer, PermitRequest, ProviderCapacity } from '../../store/providers/permits.ts';
 import { pauseProvider, readPause } from '../../store/providers/provider-pauses.ts';
 import { recordWait, recordWaitOver } from '../../store/turns/waits.ts';
 import {
@@ -22,13 +23,19 @@ import {
 } from '../../turn/limits.ts';
 import type { ProviderWait, ProviderWaitReason } from '../../turn/limits.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Execution } from './activity.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { waitFailure, requireProvider } from './failures.ts';
 
-/** Waiting calls at the front of the queue that ask often, because their turn may come soon. */
-const NEAR_PLACES = 8;
-const NEAR_RETRY_MILLISECONDS = 500;
-const FAR_RETRY_MILLISECONDS = 1_500;
+/** A queued call asks again after so long for each round of calls before it: a round is as many as may run at once. */
+const ROUND_MILLISECONDS = 100;
+/** A call that is so near asks from here, where a permit that becomes free is taken at once. Temporal would call it too late. */
+const NEAR_ROUNDS = 4;
+/** Longest wait in the activity, where it holds a slot of the worker. */
+const NEAR_MILLISECONDS = 1_000;
+/** A retry by Temporal reads the call again, so it comes not too often, and often enough to keep the call's place. */
+const SHORTEST_RETRY_MILLISECONDS = 500;
+const LONGEST_RETRY_MILLISECONDS = 1_500;
 /** The wait that is shown for a queued call. The true one is unknown, so the turn shows it again afterwards. */
 const TOLD_MILLISECONDS = 30_000;
 
@@ -37,7 +44,7 @@ interface PermitCall {
   readonly conversationId: string;
   /** Names the call, the same for every attempt. */
   readonly callKey: string;
-  readonly by: ActivityAttempt;
+  readonly by: ActivityAttempt & Pick<Execution, 'signal'>;
   /** Estimated input tokens. */
   readonly tokens: number;
 }
@@ -83,7 +90,7 @@ export function createModelPermits(setup: {
         return milliseconds > 0 ? waitForPause(milliseconds) : FREE;
       }
       const request = { ...call, providerKey: provider.key, leaseSeconds };
-      const answer = await claimPermit(database, request, capacity);
+      const answer = await claimSoon(database, request, { capacity, signal: call.by.signal });
       switch (answer.kind) {
         case 'granted':
           return holdPermit(database, request);
@@ -113,8 +120,29 @@ function waitForPause(milliseconds: number) {
   return { kind: 'wait', reason: 'rate_limit', delayMilliseconds, retryMilliseconds } as const;
 }
 
+/** Asks for a permit. A call near the front of the queue asks again for a moment. */
+async function claimSoon(
+  database: Database,
+  request: PermitRequest,
+  { capacity, signal }: { readonly capacity: ProviderCapacity; readonly signal: AbortSignal },
+): Promise<PermitAnswer> {
+  const end = performance.now() + NEAR_MILLISECONDS;
+  for (;;) {
+    const answer = await claimPermit(database, request, capacity);
+    if (answer.kind !== 'queued') return answer;
+    const rounds = roundsBefore(answer.place, capacity);
+    if (rounds > NEAR_ROUNDS || performance.now() > end) return answer;
+    await delay(rounds * ROUND_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+function roundsBefore(place: number, { concurrentCalls }: ProviderCapacity): number {
+  return Math.ceil(place / (concurrentCalls ?? 1));
+}
+
 function waitInQueue(place: number, capacity: ProviderCapacity) {
-  const retry = place <= NEAR_PLACES ? NEAR_RETRY_MILLISECONDS : FAR_RETRY_MILLISECONDS;
+  const asked = roundsBefore(place, capacity) * ROUND_MILLISECONDS;
+  const retry = Math.min(Math.max(asked, SHORTEST_RETRY_MILLISECONDS), LONGEST_RETRY_MILLISECONDS);
   const retryMilliseconds = Math.round(retry * (1 + Math.random() / 3));
   return { kind: 'wait', reason: limitOf(capacity), delayMilliseconds: TOLD_MILLISECONDS, retryMilliseconds } as const;
 }
