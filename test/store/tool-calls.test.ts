@@ -107,7 +107,7 @@ describe('storeToolResult', () => {
     const given = result(turn, 1, { plan: text('1. read') });
     const stored = await storeToolResult(sql, given);
     expect(stored).toEqual({ state: 'stored', entryId: given.entryId, outcome: 'succeeded' });
-    expect(await storeToolResult(sql, { ...given, entryId: newId() })).toEqual(stored);
+    expect(await storeToolResult(sql, given)).toEqual(stored);
     const entries = await listEntries(sql, { conversationId: turn.conversationId });
     expect(entries.slice(2).map(({ kind, slot, isError, toolName }) => ({ kind, slot, isError, toolName }))).toEqual([
       { kind: 'tool_result', slot: undefined, isError: false, toolName: 'read_file' },
@@ -201,6 +201,6 @@ it('whoever finds an attempt dead that stored its result meanwhile reports nothi
   expect(await storeToolResult(sql, dead)).toEqual({ state: 'late' });
   expect(await listLateToolResults(sql, [turn.turnId])).toEqual([]);
   // What the attempt comes to behind its end still has its place.
-  await storeToolResult(sql, { ...report, ...text('late'), outcome: 'succeeded', afterItsEnd: true });
+  await storeToolResult(sql, { ...report, ...text('late'), outcome: 'succeeded', entryId: newId() });
   expect(await listLateToolResults(sql, [turn.turnId])).toMatchObject([{ attempt: 1, outcome: 'succeeded' }]);
 });

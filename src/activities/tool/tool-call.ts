@@ -21,7 +21,7 @@ export async function storeToolEnd(
   {
     end,
     ...result
-  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint' | 'isWithoutRun' | 'afterItsEnd'> & {
+  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint' | 'isWithoutRun'> & {
     readonly end: Omit<ToolCallEnd, 'later'>;
   },
 ): Promise<StoredToolResult> {
@@ -72,7 +72,7 @@ export async function keepLater(
     const fingerprint = fingerprintOf({ ...end, turnId: input.turn.turnId, call });
     await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
-        const result = { end, entryId, attempt, fingerprint, afterItsEnd: true };
+        const result = { end, entryId, attempt, fingerprint };
         await throughOutage(dependencies, lasting, () => storeToolEnd(dependencies, input, result));
       } finally {
         await end.dispose();

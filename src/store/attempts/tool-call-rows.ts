@@ -58,7 +58,6 @@ export interface ToolCallRow {
   /** The try of an activity that claimed it last; `null` before. */
   readonly claimer: { readonly runId: string; readonly activityAttempt: number } | null;
   readonly claimedAt: string | null;
-  readonly finishedAt: string | null;
   readonly resultEntryId: string | null;
   /** Tells the call with its result from others of the turn; `null` while there is none, or when the end of the turn closed the call. */
   readonly fingerprint: string | null;
@@ -76,7 +75,7 @@ export async function readToolCall(
       case when claim_run_id is not null and claim_attempt is not null
         then json_build_object('runId', claim_run_id, 'activityAttempt', claim_attempt) end as claimer,
       iso_time(claimed_at) as "claimedAt",
-      iso_time(finished_at) as "finishedAt", result_entry_id, fingerprint,
+      result_entry_id, fingerprint,
       ${partialOutput(sql)} as "partialOutput"
     from tool_calls
     where conversation_id = ${conversationId} and turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;

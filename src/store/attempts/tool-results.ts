@@ -10,7 +10,7 @@ import type { Writer } from '../database/transaction.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 
 export interface ToolResultToStore extends ToolCallReference, NewContent {
-  /** Id of the result's entry, made before, so that the content can name it. */
+  /** Id of the result's entry, made before, so that the content can name it. Storing the same id again comes to the same. */
   readonly entryId: string;
   /** Number of the claim that ran. A result without a run counts as one claim more, so that an earlier claim reports too late. */
   readonly attempt: number;
@@ -19,8 +19,6 @@ export interface ToolResultToStore extends ToolCallReference, NewContent {
   readonly outcome: ToolCallOutcome;
   readonly workerIdentity: string;
   readonly fingerprint: string;
-  /** What the tool came to after this attempt had given it up: late where the attempt has stored a result for it. Default: false. */
-  readonly afterItsEnd?: boolean;
   readonly plan?: NewContent;
   readonly pin?: string;
 }
@@ -31,24 +29,21 @@ export type StoredToolResult =
   | { readonly state: 'late' };
 
 /**
- * Stores a result with its entry in one transaction. The same attempt again returns what is stored.
+ * Stores a result with its entry in one transaction.
  * Does not throw for an older attempt or epoch: the result is kept as a late one.
  * @throws StoreError `tool_call_not_found`
  */
 export async function storeToolResult(sql: Database, result: ToolResultToStore): Promise<StoredToolResult> {
-  const { turn } = result;
+  const { turn, entryId, outcome } = result;
   return writeLocked(
     sql,
     turn.conversationId,
     async ({ sql: open, writer, conversation }): Promise<StoredToolResult> => {
       const row = await readToolCall(open, { ...result, ...turn });
-      const finishedByThis = row.state === 'finished' && row.attempt === result.attempt && result.afterItsEnd !== true;
-      if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
-        return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
-      }
+      if (row.resultEntryId === entryId) return { state: 'stored', entryId, outcome };
       if (conversation?.epoch === turn.epoch && isExpected(result, row)) {
         await appendResult(writer(turn), result, row);
-        return { state: 'stored', entryId: result.entryId, outcome: result.outcome };
+        return { state: 'stored', entryId, outcome };
       }
       // The claim that ran the call, or the end of the turn, reported more meanwhile.
       if (result.isWithoutRun === true) return { state: 'late' };
