@@ -35,39 +35,26 @@ export function defineTool<Input extends z.ZodType>(tool: ToolDefinition<Input>)
 
 /** @throws ToolDefinitionError */
 export function checkToolDefinition(tool: ToolDefinition): void {
-  const { name, description, effect, timeout } = tool;
+  const problem = problemOf(tool);
+  if (problem !== null)
+    throw new ToolDefinitionError(`The tool ${JSON.stringify(tool.name)} cannot be used: ${problem}.`);
+  toolSchema(tool);
+}
+
+function problemOf(tool: ToolDefinition): string | null {
+  const { name, description, effect, timeout = 1, approval = false } = tool;
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-    throw new ToolDefinitionError(
-      'tool_name_invalid',
-      `The tool name ${JSON.stringify(name)} is refused by model providers: use 1 to 64 letters, digits, "_" or "-".`,
-    );
+    return 'model providers refuse its name; use 1 to 64 letters, digits, "_" or "-"';
   }
   if (typeof description !== 'string' || description.trim() === '') {
-    throw new ToolDefinitionError(
-      'tool_description_missing',
-      `Tool ${name} has no description: say what it does and when to use it.`,
-    );
+    return 'it has no description; say what it does and when to use it';
   }
-  if (!EFFECTS.includes(effect)) {
-    throw new ToolDefinitionError(
-      'tool_effect_invalid',
-      `Tool ${name} has the effect ${JSON.stringify(effect)}: say one of ${EFFECTS.join(', ')}.`,
-    );
+  if (!EFFECTS.includes(effect)) return `its effect is ${JSON.stringify(effect)}; say one of ${EFFECTS.join(', ')}`;
+  if (!(timeout > 0 && timeout <= LONGEST_TOOL_TIMEOUT_MILLISECONDS)) {
+    return `its timeout is ${timeout}; say milliseconds from 1 to ${LONGEST_TOOL_TIMEOUT_MILLISECONDS}`;
   }
-  if (timeout !== undefined && !(timeout > 0 && timeout <= LONGEST_TOOL_TIMEOUT_MILLISECONDS)) {
-    throw new ToolDefinitionError(
-      'tool_timeout_invalid',
-      `Tool ${name} has the timeout ${timeout}: say milliseconds from 1 to ${LONGEST_TOOL_TIMEOUT_MILLISECONDS}.`,
-    );
+  if (typeof approval !== 'boolean' && typeof approval !== 'function') {
+    return `its approval is ${JSON.stringify(approval)}; say true, false or a function of the input`;
   }
-  if (tool.approval !== undefined && typeof tool.approval !== 'boolean' && typeof tool.approval !== 'function') {
-    throw new ToolDefinitionError(
-      'tool_approval_invalid',
-      `Tool ${name} has the approval ${JSON.stringify(tool.approval)}: say true, false or a function of the input.`,
-    );
-  }
-  if (typeof tool.run !== 'function') {
-    throw new ToolDefinitionError('tool_run_missing', `Tool ${name} has no function "run".`);
-  }
-  toolSchema(tool);
+  return typeof tool.run === 'function' ? null : 'it has no function "run"';
 }

@@ -1,25 +1,7 @@
-/** Why a tool's declaration, or an agent's list of tools, is refused. */
-export type ToolDefinitionProblem =
-  | 'tool_name_invalid'
-  | 'tool_name_duplicate'
-  /** An agent names a tool that the worker does not have. */
-  | 'tool_unknown'
-  | 'tool_description_missing'
-  | 'tool_effect_invalid'
-  | 'tool_timeout_invalid'
-  | 'tool_input_invalid'
-  | 'tool_approval_invalid'
-  | 'tool_run_missing';
-
 /** A tool is declared wrongly or does not exist. Thrown when the worker starts or a turn begins, never by a call. */
 export class ToolDefinitionError extends Error {
   override readonly name = 'ToolDefinitionError';
-  readonly code: ToolDefinitionProblem;
-
-  constructor(code: ToolDefinitionProblem, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
+  readonly code = 'tool_definition_invalid';
 }
 
 export type ToolErrorCode =

@@ -41,32 +41,31 @@ test('a name that no tool has is refused when a turn begins, and left out of one
 });
 
 test('two tools of one name are refused, also over a built-in one', () => {
-  expect(() => createToolRegistry([weather, weather])).toThrow(
-    expect.objectContaining({ code: 'tool_name_duplicate' }),
-  );
+  expect(() => createToolRegistry([weather, weather])).toThrow('Two tools are called weather');
   expect(() => createToolRegistry([...builtIn, { ...weather, name: 'read_file' }])).toThrow(
     'Built-in tools cannot be replaced',
   );
 });
 
 const WRONG: readonly (readonly [string, object, string])[] = [
-  ['a name with a blank', { name: 'my tool' }, 'tool_name_invalid'],
-  ['an empty name', { name: '' }, 'tool_name_invalid'],
-  ['a name of 65 characters', { name: 'x'.repeat(65) }, 'tool_name_invalid'],
-  ['no name', { name: undefined }, 'tool_name_invalid'],
-  ['no description', { description: ' ' }, 'tool_description_missing'],
-  ['an unknown effect', { effect: 'sometimes' }, 'tool_effect_invalid'],
-  ['a timeout of 0', { timeout: 0 }, 'tool_timeout_invalid'],
-  ['a timeout that is no number', { timeout: Number.NaN }, 'tool_timeout_invalid'],
-  ['a timeout over a day', { timeout: 86_400_001 }, 'tool_timeout_invalid'],
-  ['no function to run', { run: 'echo' }, 'tool_run_missing'],
-  ['an input that is no object', { input: z.string() }, 'tool_input_invalid'],
+  ['a name with a blank', { name: 'my tool' }, 'refuse its name'],
+  ['an empty name', { name: '' }, 'refuse its name'],
+  ['a name of 65 characters', { name: 'x'.repeat(65) }, 'refuse its name'],
+  ['no name', { name: undefined }, 'refuse its name'],
+  ['no description', { description: ' ' }, 'no description'],
+  ['an unknown effect', { effect: 'sometimes' }, 'its effect is "sometimes"'],
+  ['a timeout of 0', { timeout: 0 }, 'its timeout is'],
+  ['a timeout that is no number', { timeout: Number.NaN }, 'its timeout is'],
+  ['a timeout over a day', { timeout: 86_400_001 }, 'its timeout is'],
+  ['no function to run', { run: 'echo' }, 'no function "run"'],
+  ['an input that is no object', { input: z.string() }, 'must be a z.object'],
 ];
 
-test.each(WRONG)('%s is refused at start', (_, change, code) => {
+test.each(WRONG)('%s is refused at start', (_, change, words) => {
   const tool = { ...weather, ...change };
-  expect(() => createToolRegistry([tool])).toThrow(expect.objectContaining({ name: 'ToolDefinitionError', code }));
-  expect(() => defineTool(tool)).toThrow(expect.objectContaining({ code }));
+  const refusal = expect.objectContaining({ code: 'tool_definition_invalid', message: expect.stringContaining(words) });
+  expect(() => createToolRegistry([tool])).toThrow(refusal);
+  expect(() => defineTool(tool)).toThrow(refusal);
 });
 
 test('the type of a tool’s input follows from its schema', () => {

@@ -56,7 +56,7 @@ test('what a model cannot be told is refused with the name of the tool', () => {
   });
   for (const input of [z.string(), z.union([z.object({}), z.object({})]), z.object({ when: z.date() }), tree]) {
     expect(() => schemaOf(input)).toThrow(
-      expect.objectContaining({ code: 'tool_input_invalid', message: expect.stringContaining('probe') }),
+      expect.objectContaining({ code: 'tool_definition_invalid', message: expect.stringContaining('probe') }),
     );
   }
 });

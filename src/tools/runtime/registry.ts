@@ -16,7 +16,7 @@ export interface ToolRegistry {
   offeredTo(agent: AgentTools): readonly ToolDefinition[];
   /**
    * The same as the model is told of them, in the agent's order.
-   * @throws ToolDefinitionError `tool_unknown` for a name that no tool has.
+   * @throws ToolDefinitionError for a name that no tool has.
    */
   schemasFor(agent: AgentTools): readonly ToolSchema[];
 }
@@ -37,7 +37,6 @@ export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegist
     checkToolDefinition(tool);
     if (byName.has(tool.name)) {
       throw new ToolDefinitionError(
-        'tool_name_duplicate',
         `Two tools are called ${tool.name}: rename one. Built-in tools cannot be replaced.`,
       );
     }
@@ -54,7 +53,6 @@ export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegist
     const schema = schemas.get(name);
     if (schema !== undefined) return schema;
     throw new ToolDefinitionError(
-      'tool_unknown',
       `This worker has no tool ${name}. It has: ${names.join(', ')}. Pass your own tools to createWorker.`,
     );
   }

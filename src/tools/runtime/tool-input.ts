@@ -138,7 +138,7 @@ type JsonSchema = Record<string, unknown>;
 /**
  * What the model is told of a tool. The JSON Schema holds no `$ref`, which several providers refuse, and comes
  * out byte for byte the same each time, as prompt caches need it.
- * @throws ToolDefinitionError `tool_input_invalid` when the input is no zod object or has no JSON Schema.
+ * @throws ToolDefinitionError when the input is no zod object or has no JSON Schema.
  */
 export function toolSchema(tool: Pick<ToolDefinition, 'name' | 'description' | 'input'>): ToolSchema {
   let schema: JsonSchema;
@@ -146,17 +146,10 @@ export function toolSchema(tool: Pick<ToolDefinition, 'name' | 'description' | '
     schema = { ...z.toJSONSchema(tool.input, { io: 'input', reused: 'inline', cycles: 'throw' }) };
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    throw new ToolDefinitionError(
-      'tool_input_invalid',
-      `The input of tool ${tool.name} has no JSON Schema: ${reason}`,
-      {
-        cause: error,
-      },
-    );
+    throw new ToolDefinitionError(`The input of tool ${tool.name} has no JSON Schema: ${reason}`, { cause: error });
   }
   if (schema['type'] !== 'object') {
     throw new ToolDefinitionError(
-      'tool_input_invalid',
       `The input of tool ${tool.name} must be a z.object(...), because models answer with named arguments.`,
     );
   }
