@@ -7,7 +7,7 @@ import { ToolError } from '../../src/tools/errors.ts';
 import { listFiles } from '../../src/tools/builtin/list-files.ts';
 import { readFile as readFileTool } from '../../src/tools/builtin/read-file.ts';
 import { searchFiles } from '../../src/tools/builtin/search-files.ts';
-import { locate, openDirectory, openFile, openWorkspace, pathSegments } from '../../src/tools/files/workspace.ts';
+import { locate, openDirectory, openFile, pathSegments } from '../../src/tools/files/workspace.ts';
 import { writeFile as writeFileTool } from '../../src/tools/builtin/write-file.ts';
 import { call, temporaryDirectory } from './support/tool-context.ts';
 
@@ -130,20 +130,19 @@ test('links that stay inside are followed, also for writing', async () => {
 
 test('a directory that is swapped for a link after it was located is noticed when it is opened', async () => {
   const { inside, outside } = await place();
-  const workspace = await openWorkspace(inside);
+  const context = { workspace: inside, protectedPaths: [] };
   await writeFile(join(outside, 'file.txt'), SECRET);
-  const location = await locate(workspace, 'directory/file.txt');
+  const location = await locate(context, 'directory/file.txt');
+  const directory = await locate(context, 'directory');
   await rename(join(inside, 'directory'), join(inside, 'moved'));
   await symlink(outside, join(inside, 'directory'));
-  await expect(openFile(workspace, location.existing, location.display)).rejects.toThrow('leads out of the workspace');
-  const directory = join(inside, 'directory');
-  await expect(openDirectory(workspace, directory, 'directory')).rejects.toBeInstanceOf(ToolError);
+  await expect(openFile(location)).rejects.toThrow('leads out of the workspace');
+  await expect(openDirectory(directory)).rejects.toBeInstanceOf(ToolError);
 });
 
 test('names in an open directory mean that directory, even after its path leads elsewhere', async () => {
   const { inside, outside } = await place();
-  const workspace = await openWorkspace(inside);
-  const directory = await openDirectory(workspace, join(inside, 'directory'), 'directory');
+  const directory = await openDirectory(await locate({ workspace: inside, protectedPaths: [] }, 'directory'));
   try {
     await rename(join(inside, 'directory'), join(inside, 'moved'));
     await symlink(outside, join(inside, 'directory'));

@@ -4,7 +4,7 @@ import { ToolError } from '../errors.ts';
 import { EDIT_FILE, READ_FILE } from '../runtime/names.ts';
 import { readWhole, replaceFile } from '../files/replace-file.ts';
 import { replaceText, type ReplaceResult } from '../files/replace-text.ts';
-import { locate, openWorkspace } from '../files/workspace.ts';
+import { locate } from '../files/workspace.ts';
 
 /** Places named when a text occurs more than once. */
 const LINES_NAMED = 10;
@@ -26,17 +26,13 @@ export const editFile = defineTool({
   }),
   effect: 'idempotent',
   exclusive: true,
-  async run(input, { workspace: directory, protectedPaths, idempotencyKey, attempt, requireClaim }) {
+  async run(input, context) {
     const { path, old_text: oldText, new_text: newText, replace_all: all = false } = input;
     if (oldText === newText) throw new ToolError('input_refused', 'old_text and new_text are the same: nothing to do.');
-    const workspace = await openWorkspace(directory, protectedPaths);
-    const location = await locate(workspace, path);
-    const call = { idempotencyKey, attempt, requireClaim };
-    const before = await readWhole(workspace, location);
-    const result = replaceText({ before, oldText, newText, all, attempt });
-    if (result.kind === 'replaced') {
-      await replaceFile(workspace, location, result.after, call);
-    }
+    const location = await locate(context, path);
+    const before = await readWhole(location);
+    const result = replaceText({ before, oldText, newText, all, attempt: context.attempt });
+    if (result.kind === 'replaced') await replaceFile(location, result.after, context);
     return { content: describe(result, location.display) };
   },
 });

@@ -6,7 +6,7 @@ import { ToolError } from '../errors.ts';
 import { LIST_FILES } from '../runtime/names.ts';
 import { DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-files.ts';
 import type { WalkedEntry } from '../files/walk-files.ts';
-import { locate, openWorkspace, requireExisting } from '../files/workspace.ts';
+import { locate, requireExisting } from '../files/workspace.ts';
 
 /** Entries of one page, if the result limit allows as many. */
 const PAGE_ENTRIES = 1_000;
@@ -28,18 +28,14 @@ export const listFiles = defineTool({
     offset: z.number().int().min(1).optional().describe('First entry to show, from 1. Default: 1.'),
   }),
   effect: 'none',
-  async run(
-    { path = '.', recursive = false, offset = 1 },
-    { workspace: directory, protectedPaths, signal, resultLimit },
-  ) {
-    const workspace = await openWorkspace(directory, protectedPaths);
-    const location = await locate(workspace, path);
-    requireExisting(location);
+  async run({ path = '.', recursive = false, offset = 1 }, context) {
+    const { signal, resultLimit } = context;
+    const directory = requireExisting(await locate(context, path));
     const lines: string[] = [];
     let used = 0;
     let count = 0;
     let full = false;
-    for await (const entry of walkFiles(workspace, location, { recursive, signal })) {
+    for await (const entry of walkFiles(directory, { recursive, signal })) {
       count += 1;
       if (count >= COUNTED_ENTRIES) break;
       if (count < offset || full) continue;
@@ -50,7 +46,7 @@ export const listFiles = defineTool({
       lines.push(line);
       used += line.length + 1;
     }
-    if (count === 0) return { content: `[${location.display} is empty]` };
+    if (count === 0) return { content: `[${directory.display} is empty]` };
     if (offset > count)
       throw new ToolError(
         'input_refused',
@@ -68,7 +64,7 @@ function footer(offset: number, shown: number, count: number): string {
 }
 
 async function lineOf(entry: WalkedEntry): Promise<string> {
-  const name = printable(entry.path);
+  const name = printable(entry.display);
   switch (entry.kind) {
     case 'directory':
       return entry.notEntered ? `${name}/ · not entered` : `${name}/`;
@@ -77,7 +73,7 @@ async function lineOf(entry: WalkedEntry): Promise<string> {
     case 'other':
       return `${name} · neither file nor directory`;
     case 'file': {
-      const size = await lstat(entry.real).then(
+      const size = await lstat(entry.existing).then(
         (found) => counted(found.size, 'byte'),
         () => 'gone',
       );

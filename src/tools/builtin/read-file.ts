@@ -5,7 +5,7 @@ import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { READ_FILE } from '../runtime/names.ts';
 import { pageLines, type LinePage } from '../files/page-lines.ts';
-import { locate, openFile, openWorkspace, requireExisting } from '../files/workspace.ts';
+import { locate, openFile, requireExisting } from '../files/workspace.ts';
 
 /** Lines of one page when the model does not say; the result limit usually ends a page earlier. */
 const PAGE_LINES = 2_000;
@@ -36,15 +36,12 @@ export const readFile = defineTool({
       .describe('First character of the first line, from 1, to read on in a very long line. Default: 1.'),
   }),
   effect: 'none',
-  async run(
-    { path, offset = 1, limit = PAGE_LINES, column = 1 },
-    { workspace: directory, protectedPaths, signal, resultLimit },
-  ) {
-    const workspace = await openWorkspace(directory, protectedPaths);
-    const location = await locate(workspace, path);
-    const file = await openFile(workspace, requireExisting(location), location.display);
+  async run({ path, offset = 1, limit = PAGE_LINES, column = 1 }, context) {
+    const { signal, resultLimit } = context;
+    const { display, ...place } = requireExisting(await locate(context, path));
+    const file = await openFile({ display, ...place });
     try {
-      await refuseBinary(file, location.display);
+      await refuseBinary(file, display);
       const characters = resultLimit - FOOTER_CHARACTERS;
       const page = await pageLines(file, {
         offset,
@@ -56,10 +53,7 @@ export const readFile = defineTool({
       });
       if (page.lineCount === 0) return { content: '[the file is empty]' };
       if (offset > page.lineCount) {
-        throw new ToolError(
-          'input_refused',
-          `${location.display} has ${counted(page.lineCount, 'line')}; offset is ${offset}.`,
-        );
+        throw new ToolError('input_refused', `${display} has ${counted(page.lineCount, 'line')}; offset is ${offset}.`);
       }
       return { content: `${page.text}\n${footer(page, offset, column)}` };
     } finally {

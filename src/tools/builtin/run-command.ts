@@ -49,13 +49,13 @@ export function createRunCommand(options: RunCommandOptions): ToolDefinition {
     timeout: MOST_SECONDS * 1_000 + TIMEOUT_MARGIN_MILLISECONDS,
     async run({ command, timeout_seconds: seconds = DEFAULT_SECONDS }, context) {
       const { output, signal, idempotencyKey } = context;
-      const workspace = await openWorkspace(context.workspace);
+      const { root } = await openWorkspace({ ...context, protectedPaths: [] });
       const startedAt = performance.now();
       // What a zombie begins was told as of unknown outcome already, and is killed a moment later: better not begun.
       await context.requireClaim();
       const end = await runShellCommand({
         command,
-        directory: workspace.root,
+        directory: root,
         environment: childEnvironment({ ...options, idempotencyKey }),
         idempotencyKey,
         timeoutMilliseconds: seconds * 1_000,

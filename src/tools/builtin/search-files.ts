@@ -6,7 +6,7 @@ import { globTest, DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-file
 import { createLineMatcher, searchFile } from '../files/search-file.ts';
 import type { LineMatcher, FoundLine } from '../files/search-file.ts';
 import { SEARCH_FILES } from '../runtime/names.ts';
-import { locate, openFile, openWorkspace, requireExisting, type Location, type Workspace } from '../files/workspace.ts';
+import { locate, openFile, requireExisting, type ExistingLocation } from '../files/workspace.ts';
 
 const DEFAULT_MATCHES = 100;
 const MOST_MATCHES = 1_000;
@@ -39,61 +39,49 @@ export const searchFiles = defineTool({
   async run({ pattern, path = '.', glob, ignore_case: ignoreCase = false, limit = DEFAULT_MATCHES }, context) {
     const matcher = createLineMatcher(pattern, ignoreCase);
     const wanted = glob === undefined ? () => true : globTest(glob);
-    const workspace = await openWorkspace(context.workspace, context.protectedPaths);
-    const location = await locate(workspace, path);
-    requireExisting(location);
+    const place = requireExisting(await locate(context, path));
     const report = createReport(limit, context.resultLimit - FOOTER_CHARACTERS);
-    for await (const file of filesToSearch(workspace, location, context.signal)) {
-      if (!wanted(file.path)) continue;
-      const found = await searchIn(workspace, file, matcher, report.room() + 1, context.signal);
+    for await (const file of filesToSearch(place, context.signal)) {
+      if (!wanted(file.display)) continue;
+      const found = await searchIn(file, matcher, report.room() + 1, context.signal);
       if (found === 'protected') continue;
       report.files += 1;
       if (found === 'unreadable') report.skipped += 1;
-      else for (const match of found) report.add(file.path, match);
+      else for (const match of found) report.add(file.display, match);
       if (report.full) break;
     }
     return { content: report.text(pattern) };
   },
 });
 
-interface FileToSearch {
-  readonly path: string;
-  readonly real: string;
-}
-
 /** The file itself when the path names one, else all files below. */
-async function* filesToSearch(
-  workspace: Workspace,
-  location: Location,
-  signal: AbortSignal,
-): AsyncGenerator<FileToSearch> {
+async function* filesToSearch(place: ExistingLocation, signal: AbortSignal): AsyncGenerator<ExistingLocation> {
   let isFile = true;
   try {
-    const handle = await openFile(workspace, location.existing, location.display);
+    const handle = await openFile(place);
     await handle.close();
   } catch (error) {
     if (!(error instanceof ToolError && error.code === 'wrong_kind')) throw error;
     isFile = false;
   }
   if (isFile) {
-    yield { path: location.display, real: location.existing };
+    yield place;
     return;
   }
-  for await (const entry of walkFiles(workspace, location, { recursive: true, signal })) {
+  for await (const entry of walkFiles(place, { recursive: true, signal })) {
     if (entry.kind === 'file') yield entry;
   }
 }
 
 /** `unreadable`: it is binary or gone, too. */
 async function searchIn(
-  workspace: Workspace,
-  file: FileToSearch,
+  file: ExistingLocation,
   matcher: LineMatcher,
   limit: number,
   signal: AbortSignal,
 ): Promise<readonly FoundLine[] | 'protected' | 'unreadable'> {
   try {
-    const handle = await openFile(workspace, file.real, file.path);
+    const handle = await openFile(file);
     try {
       return await searchFile(handle, matcher, limit, signal);
     } finally {

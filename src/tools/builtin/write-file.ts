@@ -4,7 +4,7 @@ import { defineTool } from '../define-tool.ts';
 import { WRITE_FILE } from '../runtime/names.ts';
 import { readWhole, replaceFile } from '../files/replace-file.ts';
 import { withLineEndsAround } from '../files/replace-text.ts';
-import { locate, openWorkspace } from '../files/workspace.ts';
+import { locate } from '../files/workspace.ts';
 
 /**
  * `idempotent`: writing the same content again changes nothing. Appending is made so as far as the file itself can
@@ -23,27 +23,24 @@ export const writeFile = defineTool({
   effect: 'idempotent',
   exclusive: true,
   async run({ path, content, append = false }, context) {
-    const { idempotencyKey, attempt, requireClaim } = context;
-    const workspace = await openWorkspace(context.workspace, context.protectedPaths);
-    const call = { idempotencyKey, attempt, requireClaim };
-    const location = await locate(workspace, path);
+    const location = await locate(context, path);
     const isNew = location.missing.length > 0;
     let bytes = Buffer.from(content);
     if (!append || isNew) {
-      await replaceFile(workspace, location, bytes, call);
+      await replaceFile(location, bytes, context);
       return { content: `${location.display} ${isNew ? 'created' : 'replaced'}: ${describe(content, bytes)}.` };
     }
-    const before = Buffer.from(await readWhole(workspace, location));
+    const before = Buffer.from(await readWhole(location));
     // Line ends of the kind that the file has.
     bytes = Buffer.from(withLineEndsAround(before, { from: before.length }, content));
-    if (attempt > 1 && bytes.length > 0 && before.subarray(-bytes.length).equals(bytes)) {
+    if (context.attempt > 1 && bytes.length > 0 && before.subarray(-bytes.length).equals(bytes)) {
       return {
         content:
           `${location.display} already ends with this text, so it was not appended again: an earlier attempt of this ` +
           `call was interrupted, most likely after it had written. Read the end of the file if that matters.`,
       };
     }
-    await replaceFile(workspace, location, Buffer.concat([before, bytes]), call);
+    await replaceFile(location, Buffer.concat([before, bytes]), context);
     return { content: `Appended to ${location.display}: ${describe(content, bytes)}.` };
   },
 });

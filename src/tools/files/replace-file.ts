@@ -4,17 +4,12 @@ import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileError, systemErrorCode, ToolError } from '../errors.ts';
-import { openDirectory, refuseClosed, TEMPORARY_PREFIX, openFile, requireExisting } from './workspace.ts';
-import type { Location, OpenDirectory, Workspace } from './workspace.ts';
+import type { ToolContext } from '../tool.ts';
+import { failure, openDirectory, refuseClosed, TEMPORARY_PREFIX, openFile, requireExisting } from './workspace.ts';
+import type { Location, OpenDirectory, ExistingLocation } from './workspace.ts';
 
 /** Names the call, so that a retry finds and removes what a killed attempt left behind. */
-interface ReplacingCall {
-  readonly idempotencyKey: string;
-  /** From 1. */
-  readonly attempt: number;
-  /** Of the call's context. */
-  readonly requireClaim: () => Promise<void>;
-}
+type ReplacingCall = Pick<ToolContext, 'idempotencyKey' | 'attempt' | 'requireClaim'>;
 
 /**
  * Writes a whole file: a temporary file beside it, flushed to disk, then renamed over it, so that a reader (and a
@@ -22,18 +17,13 @@ interface ReplacingCall {
  * file is kept. A zombie, whose call another attempt has, changes nothing, whenever it was frozen.
  * @throws ToolError when the place cannot be written; the old content then stands.
  */
-export async function replaceFile(
-  workspace: Workspace,
-  location: Location,
-  content: Uint8Array,
-  call: ReplacingCall,
-): Promise<void> {
-  const { display } = location;
+export async function replaceFile(location: Location, content: Uint8Array, call: ReplacingCall): Promise<void> {
+  const { workspace, display } = location;
   refuseClosed(workspace, { real: join(location.existing, ...location.missing), display, access: 'write' });
-  const { directory, name } = await openParent(workspace, location);
+  const { directory, name } = await openParent(location);
   try {
     refuseClosed(workspace, { real: join(directory.real, name), display, access: 'write' });
-    const mode = await modeOfExisting(directory.path(name), display);
+    const mode = await modeOfExisting(directory.path(name), location);
     await removeOlderAttempts(directory, call);
     const temporary = directory.path(temporaryName(call, call.attempt));
     try {
@@ -55,24 +45,21 @@ export async function replaceFile(
 }
 
 /** Opens the directory of a file to be, making the missing ones through the handle of the one above. */
-async function openParent(
-  workspace: Workspace,
-  location: Location,
-): Promise<{ readonly directory: OpenDirectory; readonly name: string }> {
-  const { existing, missing, display } = location;
+async function openParent(location: Location): Promise<{ readonly directory: OpenDirectory; readonly name: string }> {
+  const { workspace, existing, missing, display } = location;
   const name = missing.at(-1);
   if (name === undefined) {
     if (existing === workspace.root) throw new ToolError('wrong_kind', 'The path names the workspace, not a file.');
-    return { directory: await openDirectory(workspace, dirname(existing), display), name: basename(existing) };
+    return { directory: await openDirectory({ ...location, existing: dirname(existing) }), name: basename(existing) };
   }
-  let directory = await openDirectory(workspace, existing, display);
+  let directory = await openDirectory(location);
   for (const step of missing.slice(0, -1)) {
     const above = directory;
     try {
       await mkdir(above.path(step)).catch((error: unknown) => {
         if (systemErrorCode(error) !== 'EEXIST') throw fileError(error, display);
       });
-      directory = await openDirectory(workspace, above.path(step), display);
+      directory = await openDirectory({ ...location, existing: above.path(step) });
     } finally {
       await above.handle.close();
     }
@@ -80,12 +67,12 @@ async function openParent(
   return { directory, name };
 }
 
-async function modeOfExisting(path: string, display: string): Promise<number | null> {
+async function modeOfExisting(path: string, place: ExistingLocation): Promise<number | null> {
   try {
     const found = await lstat(path);
-    if (found.isDirectory()) throw fileError(Object.assign(new Error(), { code: 'EISDIR' }), display);
+    if (found.isDirectory()) throw failure('EISDIR', place);
     if (!found.isFile()) {
-      throw new ToolError('wrong_kind', `${display} is not a regular file, so it is not overwritten.`);
+      throw new ToolError('wrong_kind', `${place.display} is not a regular file, so it is not overwritten.`);
     }
     return found.mode & 0o7777;
   } catch (error) {
@@ -126,8 +113,8 @@ const EDITABLE_BYTES = 64 * 1_024 * 1_024;
  * The bytes of a file that is about to be rewritten.
  * @throws ToolError `too_large` over 64 MB, and as `openFile` does.
  */
-export async function readWhole(workspace: Workspace, location: Location): Promise<Buffer> {
-  const file = await openFile(workspace, requireExisting(location), location.display);
+export async function readWhole(location: Location): Promise<Buffer> {
+  const file = await openFile(requireExisting(location));
   try {
     const { size } = await file.stat();
     if (size > EDITABLE_BYTES) {

@@ -4,16 +4,12 @@ import { join } from 'node:path';
 import { RE2JS } from 're2js';
 import { fileError, ToolError } from '../errors.ts';
 import { openDirectory, TEMPORARY_PREFIX } from './workspace.ts';
-import type { Location, Workspace } from './workspace.ts';
+import type { ExistingLocation } from './workspace.ts';
 
 /** Directories that are shown but not entered on the way, because they would drown everything else. */
 export const DIRECTORIES_NOT_ENTERED: readonly string[] = ['.git', 'node_modules'];
 
-export interface WalkedEntry {
-  /** Relative to the workspace, with `/`. */
-  readonly path: string;
-  /** Absolute path. */
-  readonly real: string;
+export interface WalkedEntry extends ExistingLocation {
   readonly kind: 'file' | 'directory' | 'link' | 'other';
   /** A directory that was not entered. */
   readonly notEntered?: true;
@@ -29,35 +25,22 @@ interface WalkOptions {
  * no circles and no way out. What is protected is left out, a directory without permission is passed over below the top.
  * @throws ToolError when the directory itself cannot be read.
  */
-export async function* walkFiles(
-  workspace: Workspace,
-  directory: Location,
-  options: WalkOptions,
-): AsyncGenerator<WalkedEntry> {
+export async function* walkFiles(directory: ExistingLocation, options: WalkOptions): AsyncGenerator<WalkedEntry> {
   const prefix = directory.display === '.' ? '' : `${directory.display}/`;
-  yield* walk(workspace, directory.existing, prefix, options);
-}
-
-async function* walk(
-  workspace: Workspace,
-  real: string,
-  prefix: string,
-  options: WalkOptions,
-): AsyncGenerator<WalkedEntry> {
-  for (const found of await readSorted(workspace, real, prefix.replace(/\/$/, ''))) {
+  for (const found of await readSorted(directory)) {
     options.signal.throwIfAborted();
     const kind = kindOf(found);
-    const path = `${prefix}${found.name}`;
-    const below = join(real, found.name);
+    const { workspace } = directory;
+    const place = { workspace, display: `${prefix}${found.name}`, existing: join(directory.existing, found.name) };
     if (kind !== 'directory') {
-      yield { path, real: below, kind };
+      yield { ...place, kind };
       continue;
     }
     const entered = options.recursive && !DIRECTORIES_NOT_ENTERED.includes(found.name);
-    yield { path, real: below, kind, ...(options.recursive && !entered ? { notEntered: true as const } : {}) };
+    yield { ...place, kind, ...(options.recursive && !entered ? { notEntered: true as const } : {}) };
     if (!entered) continue;
     try {
-      yield* walk(workspace, below, `${path}/`, options);
+      yield* walkFiles(place, options);
     } catch (error) {
       // Removed or closed meanwhile: the rest of the tree still counts.
       if (options.signal.aborted) throw error;
@@ -65,18 +48,18 @@ async function* walk(
   }
 }
 
-async function readSorted(workspace: Workspace, real: string, display: string): Promise<Dirent[]> {
-  const directory = await openDirectory(workspace, real, display || '.');
+async function readSorted(place: ExistingLocation): Promise<Dirent[]> {
+  const directory = await openDirectory(place);
   try {
     const found = await readdir(directory.self, { withFileTypes: true });
-    const { protectedFiles } = workspace;
-    const place = protectedFiles.placeOf(directory.real, 'read');
+    const { protectedFiles } = place.workspace;
+    const folder = protectedFiles.placeOf(directory.real, 'read');
     return found
       .filter(({ name }) => !name.startsWith(TEMPORARY_PREFIX))
-      .filter(({ name }) => place !== null && protectedFiles.below(place, name, 'read') !== null)
+      .filter(({ name }) => folder !== null && protectedFiles.below(folder, name, 'read') !== null)
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   } catch (error) {
-    throw fileError(error, display || '.');
+    throw fileError(error, place.display);
   } finally {
     await directory.handle.close();
   }

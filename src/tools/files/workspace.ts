@@ -16,6 +16,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileError, systemErrorCode, ToolError } from '../errors.ts';
+import type { ToolContext } from '../tool.ts';
 import { protectFiles, type Access, type ProtectedFiles } from './protected-files.ts';
 
 /** Longest path that Linux takes (`PATH_MAX`), in bytes. */
@@ -24,27 +25,32 @@ const PATH_LIMIT_BYTES = 4_096;
 /** Beginning of the names of temporary files; such files are never listed. */
 export const TEMPORARY_PREFIX = '.holdfast-';
 
-export interface Workspace {
+interface Workspace {
   /** Real absolute path. */
   readonly root: string;
   readonly protectedFiles: ProtectedFiles;
 }
 
-/** Where a path of the model leads. */
-export interface Location {
+/** Something that exists in a workspace. */
+export interface ExistingLocation {
+  readonly workspace: Workspace;
   /** As shown to the model: relative to the workspace, `.` for the workspace itself. */
   readonly display: string;
-  /** Real absolute path of the deepest part that exists; always inside the workspace. */
+  /** Real absolute path. */
   readonly existing: string;
+}
+
+/** Where a path of the model leads. `existing` is the deepest part that exists; it is inside the workspace. */
+export interface Location extends ExistingLocation {
   /** Names below `existing` that do not exist yet. */
   readonly missing: readonly string[];
 }
 
-/**
- * @param protectedPaths absolute paths that no file tool opens, besides those that are known by their names
- * @throws ToolError `not_found` when the workspace is no directory.
- */
-export async function openWorkspace(directory: string, protectedPaths: readonly string[] = []): Promise<Workspace> {
+/** The part of a call's context that says which files its tool may reach. */
+type FileContext = Pick<ToolContext, 'workspace' | 'protectedPaths'>;
+
+/** @throws ToolError `not_found` when the workspace is no directory. */
+export async function openWorkspace({ workspace: directory, protectedPaths }: FileContext): Promise<Workspace> {
   try {
     const root = await realpath(directory);
     if ((await stat(root)).isDirectory()) return { root, protectedFiles: await protectFiles(root, protectedPaths) };
@@ -77,9 +83,10 @@ export function pathSegments(path: string): readonly string[] {
 
 /**
  * Finds where a path leads, following links inside the workspace.
- * @throws ToolError `path_refused` when it leads outside or through a dangling link; `protected`.
+ * @throws ToolError `path_refused` when it leads outside or through a dangling link; `protected`; `not_found` without a workspace.
  */
-export async function locate(workspace: Workspace, path: string): Promise<Location> {
+export async function locate(context: FileContext, path: string): Promise<Location> {
+  const workspace = await openWorkspace(context);
   const segments = pathSegments(path);
   const display = segments.join('/') || '.';
   // By its own name too: a link may stand where Holdfast looks.
@@ -90,7 +97,7 @@ export async function locate(workspace: Workspace, path: string): Promise<Locati
     if (existing === null) continue;
     const missing = segments.slice(depth);
     refuseClosed(workspace, { real: join(existing, ...missing), display });
-    return { display, existing, missing };
+    return { workspace, display, existing, missing };
   }
   throw new ToolError('not_found', "The agent's workspace no longer exists.");
 }
@@ -132,25 +139,32 @@ function protectedError(display: string): ToolError {
   );
 }
 
-/** @throws ToolError `not_found` when a part of the path does not exist. */
-export function requireExisting(location: Location): string {
-  if (location.missing.length > 0) throw fileError(Object.assign(new Error(), { code: 'ENOENT' }), location.display);
-  return location.existing;
+/**
+ * The same place, once all of it exists.
+ * @throws ToolError `not_found`
+ */
+export function requireExisting(location: Location): ExistingLocation {
+  if (location.missing.length > 0) throw failure('ENOENT', location);
+  return location;
+}
+
+/** An error of the file system that Holdfast finds itself. */
+export function failure(code: 'ENOENT' | 'EISDIR', { display }: Pick<ExistingLocation, 'display'>): ToolError {
+  return fileError(Object.assign(new Error(), { code }), display);
 }
 
 /**
  * Opens a regular file for reading and checks what was really opened.
  * @throws ToolError when it is no regular file or lies outside.
  */
-export async function openFile(workspace: Workspace, real: string, display: string): Promise<FileHandle> {
+export async function openFile(place: ExistingLocation): Promise<FileHandle> {
   // O_NONBLOCK: opening a named pipe would wait for a writer for ever.
-  const { handle } = await openChecked(workspace, real, constants.O_RDONLY | constants.O_NONBLOCK, display);
+  const { handle } = await openChecked(place, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = await handle.stat();
     if (found.isFile()) return handle;
-    throw found.isDirectory()
-      ? fileError(Object.assign(new Error(), { code: 'EISDIR' }), display)
-      : new ToolError('wrong_kind', `${display} is neither a file nor a directory (a pipe, socket or device).`);
+    if (found.isDirectory()) throw failure('EISDIR', place);
+    throw new ToolError('wrong_kind', `${place.display} is neither a file nor a directory (a pipe, socket or device).`);
   } catch (error) {
     await handle.close();
     throw error;
@@ -169,8 +183,8 @@ export interface OpenDirectory {
 }
 
 /** @throws ToolError when it is no directory or lies outside. */
-export async function openDirectory(workspace: Workspace, real: string, display: string): Promise<OpenDirectory> {
-  const opened = await openChecked(workspace, real, constants.O_RDONLY | constants.O_DIRECTORY, display);
+export async function openDirectory(place: ExistingLocation): Promise<OpenDirectory> {
+  const opened = await openChecked(place, constants.O_RDONLY | constants.O_DIRECTORY);
   const self = hasDescriptorPaths() ? `/proc/self/fd/${opened.handle.fd}` : opened.real;
   return { ...opened, self, path: (name) => `${self}/${name}` };
 }
@@ -180,21 +194,19 @@ function hasDescriptorPaths(): boolean {
 }
 
 async function openChecked(
-  workspace: Workspace,
-  real: string,
+  { workspace, existing, display }: ExistingLocation,
   flags: number,
-  display: string,
 ): Promise<{ readonly handle: FileHandle; readonly real: string }> {
   let handle: FileHandle;
   try {
-    handle = await open(real, flags | constants.O_NOFOLLOW);
+    handle = await open(existing, flags | constants.O_NOFOLLOW);
   } catch (error) {
     throw fileError(error, display);
   }
   try {
-    const opened = await realPathOfOpen(handle, real);
-    refuseClosed(workspace, { real: opened, display });
-    return { handle, real: opened };
+    const real = await realPathOfOpen(handle, existing);
+    refuseClosed(workspace, { real, display });
+    return { handle, real };
   } catch (error) {
     await handle.close();
     throw fileError(error, display);
