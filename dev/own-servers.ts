@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { STATE_FOLDER, readStack } from '../src/local/stack-file.ts';
 import { isStackRunning } from '../src/local/stack.ts';
 import { makeDirectory } from '../src/local/state-directory.ts';
+import type { Database } from '../src/store/database/database.ts';
 
 /** Marks a folder that stays until somebody deletes it. */
 export const KEPT_MARK = 'kept';
@@ -37,6 +38,11 @@ function isAlive(processId: number): boolean {
     // No such process, or one of another user's, which is none of ours.
     return false;
   }
+}
+
+/** Waits until Postgres has been up for ten seconds: before that nobody takes a killed worker for dead (`renewSession`). */
+export async function untilDeathsCount(database: Database): Promise<void> {
+  await database`select pg_sleep_until(pg_postmaster_start_time() + interval '10 seconds')`;
 }
 
 /** Removes the folder, and Postgres's data where the stack had to put it elsewhere. */

@@ -11,7 +11,7 @@ import type { LocalStack } from '../../src/local/stack.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { temporalAt } from '../../src/temporal/profile.ts';
-import { removeOwnDirectory } from '../own-servers.ts';
+import { removeOwnDirectory, untilDeathsCount } from '../own-servers.ts';
 import { auditLog } from './audit.ts';
 import { checkReport } from './check-report.ts';
 import { AGENT, WORKSPACE, modelOf, requireKey } from './configuration.ts';
@@ -120,8 +120,6 @@ async function runTurn(
   const files = filesOf(job).map(({ path }) => path);
   const screen = new DemoScreen(output, { window: options.window, files, startedAt });
   const failed = new AbortController();
-  const { conversationId } = await client.start(taskText(job, options), { agent: AGENT });
-  const sentAt = Date.now();
   let workers: Workers | undefined;
   try {
     workers = await startWorkers(
@@ -138,6 +136,9 @@ async function runTurn(
         onFailed: (error) => failed.abort(error),
       },
     );
+    if (kills.length > 0) await untilKillsShow(stack, signal);
+    const { conversationId } = await client.start(taskText(job, options), { agent: AGENT });
+    const sentAt = Date.now();
     const silence = watchSilence((error) => failed.abort(error));
     const turnId = await followEvents(client, conversationId, {
       signal: AbortSignal.any([signal, failed.signal]),
@@ -163,6 +164,13 @@ async function runTurn(
     screen.close();
     await workers?.stop();
   }
+}
+
+/** So that the other worker goes on as soon as on a server that runs for longer. */
+async function untilKillsShow({ connections }: LocalStack, signal: AbortSignal): Promise<void> {
+  const database = connectDatabase({ url: connections.databaseUrl, applicationName: 'holdfast-demo' });
+  await Promise.race([untilDeathsCount(database), aborted(signal)]);
+  await database.end({ timeout: 0 });
 }
 
 /** Tells each event of the conversation's turn, with the entry that came with it. @returns the turn's id at its end; `null`: aborted */

@@ -20,13 +20,14 @@ import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import { familyOf, signalAll } from './processes.ts';
+import { startRunningCalls } from './running-calls.ts';
 import { runShortOfConnections } from './short-of-connections.ts';
 import { nothingIsBroken, startSteadyTurn } from './steady-turn.ts';
 
 /** Longer than a heartbeat timeout. */
 const FROZEN_MILLISECONDS = 22_000;
 const OUTAGE_MILLISECONDS = 2_000;
-const CONNECTIONS = 40;
+const CONNECTIONS = 60;
 
 let directory: string;
 let database: LocalPostgres;
@@ -137,6 +138,17 @@ test('a turn lives through Postgres being killed, out of connections, read-only 
   }
   await turn.completes();
 });
+
+test(
+  'while Postgres is restarted, 20 model calls and 20 `once` tools go on: none is made again, and each outcome is known',
+  longTest,
+  async () => {
+    const calls = await startRunningCalls(harness);
+    await database.stop();
+    await openPostgres();
+    await calls.end();
+  },
+);
 
 test(
   'all processes frozen for longer than a heartbeat timeout: the turn goes on, and nothing is doubled',
