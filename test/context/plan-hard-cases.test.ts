@@ -26,13 +26,29 @@ describe('what users of such systems ran into', () => {
     seen.log.user('look at these');
     for (let step = 0; step < 20; step += 1) seen.log.step([[image(1_500, 1_400)]]);
     expect(planOf(seen, { reason: 'overflow' }).tokensAfter).toBeLessThan(seen.budget.target);
-    const fresh = new Conversation();
-    fresh.log.user([
-      { type: 'text', text: 'What is on these?' },
-      ...Array.from({ length: 20 }, () => image(1_500, 1_400)),
-    ]);
-    expect(planCompaction(fresh.planInput('overflow')).kind).toBe('exhausted');
   });
+
+  test.each(['threshold', 'overflow'] as const)(
+    "D2 R23 where the newest message's images alone are too much, they are scaled to the tokens that are left, after %s",
+    (reason) => {
+      const asked = (images: number): Conversation => {
+        const conversation = new Conversation();
+        conversation.log.user([...text('What is on these?'), ...Array.from({ length: images }, () => image(1_500, 1_400))]);
+        return conversation;
+      };
+      const twenty = asked(20);
+      const plan = planOf(twenty, { reason });
+      expect(plan.tokensAfter).toBeLessThanOrEqual(twenty.budget.inputBudget);
+      expect(plan.tokensAfter).toBeGreaterThan(twenty.budget.inputBudget * 0.8);
+      twenty.commit(plan, '');
+      const [shown] = twenty.view().messages;
+      const sizes = shown?.role === 'user' ? shown.content.flatMap((part) => (part.type === 'image' ? [part] : [])) : [];
+      expect(sizes).toHaveLength(20);
+      expect(sizes.every(({ mostPatches = Infinity }) => mostPatches < 54 * 50 && mostPatches >= 64)).toBe(true);
+      expect(viewText(twenty.view())).toContain('What is on these?');
+      expect(planCompaction(asked(600).planInput(reason)).kind).toBe('exhausted');
+    },
+  );
 
   test("R23 what a user shows goes after all that tools showed, and the newest message's never", () => {
     const conversation = new Conversation({ policy: NO_REDUCERS });

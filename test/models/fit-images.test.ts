@@ -28,6 +28,13 @@ test('an image over the longest edge is scaled down, always to the same bytes', 
   expect(again.messages[0]).toMatchObject({ content: [{ data: sent.data }] });
 });
 
+test('D2 an image of which the view shows fewer patches is scaled to that many', async () => {
+  const sent = await fitted({ ...(await picture(1_500, 1_000)), mostPatches: 300 });
+  const patches = Math.ceil(sent.width / 28) * Math.ceil(sent.height / 28);
+  expect(patches).toBeLessThanOrEqual(300);
+  expect(patches).toBeGreaterThan(250);
+});
+
 test('an image with too many bytes becomes a smaller one', async () => {
   const limits = { ...ANTHROPIC_IMAGES, longestEdge: 600, longestData: 60_000 };
   const sent = await fitted(await picture(500, 500), limits);

@@ -43,6 +43,8 @@ export interface ImagePart {
   readonly width: number;
   /** Pixels. */
   readonly height: number;
+  /** In a view: patches of 28 × 28 pixels to which the image is scaled before it is sent. Absent: its own size. */
+  readonly mostPatches?: number;
 }
 
 export interface FilePart {

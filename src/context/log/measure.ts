@@ -24,6 +24,8 @@ const IDEOGRAPH = 8;
 const DENSE_RUN_MINIMUM = 16;
 const DENSE_RUN_CHANGES = 0.25;
 
+/** Pixels. */
+export const PATCH_EDGE = 28;
 /** Tokens that a vendor charges for one image at most (facts of Claude's 5.5 generation: about 3,900). */
 const IMAGE_PATCHES_MAXIMUM = 4_000;
 /** For an image whose size nobody could read: the cap of Claude's 4.5 generation. */
@@ -182,10 +184,15 @@ function* countText(text: string, counts: Mutable<Measurements>): Generator<unde
   flushWhitespace(state.whitespace, state.whitespace === 1 && state.onlySpaces, counts);
 }
 
+/** Tokens of an image as vendors charge for it, as far as its size is known. */
+export function imagePatches({ width, height, mostPatches = IMAGE_PATCHES_MAXIMUM }: ImagePart): number {
+  const patches = Math.ceil(width / PATCH_EDGE) * Math.ceil(height / PATCH_EDGE);
+  return Math.min(patches > 0 ? patches : IMAGE_PATCHES_UNKNOWN, mostPatches);
+}
+
 function countImage(image: ImagePart, counts: Mutable<Measurements>): void {
-  const patches = Math.ceil(image.width / 28) * Math.ceil(image.height / 28);
   counts.images += 1;
-  counts.imagePatches += patches > 0 ? Math.min(patches, IMAGE_PATCHES_MAXIMUM) : IMAGE_PATCHES_UNKNOWN;
+  counts.imagePatches += imagePatches(image);
   counts.bytes += base64Bytes(image.data);
 }
 

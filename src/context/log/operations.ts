@@ -2,7 +2,7 @@ import type { ContentPart, FilePart, ImagePart } from './content.ts';
 import { clipArray, clipContent, clippableCharacters } from '../plan/clip.ts';
 import type { Entry, EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
-import { measureContent, measureText } from './measure.ts';
+import { imagePatches, measureContent, measureText } from './measure.ts';
 import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurements.ts';
 import type { Measurements } from './measurements.ts';
 import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from '../view/placeholders.ts';
@@ -16,7 +16,7 @@ const LONG_ENOUGH_TO_COMPARE_LENGTHS = 20_000;
  * What an entry shows once an operation is in force. Each placeholder says how to get the piece
  * back. Never larger than the original: then the original stays. A cleared note shows nothing.
  *
- * A clip strips media too, unless the operation's measurements say that they are still there.
+ * A clip strips media too, unless the operation's measurements say that they are still there, whole or scaled down.
  */
 export function applyOperation(
   entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
@@ -41,6 +41,7 @@ function change(
           head: operation.headCharacters ?? 0,
           tail: operation.tailCharacters ?? 0,
           keepMedia: operation.measurements.images > 0 || operation.measurements.documentPages > 0,
+          ...scaledImages(entry.content, operation),
           options,
         })
       );
@@ -49,6 +50,13 @@ function change(
     case 'strip':
       return stripMedia(entry, options);
   }
+}
+
+/** A clip whose measurements hold fewer patches than the images have scales each to its share of them. */
+function scaledImages(content: readonly ContentPart[], { measurements }: Operation): { readonly mostPatches?: number } {
+  const own = content.reduce((sum, part) => sum + (part.type === 'image' ? imagePatches(part) : 0), 0);
+  if (measurements.images === 0 || measurements.imagePatches >= own) return {};
+  return { mostPatches: Math.floor(measurements.imagePatches / measurements.images) };
 }
 
 function stripMedia(entry: Pick<Entry, 'id' | 'content'>, options: RecallOptions): ContentPart[] {
@@ -142,18 +150,20 @@ function placeholderMeasurements(
  * A clip, measured from the outline alone: head and tail are taken to be like the whole.
  *
  * @param size.keepMedia images and files stay; else they become markers
+ * @param size.mostPatches to which each image that stays is scaled
  */
 export function clipOperation(
   entry: EntryOutline,
-  size: { readonly head: number; readonly tail: number; readonly keepMedia?: boolean },
+  size: { readonly head: number; readonly tail: number; readonly keepMedia?: boolean; readonly mostPatches?: number },
 ): Operation {
   const shown = size.keepMedia === true ? entry.measurements : withoutMedia(entry);
+  const { mostPatches = shown.imagePatches } = size;
   const total = Math.max(1, characterCount(entry.measurements));
   const share = Math.min(1, (size.head + size.tail) / total);
   const media = {
     ...NO_MEASUREMENTS,
     images: shown.images,
-    imagePatches: shown.imagePatches,
+    imagePatches: Math.min(shown.imagePatches, shown.images * mostPatches),
     documentPages: shown.documentPages,
     frames: shown.frames,
   };

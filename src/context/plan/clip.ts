@@ -13,6 +13,8 @@ interface ClipSize {
 interface ClipContext extends ClipSize {
   readonly entryId: string;
   readonly keepMedia: boolean;
+  /** Size to which kept images are scaled. Absent: they stay as they are. */
+  readonly mostPatches?: number;
   readonly options: RecallOptions;
 }
 
@@ -22,7 +24,7 @@ interface ClipContext extends ClipSize {
  */
 export function clipContent(content: readonly ContentPart[], clip: ClipContext): ContentPart[] {
   const total = clippableCharacters(content);
-  if (total <= clip.head + clip.tail) return withoutThinking(content);
+  if (total <= clip.head + clip.tail) return withoutThinking(content).map((part) => scaled(part, clip));
   const result: ContentPart[] = [];
   let start = 0;
   let labelled = false;
@@ -39,7 +41,7 @@ export function clipContent(content: readonly ContentPart[], clip: ClipContext):
       labelled ||= keep.omitted > 0;
       if (text !== null) result.push(text);
     } else if (part.type !== 'thinking') {
-      result.push(clip.keepMedia ? part : { type: 'text', text: strippedMediaText(part, clip.entryId, clip.options) });
+      result.push(clip.keepMedia ? scaled(part, clip) : { type: 'text', text: strippedMediaText(part, clip.entryId, clip.options) });
     }
   }
   return result;
@@ -56,6 +58,10 @@ function textLength(part: ContentPart): number {
 
 function withoutThinking(content: readonly ContentPart[]): ContentPart[] {
   return content.filter((part) => part.type !== 'thinking');
+}
+
+function scaled(part: ContentPart, { mostPatches }: Pick<ClipContext, 'mostPatches'>): ContentPart {
+  return part.type === 'image' && mostPatches !== undefined ? { ...part, mostPatches } : part;
 }
 
 interface KeptEnds {

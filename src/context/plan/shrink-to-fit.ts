@@ -1,8 +1,10 @@
 import type { EntryKind } from '../log/entry.ts';
 import type { Positions } from '../log/groups.ts';
+import { clipOperation } from '../log/operations.ts';
+import type { Operation } from './plan.ts';
 import { SMALLEST_CLIP, clipTo } from './clip-to-size.ts';
 import { shortOpening } from './older-entries.ts';
-import { isUnseen, operationOn, shownTokens, tryOperation } from './planning-state.ts';
+import { isUnseen, operationOn, shownMeasurements, shownTokens, tokensOf, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { requiredGain } from './judge-compaction.ts';
 import { showsMedia, stripImages, withoutMedia } from './reducers/built-in.ts';
@@ -11,9 +13,9 @@ import { showsMedia, stripImages, withoutMedia } from './reducers/built-in.ts';
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in
  * the order in which a model can best do without them, until the view is down to `goal` tokens or nothing is left to clip.
  * Older messages of the user go before the newest (R17), media that no request has carried late, and what the newest message of the
- * user shows never: nothing tells what is on it; what the running turn was asked,
- * when it is short, only where there would be no pass without, and the newest answer only where the request does not fit its budget
- * (R11: it loses its reasoning with it).
+ * user shows never, because nothing tells what is on it: its images are scaled down where there would be no pass without (R23, D2).
+ * What the running turn was asked, when it is short, is clipped only then too, and the newest answer only where the request does not
+ * fit its budget (R11: it loses its reasoning with it).
  */
 export function shrinkToFit(
   state: PlanningState,
@@ -36,6 +38,7 @@ export function shrinkToFit(
     () => clipLargest(state, draft, { positions: [...users.slice(0, -1), ...of('branch_summary')], goal, ...media }),
     () => clipLargest(state, draft, { positions: users.slice(-1), goal, keepMedia: true }),
     () => stripAll(state, draft, of('tool_result')),
+    () => scaleImages(state, draft, of('user').at(-1)),
     () => clipOpening(state, draft, opening === null ? [] : [opening]),
     () => clipNewestAnswer(state, draft, { positions: answers.slice(-1), goal }),
   ];
@@ -45,9 +48,31 @@ export function shrinkToFit(
   }
 }
 
+/** Tokens of the largest view that still counts as a pass. */
+function mostTokens(state: PlanningState): number {
+  return Math.min(state.input.budget.inputBudget, state.tokens - requiredGain(state));
+}
+
+/** An image of fewer patches of 28 × 28 pixels tells little. */
+const SMALLEST_IMAGE = 64;
+
+function scaleImages(state: PlanningState, draft: Draft, position: number | undefined): void {
+  const over = draft.tokens - mostTokens(state);
+  const images = position === undefined ? 0 : shownMeasurements(state, draft, position).images;
+  if (position === undefined || over <= 0 || images === 0) return;
+  const shown = operationOn(state, draft, position);
+  const { headCharacters: head = state.table.charactersAt(position), tailCharacters: tail = 0 } = shown ?? {};
+  const scaled = (mostPatches: number): Operation =>
+    clipOperation(state.table.at(position), { head, tail, keepMedia: true, mostPatches });
+  const tokensWith = (patches: number): number => tokensOf(state, scaled(patches).measurements);
+  const room = shownTokens(state, draft, position) - over - tokensWith(0);
+  const patches = Math.floor(room / (tokensWith(1) - tokensWith(0)));
+  tryOperation(state, draft, position, scaled(Math.max(SMALLEST_IMAGE, patches)));
+}
+
 /** Remarks without the task are of no use: the task is clipped only where no pass would be possible otherwise. */
 function clipOpening(state: PlanningState, draft: Draft, positions: readonly number[]): void {
-  const most = Math.min(state.input.budget.inputBudget, state.tokens - requiredGain(state));
+  const most = mostTokens(state);
   if (draft.tokens <= most) return;
   clipLargest(state, draft, { positions, goal: most, keepMedia: true });
 }

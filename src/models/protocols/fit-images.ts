@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart, ImagePart } from '../../context/log/content.ts';
+import { imagePatches, PATCH_EDGE } from '../../context/log/measure.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
 
 /** What a vendor takes of images; over it, whole requests are refused. */
@@ -65,20 +66,34 @@ export async function fitImages(view: View, limits: ImageLimits): Promise<View> 
   return { ...view, messages: await Promise.all(view.messages.map(fitMessage)) };
 }
 
-function fits({ mediaType, data, width, height }: ImagePart, limits: ImageLimits): boolean {
+function fits(image: ImagePart, limits: ImageLimits): boolean {
+  const { mediaType, data, width, height } = image;
   return (
     limits.types.includes(mediaType) &&
     data.length <= limits.longestData &&
-    Math.max(width, height) <= limits.longestEdge
+    Math.max(width, height) <= Math.min(limits.longestEdge, edgeOfPatches(image))
   );
+}
+
+/** Longest edge with which an image has no more patches than the view shows of it. Pixels. */
+function edgeOfPatches({ mostPatches, ...image }: ImagePart): number {
+  const { width, height } = image;
+  const longest = Math.max(width, height);
+  if (mostPatches === undefined || longest === 0) return Infinity;
+  const patchesAt = (edge: number): number =>
+    imagePatches({ ...image, width: (width * edge) / longest, height: (height * edge) / longest });
+  let edge = longest;
+  while (edge > PATCH_EDGE && patchesAt(edge) > mostPatches) edge -= PATCH_EDGE;
+  return edge;
 }
 
 async function fitted(image: ImagePart, limits: ImageLimits): Promise<ImagePart> {
   const digest = createHash('sha256').update(image.data).digest('hex');
-  const key = `${digest} ${limits.longestEdge} ${limits.longestData}`;
+  const longestEdge = Math.min(limits.longestEdge, edgeOfPatches(image));
+  const key = `${digest} ${longestEdge} ${limits.longestData}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const fitting = scaleDown(image, limits);
+  const fitting = scaleDown(image, { ...limits, longestEdge });
   remembered.set(key, fitting);
   await fitting;
   await forgetOldest();
