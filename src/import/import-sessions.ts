@@ -1,6 +1,6 @@
 import { factsOf, selectAgent } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { fixedMeasurements } from '../context/log/fixed-measurements.ts';
+import { fixedMeasurements } from '../context/view/system-text.ts';
 import { measureContent } from '../context/log/measure.ts';
 import type { TurnSnapshot } from '../store/turns/new-turn.ts';
 import type { Database } from '../store/database/database.ts';

@@ -3,7 +3,7 @@ import type { ContentPart } from '../../src/context/log/content.ts';
 import { definedOf } from '../../src/context/policy/defined-of.ts';
 import type { Entry, EntryOutline, NoteSlot } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { fixedMeasurements } from '../../src/context/log/fixed-measurements.ts';
+import { fixedMeasurements } from '../../src/context/view/system-text.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import type {
   Calibration,

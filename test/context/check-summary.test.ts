@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkSummary } from '../../src/context/summary/check-summary.ts';
+import { checkSummary, parseSections, splitSections } from '../../src/context/summary/check-summary.ts';
 import { composeSummary } from '../../src/context/summary/whole-summary.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
-import { parseSections, splitSections } from '../../src/context/summary/summary-sections.ts';
 import { prose } from './builders.ts';
 
 const TITLES = DEFAULT_POLICY.summary.sections.map((section) => section.title);

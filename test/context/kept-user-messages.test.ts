@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
-import { keptUserMessages } from '../../src/context/plan/older-entries.ts';
+import { keptUserMessages } from '../../src/context/plan/cut-point.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { Conversation, prose } from './builders.ts';
 import { NO_REDUCERS, planOf, withPolicy } from './planning.ts';

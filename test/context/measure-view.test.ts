@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { continuationText } from '../../src/context/view/notes.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { fixedMeasurements } from '../../src/context/log/fixed-measurements.ts';
+import { fixedMeasurements } from '../../src/context/view/system-text.ts';
 import { judgeCompaction } from '../../src/context/plan/judge-compaction.ts';
 import { breakdownWindow, measureView } from '../../src/context/view/view-arrangement.ts';
 import { clearOperation } from '../../src/context/log/operations.ts';

@@ -33,7 +33,10 @@ describe('what users of such systems ran into', () => {
     (reason) => {
       const asked = (images: number): Conversation => {
         const conversation = new Conversation();
-        conversation.log.user([...text('What is on these?'), ...Array.from({ length: images }, () => image(1_500, 1_400))]);
+        conversation.log.user([
+          ...text('What is on these?'),
+          ...Array.from({ length: images }, () => image(1_500, 1_400)),
+        ]);
         return conversation;
       };
       const twenty = asked(20);
@@ -42,7 +45,8 @@ describe('what users of such systems ran into', () => {
       expect(plan.tokensAfter).toBeGreaterThan(twenty.budget.inputBudget * 0.8);
       twenty.commit(plan, '');
       const [shown] = twenty.view().messages;
-      const sizes = shown?.role === 'user' ? shown.content.flatMap((part) => (part.type === 'image' ? [part] : [])) : [];
+      const sizes =
+        shown?.role === 'user' ? shown.content.flatMap((part) => (part.type === 'image' ? [part] : [])) : [];
       expect(sizes).toHaveLength(20);
       expect(sizes.every(({ mostPatches = Infinity }) => mostPatches < 54 * 50 && mostPatches >= 64)).toBe(true);
       expect(viewText(twenty.view())).toContain('What is on these?');

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { sharedSummaryView } from '../../src/context/summary/shared-summary-request.ts';
-import type { SharedRequestInput } from '../../src/context/summary/shared-summary-request.ts';
+import { sharedSummaryView } from '../../src/context/summary/summary-request.ts';
+import type { SharedRequestInput } from '../../src/context/summary/summary-request.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { fixedMeasurements } from '../../src/context/log/fixed-measurements.ts';
+import { fixedMeasurements } from '../../src/context/view/system-text.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
 import { textOf } from '../../src/context/log/content.ts';

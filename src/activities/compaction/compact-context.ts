@@ -1,7 +1,7 @@
 import { budgetFor } from '../../context/policy/budget.ts';
 import { checkFigures, mayGoOn, passReason } from '../../context/view/count-request.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
-import { toolsIn } from '../../context/log/fixed-measurements.ts';
+import { toolsIn } from '../../context/view/system-text.ts';
 import { addMeasurements, characterCount } from '../../context/log/measurements.ts';
 import type { CompactionPlan, CompactionReason, CountedRequest } from '../../context/plan/plan.ts';
 import { getCompaction, storePlan } from '../../store/compactions/compactions.ts';

@@ -1,6 +1,6 @@
 import { anchoredCalibration } from '../../context/log/calibrate.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
-import { isOverMessageCap } from '../../context/plan/cut-point.ts';
+import { isOverMessageCap, budgetFor, isEnabled } from '../../context/policy/budget.ts';
 import { planCompaction } from '../../context/plan/plan-compaction.ts';
 import type {
   CompactionForm,
@@ -10,7 +10,6 @@ import type {
   PlanInput,
   PlanResult,
 } from '../../context/plan/plan.ts';
-import { budgetFor, isEnabled } from '../../context/policy/budget.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { countRequest } from '../../context/view/count-request.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';

@@ -1,5 +1,5 @@
 import { textOf } from '../../context/log/content.ts';
-import { fixedMeasurements } from '../../context/log/fixed-measurements.ts';
+import { fixedMeasurements } from '../../context/view/system-text.ts';
 import { LINES } from '../../context/log/frames.ts';
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import { withLearnedLimits } from '../../models/errors/learned-window.ts';

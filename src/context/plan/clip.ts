@@ -41,7 +41,11 @@ export function clipContent(content: readonly ContentPart[], clip: ClipContext):
       labelled ||= keep.omitted > 0;
       if (text !== null) result.push(text);
     } else if (part.type !== 'thinking') {
-      result.push(clip.keepMedia ? scaled(part, clip) : { type: 'text', text: strippedMediaText(part, clip.entryId, clip.options) });
+      result.push(
+        clip.keepMedia
+          ? scaled(part, clip)
+          : { type: 'text', text: strippedMediaText(part, clip.entryId, clip.options) },
+      );
     }
   }
   return result;

@@ -75,6 +75,7 @@ export interface Operation {
 
 /** From the preset's own form to ever weaker ones. */
 export type CompactionForm = 'reduction' | 'summary' | 'shorter_summary' | 'extractive_summary' | 'clip_only';
+export type SummaryForm = Extract<CompactionForm, 'summary' | 'shorter_summary' | 'extractive_summary'>;
 
 /** Which piece of an entry a part reads: `number` from 1. */
 export interface PartPiece {

@@ -5,7 +5,7 @@ import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
 import { GroupTable } from '../log/groups.ts';
 import type { Positions } from '../log/groups.ts';
 import { measureContent } from '../log/measure.ts';
-import { isOverMessageCap } from './cut-point.ts';
+import { isOverMessageCap } from '../policy/budget.ts';
 import type { Measurements } from '../log/measurements.ts';
 import { outlineTable } from '../log/outline-table.ts';
 import type { OutlineTable } from '../log/outline-table.ts';

@@ -1,3 +1,4 @@
+import type { Measurements } from '../log/measurements.ts';
 import type { Budget, ModelLimits } from '../plan/plan.ts';
 import type { CompactionPolicy, TokenAmount } from './policy.ts';
 
@@ -94,4 +95,12 @@ function baseOf(amount: TokenAmount, bases: Parameters<typeof resolveAmount>[1])
     default:
       return bases.inputBudget;
   }
+}
+
+/**
+ * Whether a view has more messages than its server takes. Messages, calls and results are counted alike,
+ * as the stored sums have them: never fewer than any protocol sends, and the system prompt is one more.
+ */
+export function isOverMessageCap(budget: Pick<Budget, 'maximumMessages'>, view: Pick<Measurements, 'frames'>): boolean {
+  return budget.maximumMessages !== undefined && view.frames + 1 > budget.maximumMessages;
 }

@@ -16,10 +16,8 @@ import {
   promptOf,
   tokens,
   toolNames,
+  summary,
 } from './policy-parts.ts';
-import { summary } from './summary-policy.ts';
-
-export type { SummaryPlacement, TranscriptLimits } from './summary-policy.ts';
 
 export type {
   ContinuationTexts,
@@ -27,9 +25,11 @@ export type {
   Prompt,
   SectionSubject,
   SummaryFraming,
+  SummaryPlacement,
   SummaryPrompts,
   SummarySection,
   TokenAmount,
+  TranscriptLimits,
 } from './policy-parts.ts';
 
 /** Forced compactions that a turn may make after reported overflows, at most. */

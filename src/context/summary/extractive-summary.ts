@@ -10,7 +10,7 @@ import { measureText } from '../log/measure.ts';
 import type { Calibration } from '../plan/plan.ts';
 import { readableText } from '../log/readable-text.ts';
 import type { CompactionPolicy, SectionSubject } from '../policy/policy.ts';
-import { parseSections, renderSections } from './summary-sections.ts';
+import { parseSections, renderSections } from './check-summary.ts';
 
 /** Characters that one line of the ledger keeps of a result, a request and the last answer. */
 const RESULT_CHARACTERS = 240;

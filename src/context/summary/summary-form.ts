@@ -1,5 +1,5 @@
 import type { OutlineTable } from '../log/outline-table.ts';
-import type { Operation, PlanPart } from '../plan/plan.ts';
+import type { Operation, PlanPart, SummaryForm } from '../plan/plan.ts';
 import { draftedPlan } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
@@ -13,10 +13,11 @@ import {
   idToOpen,
   noteTokens,
   overheadTokens,
-} from '../plan/summary-rooms.ts';
-import { scaleRooms, scarceRooms, SHORTER_SHARE } from '../plan/summary-rooms.ts';
-import type { SummaryForm } from '../plan/summary-rooms.ts';
-import { layOut } from './summary-layout.ts';
+  scaleRooms,
+  scarceRooms,
+  SHORTER_SHARE,
+  layOut,
+} from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
 import { originalsRead } from '../plan/summary-sizes.ts';
 import { summaryShown } from './summary-message.ts';

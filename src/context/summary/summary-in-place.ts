@@ -1,13 +1,12 @@
 import { measureContent } from '../log/measure.ts';
-import type { PlanPart } from '../plan/plan.ts';
+import type { PlanPart, SummaryForm } from '../plan/plan.ts';
 import { draftedPlan, tokensOf } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { reduce } from '../plan/reduce.ts';
 import { shrinkToFit } from '../plan/shrink-to-fit.ts';
 import { summaryContent, summaryFraming } from './summary-message.ts';
 import { coveredAlready, excerptsRead } from '../plan/summary-sizes.ts';
-import { SHORTER_SHARE, SMALLEST_SUMMARY } from '../plan/summary-rooms.ts';
-import type { SummaryForm } from '../plan/summary-rooms.ts';
+import { SHORTER_SHARE, SMALLEST_SUMMARY } from './summary-layout.ts';
 import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
 
 /** A summary takes at most this share of what the pass aims for beyond what it cannot shrink. */

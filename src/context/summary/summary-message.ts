@@ -5,8 +5,7 @@ import { sumMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { CompactionPolicy, SummaryFraming } from '../policy/policy.ts';
 import type { ViewMessage } from '../view/view.ts';
-import type { SummaryShown } from '../plan/plan.ts';
-import type { SummaryForm } from '../plan/summary-rooms.ts';
+import type { SummaryShown, SummaryForm } from '../plan/plan.ts';
 
 /** The summary as the view shows it: one message of the user, or a question with its answer (seeds/opencode.md). */
 export function summaryMessages(text: string, question: string | null, framing?: SummaryFraming): ViewMessage[] {

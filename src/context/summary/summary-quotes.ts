@@ -8,7 +8,7 @@ import { measureText } from '../log/measure.ts';
 import { formatCount } from '../view/placeholders.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import type { PlanningState } from '../plan/planning-state.ts';
-import { parseSections, renderSections } from './summary-sections.ts';
+import { parseSections, renderSections } from './check-summary.ts';
 import type { PlanPart } from '../plan/plan.ts';
 
 /** Of a message that does not fit, so many characters stay. */

@@ -1,6 +1,10 @@
 import { quoteText, tagsOf } from '../log/frames.ts';
 import type { FrameName } from '../log/frames.ts';
 import type { AgentView, ToolSchema } from './view.ts';
+import { measureContent, measureText } from '../log/measure.ts';
+import { addMeasurements, NO_MEASUREMENTS } from '../log/measurements.ts';
+import type { Measurements } from '../log/measurements.ts';
+import { runtimeContent } from './notes.ts';
 
 /**
  * Instructions and rules as the model reads them. Rules come from the agent's snapshot and from the newest note of rules, with the
@@ -77,4 +81,29 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 export function sortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedKeys);
   return isRecord(value) ? sortedObject(value) : value;
+}
+
+/**
+ * A tool is framed like a message, and the names of its fields cost as much again: over the built-in tools and the three
+ * protocols 9 to 16 tokens.
+ */
+const TOOL_FRAMES = 2;
+/** Counters as long as any turn's. */
+const LARGE_COUNTERS = { iteration: 1_000, toolCalls: 10_000 };
+
+/** Measurements of what every request of an agent holds: instructions, rules and tool schemas. */
+export function fixedMeasurements(agent: AgentView): Measurements {
+  const system = { ...measureText(systemText(agent)), frames: 1 };
+  const counters = agent.runtimeAdvice === undefined ? NO_MEASUREMENTS : measureContent(runtimeContent(LARGE_COUNTERS));
+  return agent.tools.reduce(
+    (sum, tool) => {
+      const measured = { ...measureText(toolText(tool)), frames: TOOL_FRAMES };
+      return addMeasurements(sum, measured);
+    },
+    addMeasurements(counters, system),
+  );
+}
+
+export function toolsIn(fixed: Measurements): number {
+  return Math.floor(fixed.frames / TOOL_FRAMES);
 }

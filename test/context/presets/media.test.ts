@@ -3,7 +3,7 @@ import type { ContentPart } from '../../../src/context/log/content.ts';
 import { textOf } from '../../../src/context/log/content.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { measureView } from '../../../src/context/view/view-arrangement.ts';
-import { fixedMeasurements } from '../../../src/context/log/fixed-measurements.ts';
+import { fixedMeasurements } from '../../../src/context/view/system-text.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/policy/presets/index.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { CompactionPlan } from '../../../src/context/plan/plan.ts';

@@ -13,7 +13,7 @@ import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/policy/presets/index.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
-import { renderSections } from '../../../src/context/summary/summary-sections.ts';
+import { renderSections } from '../../../src/context/summary/check-summary.ts';
 import { AGENT, prose } from '../builders.ts';
 import type { Conversation, LogBuilder } from '../builders.ts';
 import { counted, large } from './counted.ts';

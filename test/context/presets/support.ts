@@ -1,5 +1,5 @@
 import { countRequest } from '../../../src/context/view/count-request.ts';
-import { fixedMeasurements } from '../../../src/context/log/fixed-measurements.ts';
+import { fixedMeasurements } from '../../../src/context/view/system-text.ts';
 import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';

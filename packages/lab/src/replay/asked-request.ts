@@ -1,8 +1,7 @@
 import type { Entry } from 'holdfast/internal/context/log/entry.js';
 import { NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
 import { partPolicy } from 'holdfast/internal/context/summary/summary-quotes.js';
-import { sharedSummaryView } from 'holdfast/internal/context/summary/shared-summary-request.js';
-import { summaryView } from 'holdfast/internal/context/summary/summary-request.js';
+import { sharedSummaryView, summaryView } from 'holdfast/internal/context/summary/summary-request.js';
 import type { SummaryRequest } from 'holdfast/internal/context/summary/summary-request.js';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation } from './lab-conversation.ts';

@@ -1,5 +1,5 @@
 import { budgetFor } from 'holdfast/internal/context/policy/budget.js';
-import { fixedMeasurements } from 'holdfast/internal/context/log/fixed-measurements.js';
+import { fixedMeasurements } from 'holdfast/internal/context/view/system-text.js';
 import type { Measurements } from 'holdfast/internal/context/log/measurements.js';
 import type { Budget, ModelLimits } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';

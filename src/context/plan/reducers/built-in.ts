@@ -8,13 +8,14 @@ import {
   tryOperation,
   countedTokens,
   shownTokens,
+  tokensOf,
 } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
 import { reducer } from './reducer.ts';
 import type { Reducers } from './reducer.ts';
 import { resolveAmount } from '../../policy/budget.ts';
 import { z } from 'zod';
-import { clipTo } from '../clip-to-size.ts';
+import { characterCount } from '../../log/measurements.ts';
 
 /** Replaces media of tool results by a marker, except the newest and those that no request has carried yet. */
 const stripImagesReducer = reducer({
@@ -227,3 +228,24 @@ export const BUILT_IN_REDUCERS = {
 };
 
 export const BUILT_IN_REGISTRY: Reducers = new Map(Object.entries(BUILT_IN_REDUCERS));
+
+/** A clip below this is no longer worth reading. Tokens. */
+export const SMALLEST_CLIP = 64;
+/** What rounding the measurements of a clip may add. Tokens. */
+const ROUNDING = 3;
+const HEAD_SHARE = 0.6;
+
+export function clipTo(
+  state: PlanningState,
+  input: { position: number; level: number; keepMedia: boolean },
+): Operation {
+  const { position, level, keepMedia } = input;
+  const entry = state.table.at(position);
+  const empty = tokensOf(state, clipOperation(entry, { head: 0, tail: 0, keepMedia }).measurements);
+  const text = { ...entry.measurements, images: 0, imagePatches: 0, documentPages: 0, frames: 0 };
+  const perCharacter = tokensOf(state, text) / Math.max(1, characterCount(entry.measurements));
+  const forText = Math.max(SMALLEST_CLIP / 2, level - empty - ROUNDING);
+  const kept = perCharacter === 0 ? 0 : Math.floor(forText / perCharacter);
+  const head = Math.ceil(kept * HEAD_SHARE);
+  return clipOperation(entry, { head, tail: kept - head, keepMedia });
+}
