@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { continuationText } from '../../src/context/view/notes.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { fixedMeasurements } from '../../src/context/view/system-text.ts';
-import { judgeCompaction } from '../../src/context/plan/judge-compaction.ts';
+import { judgeCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { breakdownWindow, measureView } from '../../src/context/view/view-arrangement.ts';
 import { clearOperation } from '../../src/context/log/operations.ts';
 import { AGENT, Conversation, prose } from './builders.ts';

@@ -7,7 +7,7 @@ import { addMeasurements } from '../../context/log/measurements.ts';
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import { projectChecked } from '../../context/plan/check-pinned.ts';
 import { RENDERER_VERSION, hasStubs } from '../../context/view/project-view.ts';
-import { fillByKind } from '../../context/view/view-fill.ts';
+import { fillByKind } from '../../context/view/view-arrangement.ts';
 import type { View } from '../../context/view/view.ts';
 import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
@@ -141,7 +141,7 @@ async function buy(
     viewFingerprint: await viewFingerprint(view),
     rendererVersion: RENDERER_VERSION,
     estimatedTokens,
-    fill: fillByKind(view, estimatedTokens),
+    fill: fillByKind({ ...source.input, fixed: check.fixed }, check.calibration),
     inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
   });
   if (registered.kind === 'answered') {

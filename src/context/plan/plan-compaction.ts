@@ -1,10 +1,9 @@
 import { isEnabled } from '../policy/budget.ts';
 import { breakdownWindow } from '../view/view-arrangement.ts';
-import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
-import { draftedPlan, planningState } from './planning-state.ts';
+import type { Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
+import { draftedPlan, planningState, requiredGain } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce } from './reduce.ts';
-import { requiredGain } from './judge-compaction.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from '../summary/summary-form.ts';
 import { planSummaryInPlace } from '../summary/summary-in-place.ts';
@@ -170,4 +169,26 @@ function goalTokens(state: PlanningState): number {
       return Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT);
     }
   }
+}
+
+/** `accepted`, or the code of why the next weaker form must be planned. */
+type CompactionVerdict = 'accepted' | 'not_smaller' | 'too_little_won' | 'over_target' | 'over_window';
+
+interface JudgedCompaction {
+  readonly plan: Pick<CompactionPlan, 'acceptedTokens' | 'requiredGain'>;
+  readonly budget: Pick<Budget, 'inputBudget'>;
+  /** Tokens by the calibrated estimate, measured the same way before and after. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** No weaker form is left: what is smaller and fits is better than nothing. */
+  readonly lastForm: boolean;
+}
+
+/** Whether a finished compaction counts: only if it shrank, enough, and to where the plan wants the view. */
+export function judgeCompaction(judged: JudgedCompaction): CompactionVerdict {
+  const { plan, budget, tokensBefore, tokensAfter, lastForm } = judged;
+  if (tokensAfter >= tokensBefore) return 'not_smaller';
+  if (lastForm) return tokensAfter <= budget.inputBudget ? 'accepted' : 'over_window';
+  if (tokensBefore - tokensAfter < plan.requiredGain) return 'too_little_won';
+  return tokensAfter <= plan.acceptedTokens ? 'accepted' : 'over_target';
 }

@@ -4,9 +4,16 @@ import { clipOperation } from '../log/operations.ts';
 import type { Operation } from './plan.ts';
 import { SMALLEST_CLIP, clipTo, showsMedia, stripImages, withoutMedia } from './reducers/built-in.ts';
 import { shortOpening } from './cut-point.ts';
-import { isUnseen, operationOn, shownMeasurements, shownTokens, tokensOf, tryOperation } from './planning-state.ts';
+import {
+  isUnseen,
+  operationOn,
+  shownMeasurements,
+  shownTokens,
+  tokensOf,
+  tryOperation,
+  requiredGain,
+} from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
-import { requiredGain } from './judge-compaction.ts';
 
 /**
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in

@@ -1,9 +1,8 @@
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, PlanPart, SummaryForm } from '../plan/plan.ts';
-import { draftedPlan } from '../plan/planning-state.ts';
+import { draftedPlan, requiredGain } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
-import { requiredGain } from '../plan/judge-compaction.ts';
 import { shrinkToFit, stripAll } from '../plan/shrink-to-fit.ts';
 import { flushPart, extractivePart, summaryParts } from '../plan/summary-parts.ts';
 import {

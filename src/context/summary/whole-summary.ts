@@ -1,10 +1,10 @@
 import { estimateTokens } from '../log/estimate.ts';
 import { renderFileLists, splitLists, withoutFileLists, ledgerSize, renderLedger } from './summary-ledger.ts';
 import type { SummaryLedger } from './summary-ledger.ts';
-import { viewAfterCompaction } from '../plan/judge-compaction.ts';
+import { measureView } from '../view/view-arrangement.ts';
 import type { MeasuredView } from '../view/view-arrangement.ts';
 import type { Measurements } from '../log/measurements.ts';
-import type { Budget, Calibration, CompactionPlan, PlanPart } from '../plan/plan.ts';
+import type { Budget, Calibration, CompactionPlan, PlanPart, SummaryInForce } from '../plan/plan.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { measureSummary } from './summary-message.ts';
 import type { WrittenSection } from './check-summary.ts';
@@ -79,6 +79,39 @@ export function finishedView(
   if (text === whole.text) return finished;
   const { sections } = composeSummary([{ kind: 'merge', text: splitLists(text).written }], null, policy);
   return measured({ text, sections, measurements: shownMeasurements(text, policy, plan) }, tokensAfter);
+}
+
+/** Measurements of the view that a plan leads to, `fixed` included, before its marker and continuation note are appended. */
+export function viewAfterCompaction(
+  before: MeasuredView,
+  plan: CompactionPlan,
+  compactionId: string,
+  newSummary: Measurements | null,
+): Measurements {
+  return measureView({
+    ...before,
+    summary: summaryAfter(before.summary, plan, compactionId, newSummary),
+    operations: [...before.operations, ...plan.operations],
+  });
+}
+
+function summaryAfter(
+  before: SummaryInForce | null,
+  plan: CompactionPlan,
+  compactionId: string,
+  measurements: Measurements | null,
+): SummaryInForce | null {
+  const { firstKeptSequence, coveredThroughSequence, keptSequences, shown, inPlace } = plan;
+  if (firstKeptSequence === null || coveredThroughSequence === null || measurements === null) return before;
+  return {
+    compactionId,
+    firstKeptSequence,
+    coveredThroughSequence,
+    keptSequences,
+    measurements,
+    ...(shown !== undefined && { shown }),
+    ...(inPlace !== undefined && { inPlace }),
+  };
 }
 
 function shownMeasurements(text: string, policy: CompactionPolicy, plan: Pick<CompactionPlan, 'shown'>): Measurements {

@@ -196,11 +196,10 @@ function measureByKind(view: MeasuredView): Kinds {
   };
 }
 
-export function breakdownWindow(
-  view: MeasuredView & { readonly calibration: Calibration; readonly budget: Budget },
-): WindowBreakdown {
+/** The tokens of a request by kind of its content. */
+export function fillByKind(view: MeasuredView, calibration: Calibration): WindowFill {
   const kinds = measureByKind(view);
-  const tokens = (measurements: Measurements): number => estimateTokens(measurements, view.calibration);
+  const tokens = (measurements: Measurements): number => estimateTokens(measurements, calibration);
   return {
     fixed: tokens(kinds.fixed),
     summary: tokens(kinds.summary),
@@ -208,7 +207,15 @@ export function breakdownWindow(
     assistantMessages: tokens(kinds.assistantMessages),
     toolResults: tokens(kinds.toolResults),
     notes: tokens(kinds.notes),
-    total: tokens(sumMeasurements(Object.values(kinds))),
+  };
+}
+
+export function breakdownWindow(
+  view: MeasuredView & { readonly calibration: Calibration; readonly budget: Budget },
+): WindowBreakdown {
+  return {
+    ...fillByKind(view, view.calibration),
+    total: estimateTokens(measureView(view), view.calibration),
     inputBudget: view.budget.inputBudget,
     window: view.budget.window,
   };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { viewAfterCompaction } from '../../../src/context/plan/judge-compaction.ts';
+import { viewAfterCompaction } from '../../../src/context/summary/whole-summary.ts';
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { CompactionPlan, Operation } from '../../../src/context/plan/plan.ts';
 import { canonicalView, projectView } from '../../../src/context/view/project-view.ts';
