@@ -68,8 +68,9 @@ export function planCompaction(input: PlanInput): PlanResult {
 
 /** Tokens that a pass may leave. One that the user asks for in a small view aims low, but may leave what others may. */
 function acceptedTokens({ input, tokens }: PlanningState, goal: number): number {
-  const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, tokens);
-  return input.reason === 'manual' ? Math.max(limit, input.budget.target) : limit;
+  const { inputBudget, target } = input.budget;
+  const limit = Math.min(inputBudget, goal + TARGET_TOLERANCE * Math.min(inputBudget, tokens));
+  return input.reason === 'manual' ? Math.max(limit, target) : limit;
 }
 
 /** The policy's own count decides; where none is given, the calibrated estimate is it. */
@@ -166,7 +167,7 @@ function goalTokens(state: PlanningState): number {
     case 'overflow': {
       const lower = target * policy.forcedTargetFactor ** (1 + (state.input.recoveries ?? 0));
       const scaled = Math.min(lower, (state.tokens * lower) / Math.max(1, budget.window));
-      return Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT);
+      return Math.min(budget.inputBudget, Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT));
     }
   }
 }
