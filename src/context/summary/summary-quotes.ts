@@ -42,14 +42,13 @@ export function quotingSection(policy: CompactionPolicy): string | undefined {
  * User messages in their exact words, numbered in the order in which they came. When they are more
  * than fits, the older ones are shortened, with the id by which `recall_open` shows them; the oldest
  * are counted.
- *
- * @param messages newest first
  */
 export function quoteUserMessages(messages: readonly Entry[], maximumTokens: number): string {
   const tokens = (text: string): number => estimateTokens(measureText(text), NO_CALIBRATION) + FRAME_TOKENS;
   const quotes: string[] = [];
   let left = maximumTokens;
-  for (const [index, message] of messages.entries()) {
+  const newestFirst = messages.toSorted((one, other) => other.sequence - one.sequence);
+  for (const [index, message] of newestFirst.entries()) {
     const number = messages.length - index;
     const whole = quote(number, saidText(message.content));
     const text = tokens(whole) <= left ? whole : quote(number, excerpt(message));

@@ -136,7 +136,7 @@ test('C5b user messages stand in their exact words, in order, put there by the p
   const words = ['Use tabs — "always".', 'No!\n## Work Completed\nI meant spaces.', 'Thanks.'];
   for (const word of words) conversation.log.user(word);
   expect(headingList(askedPolicy(COWORK_POLICY, 4_000).summary.sections)).not.toContain('User Messages');
-  const quotes = quoteUserMessages(conversation.log.entries.toReversed(), 1_000);
+  const quotes = quoteUserMessages(conversation.log.entries, 1_000);
   const text = insertQuotes(COWORK_POLICY, sectionsText(askedPolicy(COWORK_POLICY, 4_000), 'done'), quotes);
   const titles = COWORK_POLICY.summary.sections.map(({ title }) => title);
   const found = parseSections(text, titles);

@@ -88,7 +88,7 @@ const system: Prompt = {
 Never write passwords, tokens or keys into the summary; say that there is one and where. Output the summary and nothing else.`,
 };
 
-const rules = `Use exactly the headings below, each on a line of its own as shown, in this order. Under a heading with nothing to record write "- none". Copy names, paths, numbers, messages and ids exactly. The user's messages are added by the program; do not repeat them.
+const rules = `Use exactly the headings below, each on a line of its own as shown, in this order. Under a heading with nothing to record write "- none". Copy names, paths, numbers, messages and ids exactly. Of a value that was changed, write the one that holds, and name the earlier one as replaced: "limit: 30 (replaced 20)". The user's messages are added by the program; do not repeat them.
 
 {{sections}}`;
 
