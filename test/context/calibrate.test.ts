@@ -84,9 +84,11 @@ describe('calibrate', () => {
   });
 
   test('one absurd report moves a settled factor a little, and reports that cannot be right not at all', () => {
-    const settled = { factor: 1.2, samples: 20 };
+    const truth = { factor: 1.2, frame: FRAME_TOKENS };
+    const contents = Array.from({ length: 25 }, (_, call) => content(1_000 + 100 * call));
+    const settled = learn(contents, truth);
     const odd = calibrate(settled, { measurements: content(10_000), reported: 90_000 });
-    expect(odd.factor).toBeGreaterThan(1.2);
+    expect(odd.factor).toBeGreaterThan(settled.factor);
     expect(odd.factor).toBeLessThanOrEqual(1.5);
     for (const reported of [0, -5, Number.NaN, Infinity, 3]) {
       expect(calibrate(settled, { measurements: content(10_000), reported })).toEqual(settled);

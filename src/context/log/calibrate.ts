@@ -66,7 +66,7 @@ export function calibrate(calibration: Calibration, { measurements, reported }: 
   const error = Math.abs(reported - expected) / size;
   if (calibration.samples >= SETTLED_SAMPLES && error < SETTLED_ERROR) return calibration;
   const weight = Math.min(1, BELIEVED_ERROR / error) / size ** 2;
-  const before = calibration.lessons ?? lessonsOf(calibration);
+  const before = calibration.lessons ?? NO_LESSONS;
   const lessons: Lessons = {
     textText: before.textText * KEPT_SHARE + weight * text * text,
     textFrames: before.textFrames * KEPT_SHARE + weight * text * frames,
@@ -75,12 +75,6 @@ export function calibrate(calibration: Calibration, { measurements, reported }: 
     framesReported: before.framesReported * KEPT_SHARE + weight * frames * reported,
   };
   return { ...solve(lessons), samples: calibration.samples + 1, lessons };
-}
-
-/** Of a factor that was learned without its lessons: as if each report had been right. */
-function lessonsOf({ factor, samples }: Calibration): Lessons {
-  const textText = Math.min(samples, 1 / (1 - KEPT_SHARE)) / Math.max(1, factor) ** 2;
-  return { ...NO_LESSONS, textText, textReported: textText * factor };
 }
 
 /** The factor and the frame that explain the lessons best, within their bounds. */

@@ -1,7 +1,6 @@
 import { calibratedTokens, rawTokens } from '../log/estimate.ts';
 import { measureText } from '../log/measure.ts';
-import type { OutlineTable } from '../log/outline-table.ts';
-import type { PartPiece, PlanInput, PlanPart } from './plan.ts';
+import type { PartPiece, PlanInput, PlanPart, SummaryForm } from './plan.ts';
 import type { TranscriptLimits } from '../policy/policy.ts';
 import { kindRead, sequenceRead } from './summary-sizes.ts';
 import type { EntriesRead } from './summary-sizes.ts';
@@ -15,6 +14,14 @@ const QUOTED_TOKENS = 1_000;
 const PARTS_MAXIMUM = 48;
 /** All sections of a part's summary need this much at least. Tokens. */
 const PART_OUTPUT_MINIMUM = 320;
+
+/**
+ * A shorter summary is asked for with half the answer, from requests of half the size: what a provider refused as too long,
+ * because the estimate was too low for its text, must not be sent again.
+ */
+export function shareOf(form: SummaryForm): number {
+  return form === 'shorter_summary' ? 0.5 : 1;
+}
 
 /** What of a request's room a piece is planned to take: where it ends is known only when it is read. */
 const PIECE_SHARE = 0.9;
@@ -33,13 +40,6 @@ interface Stretch {
   readonly piece?: PartPiece;
 }
 
-/** The one part of an extractive summary: written by the program, so no window limits what it reads. */
-export function extractivePart(table: OutlineTable, positions: readonly number[], maximumOutput: number): PlanPart[] {
-  const fromSequence = table.sequenceAt(positions[0] ?? 0);
-  const toSequence = table.sequenceAt(positions.at(-1) ?? 0);
-  return [{ number: 1, wave: 1, kind: 'history', fromSequence, toSequence, inputTokens: 0, maximumOutput }];
-}
-
 /**
  * The calls of the summarizing model: one part when all originals fit into one request, otherwise
  * parts that run in parallel and a merge; the beginning of a split turn is then a part of its own.
@@ -48,6 +48,7 @@ export function extractivePart(table: OutlineTable, positions: readonly number[]
  */
 export function summaryParts(
   input: PlanInput,
+  form: SummaryForm,
   plan: {
     /** Entries that no summary covers yet and the cut drops. */
     readonly read: EntriesRead;
@@ -57,28 +58,35 @@ export function summaryParts(
     readonly maximumOutput: number;
     /** The same for the beginning of a split turn that is a part of its own. */
     readonly turnPrefixOutput: number;
-    readonly inputShare: number;
+    /** The same for all of it together. */
+    readonly summaryLimit: number;
   },
 ): PlanPart[] | null {
+  if (form === 'extractive_summary') {
+    const all: Stretch = { kind: 'history', from: 0, to: plan.read.positions.length };
+    // Written by the program, so no window limits what it reads.
+    return [readingPart(plan.read, all, { number: 1, inputTokens: 0, maximumOutput: plan.summaryLimit })];
+  }
+  const maximumOutput = Math.max(1, Math.floor(plan.maximumOutput));
   const { table, positions, tokens } = plan.read;
   // An object that is spread gets a hidden class of its own each time, and compiled code is thrown away.
   const sized: SizedEntries = { table, positions, tokens, limits: input.policy.summary.transcript };
   const stretches = splitStretches(plan.read, plan.turnStart);
   const frame: RequestFrame = {
-    limit: Math.floor(summaryRequestLimit(input.summarizer, plan.maximumOutput) * plan.inputShare),
+    limit: Math.floor(summaryRequestLimit(input.summarizer, maximumOutput) * shareOf(form)),
     overhead: requestOverhead(input),
     previousTokens: input.summary === null ? 0 : calibratedTokens(input.summary.measurements, input.calibration),
-    maximumOutput: plan.maximumOutput,
+    maximumOutput,
   };
   if (input.policy.summary.splitTurn === 'separate') {
-    const parts = separateParts(sized, stretches, { ...frame, turnPrefixOutput: plan.turnPrefixOutput });
+    const turnPrefixOutput = Math.max(1, Math.floor(plan.turnPrefixOutput));
+    const parts = separateParts(sized, stretches, { ...frame, turnPrefixOutput });
     return fitsAll(parts, frame) ? parts : partsWithMerge(sized, stretches, frame);
   }
   const all = { from: 0, to: plan.read.positions.length };
   const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized, all);
   if (inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
   const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
-  const { maximumOutput } = plan;
   return [readingPart(sized, { kind, ...all }, { number: 1, inputTokens, maximumOutput })];
 }
 

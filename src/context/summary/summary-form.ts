@@ -1,10 +1,10 @@
 import type { OutlineTable } from '../log/outline-table.ts';
-import type { Operation, PlanPart, SummaryForm } from '../plan/plan.ts';
+import type { Operation, SummaryForm } from '../plan/plan.ts';
 import { draftedPlan, requiredGain } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
 import { shrinkToFit, stripAll } from '../plan/shrink-to-fit.ts';
-import { flushPart, extractivePart, summaryParts } from '../plan/summary-parts.ts';
+import { flushPart, shareOf, summaryParts } from '../plan/summary-parts.ts';
 import {
   carriedNotes,
   earlierTextTokens,
@@ -14,7 +14,6 @@ import {
   overheadTokens,
   scaleRooms,
   scarceRooms,
-  SHORTER_SHARE,
   layOut,
 } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
@@ -100,7 +99,7 @@ function isMessage(table: OutlineTable, position: number): boolean {
 function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
   const { budget, summarizer } = state.input;
   const longest = form === 'extractive_summary' ? Infinity : summarizer.maximumOutput;
-  const share = form === 'shorter_summary' ? SHORTER_SHARE : 1;
+  const share = shareOf(form);
   return {
     summary: Math.min(budget.summaryOutput, longest) * share,
     turnPrefix: Math.min(budget.turnPrefixOutput, longest) * share,
@@ -153,7 +152,13 @@ function completePlan(
   // What the user asked for in a small view is a summary, not that words of theirs which fit are clipped.
   const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
   shrinkToFit(state, draft, { positions: shown, goal });
-  const parts = partsOf(state, of, summaryLimit);
+  const parts = summaryParts(input, of.form, {
+    read: originalsRead(state, dropped),
+    turnStart,
+    maximumOutput: rooms.summary,
+    turnPrefixOutput: rooms.turnPrefix,
+    summaryLimit,
+  });
   if (parts === null) return null;
   const how = summaryShown(input.policy, {
     form: of.form,
@@ -182,23 +187,6 @@ function completePlan(
     quotedLimit: Math.ceil(layout.quotedTokens),
     targets: dropped.length,
     summaryLimit,
-  });
-}
-
-function partsOf(
-  state: PlanningState,
-  { form, layout, rooms }: { form: SummaryForm; layout: Layout; rooms: Rooms },
-  summaryLimit: number,
-): PlanPart[] | null {
-  const { input, table } = state;
-  if (form === 'extractive_summary') return extractivePart(table, layout.dropped, summaryLimit);
-  const written = (room: number): number => Math.max(1, Math.floor(room));
-  return summaryParts(input, {
-    read: originalsRead(state, layout.dropped),
-    turnStart: layout.turnStart,
-    maximumOutput: written(rooms.summary),
-    turnPrefixOutput: written(rooms.turnPrefix),
-    inputShare: form === 'shorter_summary' ? SHORTER_SHARE : 1,
   });
 }
 

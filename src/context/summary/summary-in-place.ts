@@ -1,13 +1,13 @@
 import { measureContent } from '../log/measure.ts';
-import type { PlanPart, SummaryForm } from '../plan/plan.ts';
+import type { SummaryForm } from '../plan/plan.ts';
 import { draftedPlan, tokensOf } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { reduce } from '../plan/reduce.ts';
 import { shrinkToFit } from '../plan/shrink-to-fit.ts';
 import { summaryContent, summaryFraming } from './summary-message.ts';
 import { coveredAlready, excerptsRead } from '../plan/summary-sizes.ts';
-import { SHORTER_SHARE, SMALLEST_SUMMARY } from './summary-layout.ts';
-import { extractivePart, summaryParts } from '../plan/summary-parts.ts';
+import { SMALLEST_SUMMARY } from './summary-layout.ts';
+import { shareOf, summaryParts } from '../plan/summary-parts.ts';
 
 /** A summary takes at most this share of what the pass aims for beyond what it cannot shrink. */
 const SUMMARY_SHARE = 0.15;
@@ -39,8 +39,15 @@ export function planSummaryInPlace(
   if (changed.length === 0) return null;
   const newest = table.sequenceAt(table.length - 1);
   const reading = readingOf(state, draft);
-  const parts = partsInPlace(state, form, { draft, earlier: reading.earlier, summaryLimit });
-  if (parts === null) return null;
+  const readable = positionsRead(state, reading.earlier);
+  const parts = summaryParts(input, form, {
+    read: excerptsRead(state, readable, (position) => draft.operations.has(position)),
+    turnStart: null,
+    maximumOutput: summaryLimit,
+    turnPrefixOutput: summaryLimit,
+    summaryLimit,
+  });
+  if (readable.length === 0 || parts === null) return null;
   return draftedPlan(state, form, draft, {
     firstKeptSequence: input.summary?.firstKeptSequence ?? table.sequenceAt(0),
     coveredThroughSequence: newest,
@@ -53,32 +60,12 @@ export function planSummaryInPlace(
   });
 }
 
-/** `null` when there is nothing to read, or too much. */
-function partsInPlace(
-  state: PlanningState,
-  form: SummaryForm,
-  of: { readonly draft: Draft; readonly earlier: readonly number[]; readonly summaryLimit: number },
-): readonly PlanPart[] | null {
-  const { input, table } = state;
-  const readable = positionsRead(state, of.earlier);
-  if (readable.length === 0) return null;
-  if (form === 'extractive_summary') return extractivePart(table, readable, of.summaryLimit);
-  const maximumOutput = Math.max(1, of.summaryLimit);
-  return summaryParts(input, {
-    read: excerptsRead(state, readable, (position) => of.draft.operations.has(position)),
-    turnStart: null,
-    maximumOutput,
-    turnPrefixOutput: maximumOutput,
-    inputShare: form === 'shorter_summary' ? SHORTER_SHARE : 1,
-  });
-}
-
 function summaryRoom(state: PlanningState, form: SummaryForm, goal: number): number {
   const { budget, summarizer } = state.input;
   const asked = budget.summaryOutput;
   const possible = form === 'extractive_summary' ? asked : Math.min(asked, summarizer.maximumOutput);
   const fitting = Math.max(SMALLEST_SUMMARY, (goal - state.fixedTokens) * SUMMARY_SHARE);
-  return Math.min(possible, fitting) * (form === 'shorter_summary' ? SHORTER_SHARE : 1);
+  return Math.min(possible, fitting) * shareOf(form);
 }
 
 function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan['reading']> {

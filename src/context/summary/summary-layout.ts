@@ -140,12 +140,6 @@ function droppedMessages(state: PlanningState, end: number): readonly number[] {
 
 /** However little room there is, a summary may take this. Tokens. */
 export const SMALLEST_SUMMARY = 200;
-/**
- * A shorter summary is asked for with half the answer, from requests of half the size: what a provider refused as too long,
- * because the estimate was too low for its text, must not be sent again.
- */
-export const SHORTER_SHARE = 0.5;
-
 /** What the user said stays whole as long as the rest keeps this share of its room. Below it, all give way alike. */
 const LEAST_SHARE_BESIDE_USER = 0.5;
 

@@ -8,7 +8,13 @@ import { NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
 import type { SummaryLedger, LedgerResult } from 'holdfast/internal/context/summary/summary-ledger.js';
 import { viewAfterCompaction } from 'holdfast/internal/context/summary/whole-summary.js';
 import { measureContent } from 'holdfast/internal/context/log/measure.js';
-import { addMeasurements, characterCount, NO_MEASUREMENTS, subtractMeasurements, sumMeasurements } from 'holdfast/internal/context/log/measurements.js';
+import {
+  addMeasurements,
+  characterCount,
+  NO_MEASUREMENTS,
+  subtractMeasurements,
+  sumMeasurements,
+} from 'holdfast/internal/context/log/measurements.js';
 import type { MeasuredView } from 'holdfast/internal/context/view/view-arrangement.js';
 import type { Measurements } from 'holdfast/internal/context/log/measurements.js';
 import type { Calibration, CompactionPlan, Operation, SummaryInForce } from 'holdfast/internal/context/plan/plan.js';

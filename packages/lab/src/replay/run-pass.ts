@@ -1,11 +1,23 @@
 import { continuationContent, continuationWords } from 'holdfast/internal/context/view/notes.js';
 import { countRequest, mayGoOn, passReason } from 'holdfast/internal/context/view/count-request.js';
 import { estimateTokens } from 'holdfast/internal/context/log/estimate.js';
-import { extendFileLists, callSubject, extendLedger, shortSubject } from 'holdfast/internal/context/summary/summary-ledger.js';
+import {
+  extendFileLists,
+  callSubject,
+  extendLedger,
+  shortSubject,
+} from 'holdfast/internal/context/summary/summary-ledger.js';
 import type { SummaryLedger } from 'holdfast/internal/context/summary/summary-ledger.js';
 import { judgeCompaction, planCompaction, weakerForm } from 'holdfast/internal/context/plan/plan-compaction.js';
 import { addMeasurements } from 'holdfast/internal/context/log/measurements.js';
-import type { Calibration, CompactionForm, CompactionPlan, CompactionReason, PlanPart, PlanResult } from 'holdfast/internal/context/plan/plan.js';
+import type {
+  Calibration,
+  CompactionForm,
+  CompactionPlan,
+  CompactionReason,
+  PlanPart,
+  PlanResult,
+} from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
 import { finishedView, wholeSummary } from 'holdfast/internal/context/summary/whole-summary.js';
 import { RECALL_OPEN, RECALL_SEARCH } from 'holdfast/internal/tools/runtime/names.js';
