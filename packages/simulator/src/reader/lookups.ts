@@ -6,10 +6,11 @@ import { entriesOf, queriesFor } from './recall-evidence.ts';
 import { factsOf, filesOfFact, type Item, type ReadingTask } from './reading-task.ts';
 import type { ToolKit } from './tool-kit.ts';
 
-/** Lookups in one answer. */
+/** Lookups in one answer, in a window that holds them. All of them together bring back at most about a sixth of it. */
 const MOST_LOOKUPS = 4;
-
-/** All lookups of one answer together bring back at most about a sixth of the window, three characters a token. */
+/** Six times what a search brings back, about. Tokens. */
+const WINDOW_OF_A_SEARCH = 6_000;
+/** Three characters a token. */
 const CHARACTERS_PER_WINDOW_TOKEN = 1 / 8;
 
 /** Characters of the largest page that a lookup asks for, whatever the window. */
@@ -35,6 +36,7 @@ function lookupsFor(
   window: number,
 ): readonly Call[] {
   const calls = new Map<string, Call>();
+  const most = Math.max(1, Math.min(MOST_LOOKUPS, Math.floor(window / WINDOW_OF_A_SEARCH)));
   for (const item of items) {
     for (const fact of factsOf(task, item)) {
       if (knownFact(knowledge, item, fact).state !== 'unknown') continue;
@@ -48,7 +50,7 @@ function lookupsFor(
           Math.min(MOST_CHARACTERS, Math.floor(window * CHARACTERS_PER_WINDOW_TOKEN)),
         );
         if (call !== undefined) calls.set(JSON.stringify(call), call);
-        if (calls.size >= MOST_LOOKUPS) return [...calls.values()];
+        if (calls.size >= most) return [...calls.values()];
       }
     }
   }
