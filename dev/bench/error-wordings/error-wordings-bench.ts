@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { classifyError } from '../../../src/models/errors/classify.ts';
 
@@ -32,27 +33,32 @@ const FILLS: readonly {
   { name: 'size known, other refusals at 90 % or more', overflow: 1.05, other: (share) => 0.9 + share / 10 },
 ];
 
+/** Wordings of all kinds, and those of public issue threads whose collector had not read the rules. */
+const SETS = ['wordings.jsonl', 'issue-threads.jsonl'].map((name) => new URL(name, import.meta.url));
+
 /**
  * `npm run bench -- error-wordings [file]`: how many overflows of a list are found, and how many other refusals are taken for
- * one. The list holds a wording a line: `kind`, `status`, and `message` or `body`.
+ * one. The list holds a wording a line: `kind`, `status`, and `message` or `body`. Default: each list beside this file.
  */
 export function errorWordingsBench([file]: readonly string[], print: (text: string) => void): void {
-  const path = file ?? new URL('wordings.jsonl', import.meta.url);
-  const lines = readFileSync(path, 'utf8').trim().split('\n');
-  const wordings = lines.map((line) => wording.parse(JSON.parse(line)));
+  for (const path of file === undefined ? SETS : [file]) {
+    const lines = readFileSync(path, 'utf8').trim().split('\n');
+    const wordings = lines.map((line) => wording.parse(JSON.parse(line)));
+    print(basename(String(path)));
+    for (const fills of FILLS) print(`  ${scoreOf(wordings, fills)}`);
+  }
+}
+
+function scoreOf(wordings: readonly Wording[], { name, overflow, other }: (typeof FILLS)[number]): string {
   const overflows = wordings.filter(({ kind }) => kind === 'overflow');
   const others = wordings.filter(({ kind }) => kind !== 'overflow');
-  for (const { name, overflow, other } of FILLS) {
-    const found = overflows.filter((each) => isTakenForOverflow(each, overflow && (each.fill ?? overflow))).length;
-    const alarms = others.filter((each, at) =>
-      isTakenForOverflow(each, other && (each.fill ?? other((at * SPREAD) % 1))),
-    ).length;
-    const share = ((100 * found) / overflows.length).toFixed(1);
-    const of70 = ((70 * alarms) / others.length).toFixed(1);
-    print(
-      `${name}: ${found} of ${overflows.length} overflows found (${share} %), ${alarms} of ${others.length} false alarms (${of70} in 70)`,
-    );
-  }
+  const found = overflows.filter((each) => isTakenForOverflow(each, overflow && (each.fill ?? overflow)));
+  const alarms = others.filter((each, at) =>
+    isTakenForOverflow(each, other && (each.fill ?? other((at * SPREAD) % 1))),
+  );
+  const share = (part: readonly Wording[], whole: readonly Wording[]): string =>
+    `${part.length} of ${whole.length} (${((100 * part.length) / whole.length).toFixed(1)} %)`;
+  return `${name}: ${share(found, overflows)} overflows found, ${share(alarms, others)} false alarms`;
 }
 
 function isTakenForOverflow({ status, message, body, actual }: Wording, fill: number | undefined): boolean {

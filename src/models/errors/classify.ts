@@ -81,7 +81,8 @@ function byCode(reading: Reading): Finding | undefined {
 function byWait(reading: Reading): Finding | undefined {
   const { text, wait, has, coded, status } = reading;
   if (has(402) || coded(words.BILLING_CODE)) return NO_MONEY;
-  if (has(401) || coded(words.KEY_CODE)) return stop('authentication', 'the key was refused');
+  const isKeyRefused = (has(401) && !namesOverflow(reading)) || coded(words.KEY_CODE);
+  if (isKeyRefused) return stop('authentication', 'the key was refused');
   const limited = has(429) || coded(words.RATE_CODE) || words.RATE.test(text);
   const overRate = requestOverRate(text);
   if (overRate !== undefined) return overRate;
@@ -93,9 +94,13 @@ function byWait(reading: Reading): Finding | undefined {
     const money = words.BILLING.test(text) && !coded(words.RATE_CODE) && !/rate limit/.test(text);
     return money ? NO_MONEY : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
   }
-  return has(529) || (status === 503 && !saysOverflow(text))
+  return has(529) || (status === 503 && !namesOverflow(reading))
     ? { cause: 'outage', repair: 'wait', evidence: `HTTP ${status}` }
     : undefined;
+}
+
+function namesOverflow(reading: Reading): boolean {
+  return bySignature(reading) !== undefined || saysOverflow(reading.text);
 }
 
 /** A request larger than what a minute allows never goes through, however long one waits (Groq's 413). */
@@ -155,7 +160,7 @@ function byOtherKind(reading: Reading): Finding | undefined {
   const other = words.OTHER_KINDS.find(([, pattern]) => pattern.test(about))?.[0];
   if (other === 'thinking_refused') return { cause: other, repair: 'drop_thinking', evidence: 'words about thinking' };
   if (other !== undefined) return stop(other, `words: ${other}`);
-  if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b/.test(text) && !/per image/.test(text)) return undefined;
+  if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b|per image|\d ?px\b|pixel/.test(text)) return undefined;
   const media = words.MEDIA_SIZE.test(about);
   const each = media && /per (?:image|file|document|attachment)/.test(text);
   if (!each && (tokens || !(media || words.BYTES.test(about) || coded(/toolarge/)))) return undefined;

@@ -25,7 +25,7 @@ export const MEDIA_SIZE =
   /\bimages?\b|pictures?|pixels?|\bpx\b|\bpdfs?\b|\bpages\b|\bvideos?\b|\baudio\b|\bfiles?\b(?! ?name| ")|attachments?|\bdocuments?\b|screenshots?|base64|image_|\bbild\b|datei|图片|画像|arquivo|archivo|fichier|이미지/;
 
 export const BYTES =
-  /\bbytes?\b|\d ?[kmg]i?b\b|request body|payload|entity too large|request_?too_?large|request size|message size|message larger|content[-_ ]length|請求體/;
+  /\bbytes?\b|\d ?[kmg]i?b\b|request body.{0,20}(?:too|large|size|exceed|limit|big)|payload|entity too large|request_?too_?large|request size|message size|message larger|content[-_ ]length|請求體/;
 
 export const MESSAGE_COUNT =
   /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+ (?:messages|turns)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;

@@ -19,7 +19,7 @@ const TOO_LONG =
 
 /** Said of the window itself, these are enough too. */
 const USED_UP =
-  /\bfull\b|exhaust|(?:^|[.:] ?|\b(?:r[au]n|running|is|am|'m) )out of (?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|reached|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|收まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
+  /\bfull\b|exhaust|(?:^|[.:] ?|\b(?:r[au]n|running|is|am|'m) )out of (?:room in .{0,20})?(?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|reached|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|收まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
 
 /** With numbers in it, these are. */
 const LIMITED =

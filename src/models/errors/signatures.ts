@@ -53,6 +53,7 @@ export const OVERFLOW_SIGNATURES: readonly Signature[] = [
   signature('together', '`?inputs`? tokens \\+ `?max_new_tokens`? must be <= {limit}…given: {input}…and {output}'),
   signature('fireworks', 'prompt is too long: {actual}, model maximum context length: {limit}'),
   signature('moonshot', 'exceeded model token limit(?:: {limit}(?: \\(requested: {actual}\\))?)?'),
+  signature('kimi', 'supports only {limit} context'),
   signature('dashscope', 'range of input length should be \\[1, {limit}\\]'),
   signature('snowflake', 'max tokens of {limit} exceeded'),
   signature('minimax', 'context window exceeds limit'),
@@ -67,6 +68,6 @@ export const OVERFLOW_SIGNATURES: readonly Signature[] = [
   signature('ollama', 'input length exceeds the (?:maximum )?context length|exceeded max context length'),
 ];
 
-/** Codes that name the overflow of a window, in small letters and digits only (`contextlengthexceeded`); 1261 is Zhipu's. */
+/** Codes that name the overflow of a window, in small letters and digits only (`contextlengthexceeded`); 1261 is Zhipu's, 1039 MiniMax's. */
 export const OVERFLOW_CODE =
-  /(?:context|ctx)(?:length|window|size|limit|tokens?)*(?:is)?(?:exceed|overflow|toolong|toolarge|exhausted)|exceed(?:s|ed|ing)?(?:the)?(?:available|model|max(?:imum)?)?context|(?:prompt|input|conversation)(?:is)?too(?:long|large)|(?:prompt|input)(?:tokens?|length|size)?(?:limit|count)?(?:exceed|overflow)|^tokenslimitreached$|^tokenlimitexceeded|^maxcontext(?:length)?(?:exceeded|reached)|(?:prompt|input|tokens)over(?:the)?(?:window|context|limit)|outofcontext|contextlimit(?:reached)?(?:error)?$|contextfull|^1261$/;
+  /(?:context|ctx)(?:length|window|size|limit|tokens?)*(?:is)?(?:exceed|overflow|toolong|toolarge|exhausted)|exceed(?:s|ed|ing)?(?:the)?(?:available|model|max(?:imum)?)?context|(?:prompt|input|conversation)(?:is)?too(?:long|large)|(?:prompt|input)(?:tokens?|length|size)?(?:limit|count)?(?:exceed|overflow)|^tokenslimitreached$|^tokenlimitexceeded|^maxcontext(?:length)?(?:exceeded|reached)|(?:prompt|input|tokens)over(?:the)?(?:window|context|limit)|outofcontext|contextlimit(?:reached)?(?:error)?$|contextfull|^1261$|^1039$/;

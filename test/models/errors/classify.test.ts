@@ -42,6 +42,13 @@ describe('status', () => {
     expect(classifyError(failed({ error: { code: 'context_length_exceeded' } }, 429)).kind).toBe('overflow');
   });
 
+  test('an overflow that a gateway or a key server reports is one all the same', () => {
+    const quoted = 'Failed to invoke model, status code: 400, message: Range of input length should be [1, 30720]';
+    expect(assess(quoted, 503)).toMatchObject({ kind: 'overflow', window: 30_720 });
+    expect(assess('The current model supports only 256K context', 401)).toMatchObject({ kind: 'overflow' });
+    expect(assess({ base_resp: { status_code: 1039, status_msg: 'token limit' } }).kind).toBe('overflow');
+  });
+
   test('a status inside the body counts when HTTP said 200', () => {
     expect(classifyError(failed({ error: { code: 429, message: 'later' } }, 200))).toMatchObject({
       cause: 'rate_limit',
