@@ -2,6 +2,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Transaction } from './database.ts';
 import { toStoreError } from './errors.ts';
 import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
+import type { EventTurn } from '../log/event-writer.ts';
 import { observeEvent } from '../log/observe-events.ts';
 import type { EventDataByKind, EventKind } from '../log/timeline.ts';
 
@@ -58,6 +59,7 @@ export interface TurnWriter extends Writer {
 export interface WriterSource {
   readonly sql: Transaction;
   readonly writer: (turn: TurnReference) => Writer;
+  readonly event: <Kind extends EventKind>(turn: EventTurn, kind: Kind, data: EventDataByKind[Kind]) => Promise<void>;
 }
 
 /**
@@ -74,20 +76,22 @@ export async function writeEvents<Result>(
     newestEvent = Math.max(newestEvent, number);
   };
   const committed: (() => void)[] = [];
-  const result = await transaction(sql, (open) =>
-    work({
+  const result = await transaction(sql, (open) => {
+    const event: WriterSource['event'] = async (turn, kind, data) => {
+      appended(await insertEvent(open, turn, kind, data));
+      committed.push(() => observeEvent(kind, data));
+    };
+    return work({
       sql: open,
+      event,
       writer: (turn) => ({
         sql: open,
         turn,
         appended,
-        event: async (kind, data, turnId = turn.turnId) => {
-          appended(await insertEvent(open, { turn: { ...turn, turnId }, kind, data }));
-          committed.push(() => observeEvent(kind, data));
-        },
+        event: (kind, data, turnId = turn.turnId) => event({ ...turn, turnId }, kind, data),
       }),
-    }),
-  );
+    });
+  });
   for (const observe of committed) observe();
   if (newestEvent > 0) notifyWatchersSoon(sql, conversationId, newestEvent);
   return result;

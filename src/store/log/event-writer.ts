@@ -6,16 +6,15 @@ import type { EventDataByKind, EventKind } from './timeline.ts';
 /** NOTIFY channel of the timeline. Payload: `<conversation id> <number of the newest event>`, or `<conversation id> 0` for a message that waits. */
 export const EVENTS_CHANNEL = 'holdfast_events';
 
+/** `turnId`: `null` for what happens before a turn begins. */
+export type EventTurn = Omit<TurnReference, 'turnId'> & { readonly turnId: string | null };
+
 export async function insertEvent<Kind extends EventKind>(
   sql: Queries,
-  event: {
-    /** `turnId`: `null` for what happens before a turn begins. */
-    readonly turn: Omit<TurnReference, 'turnId'> & { readonly turnId: string | null };
-    readonly kind: Kind;
-    readonly data: EventDataByKind[Kind];
-  },
+  turn: EventTurn,
+  kind: Kind,
+  data: EventDataByKind[Kind],
 ): Promise<number> {
-  const { turn, kind, data } = event;
   const [row] = await sql<{ number: number }[]>`
     insert into events (conversation_id, turn_id, epoch, kind, data)
     values (${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${kind}, ${jsonText(cleaned(data))}::text::jsonb)

@@ -1,8 +1,6 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Database, Queries } from '../database/database.ts';
-import { transaction } from '../database/transaction.ts';
-import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
-import { observeEvent } from '../log/observe-events.ts';
+import { writeEvents } from '../database/transaction.ts';
 
 /** Failures of one activity of which the timeline tells. */
 const TOLD_FAILURES = 3;
@@ -26,22 +24,12 @@ export interface ActivityFailed extends CountedActivity {
  */
 export async function countActivityFailure(sql: Database, failed: ActivityFailed): Promise<number> {
   const { conversationId, turn, activity, code } = failed;
-  const { failures, told } = await transaction(sql, async (open) => {
+  return writeEvents(sql, conversationId, async ({ sql: open, event }) => {
     const { count, epoch } = await countUp(open, failed, '');
-    if (count !== TOLD_FAILURES) return { failures: count, told: null };
     const data = { activity, code, failures: count };
-    const number = await insertEvent(open, {
-      turn: turn ?? { conversationId, turnId: null, epoch },
-      kind: 'activity_failing',
-      data,
-    });
-    return { failures: count, told: { number, data } };
+    if (count === TOLD_FAILURES) await event(turn ?? { conversationId, turnId: null, epoch }, 'activity_failing', data);
+    return count;
   });
-  if (told !== null) {
-    observeEvent('activity_failing', told.data);
-    notifyWatchersSoon(sql, conversationId, told.number);
-  }
-  return failures;
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ProviderWait, WorkerNeed } from '../../turn/limits.ts';
 import type { Database, Fragment, Queries } from '../database/database.ts';
-import { transaction } from '../database/transaction.ts';
-import { insertEvent, notifyWatchersSoon } from '../log/event-writer.ts';
+import { writeLocked } from '../database/transaction.ts';
 import { recordEvent } from '../log/events.ts';
 import { jsonText } from '../log/stored-text.ts';
 
@@ -59,18 +58,14 @@ export async function recordWorkerWait(
   need: WorkerNeed,
 ): Promise<void> {
   const turnId = turn?.turnId ?? null;
-  const event = await transaction(sql, async (open) => {
-    const [conversation] = await open<{ epoch: number }[]>`
-      select epoch from conversations where id = ${conversationId} for no key update`;
+  await writeLocked(sql, conversationId, async ({ sql: open, event, conversation }) => {
     // Deleted, or taken over: the next attempt finds that.
-    if (conversation === undefined || (turn !== null && turn.epoch !== conversation.epoch)) return 0;
+    if (conversation === undefined || (turn !== null && turn.epoch !== conversation.epoch)) return;
     const same = open`and v.data @> ${jsonText(need)}::text::jsonb`;
-    if (await isWaiting(open, { conversationId, turnId }, 0, same)) return 0;
+    if (await isWaiting(open, { conversationId, turnId }, 0, same)) return;
     const { epoch } = conversation;
-    const data = { reason: 'no_worker', ...need } as const;
-    return insertEvent(open, { turn: { conversationId, turnId, epoch }, kind: 'turn_waiting', data });
+    await event({ conversationId, turnId, epoch }, 'turn_waiting', { reason: 'no_worker', ...need });
   });
-  if (event > 0) notifyWatchersSoon(sql, conversationId, event);
 }
 
 /** Tells that a call goes on that the turn waited with, where no other event tells of its begin. @returns whether it did wait */
