@@ -24,7 +24,9 @@ const COLUMNS = {
   ...each(count.min(1), 'sequence', 'turn', 'wave'),
   ...each(count, 'number', 'bytes', 'missing_bytes', 'characters', 'branch', 'ancestor', 'left_branch'),
   ...each(count, 'form_number', 'tokens_before', 'tokens_after', 'compactions_over', 'entry_sequence', 'entries_read'),
-  ...each(count, 'input_estimate', 'maximum_output', 'through_sequence'),
+  ...each(count, 'input_estimate', 'maximum_output'),
+  // Of its own entries a branch has all: as far as integers go.
+  through_sequence: z.int32().min(0),
   ...each(count.nullable(), 'call_number', 'call_index', 'first_kept_sequence', 'covered_through_sequence'),
   ...each(count.nullable(), 'from_sequence', 'to_sequence', 'head_characters', 'tail_characters', 'array_items'),
   ...each(name.nullable(), 'note_key', 'tool_name', 'model', 'prompt_version'),
@@ -133,7 +135,7 @@ export const FILE_TABLES = {
   memories: {
     columns: ['id scope kind text source_id superseded_by confidence expires_at created_at'],
     // Without the memory of another conversation that took its place, one would come back to life, or name what the file lacks.
-    from: `memories r where r.id in (
+    from: `memories r where r.conversation_id = $1 and r.id in (
       with recursive standing (id) as (
         select m.id from memories m where m.conversation_id = $1 and m.superseded_by is null
         union all
