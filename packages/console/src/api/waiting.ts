@@ -1,15 +1,29 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { readLive } from './problem.ts';
 import { read } from './request.ts';
 
-export const WAITING_PAGE = 100;
+const PAGE = 100;
 
-/** Calls that wait for a person, in all conversations, the one that waits longest first. */
-export function useWaitingCalls(limit = WAITING_PAGE) {
+/** The first calls that wait for a person, in all conversations. */
+export function useWaitingCalls() {
   return useQuery({
-    queryKey: ['decisions', 'waiting', limit],
-    queryFn: () => read('/decisions', { limit }),
-    placeholderData: (before) => before,
+    queryKey: ['decisions', 'waiting'],
+    queryFn: () => read('/decisions', { limit: PAGE }),
     refetchInterval: ({ state }) => readLive(state.error),
   });
+}
+
+/** All of them page by page, the one that waits longest first. */
+export function useWaitingPages() {
+  const { data, ...list } = useInfiniteQuery({
+    queryKey: ['decisions', 'waiting', 'pages'],
+    initialPageParam: {},
+    queryFn: ({ pageParam }) => read('/decisions', { limit: PAGE, ...pageParam }),
+    getNextPageParam: ({ items, hasMore }) => {
+      const last = items.at(-1);
+      return hasMore && last !== undefined ? { after: `${last.conversationId}/${last.call}` } : undefined;
+    },
+    refetchInterval: ({ state }) => readLive(state.error, state.data?.pages.length),
+  });
+  return { ...list, calls: data?.pages.flatMap(({ items }) => items) ?? [] };
 }

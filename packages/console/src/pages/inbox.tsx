@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { read, remove } from '../api/request.ts';
-import { useWaitingCalls, WAITING_PAGE } from '../api/waiting.ts';
+import { useWaitingPages } from '../api/waiting.ts';
 import { Decision } from '../conversation/decision.tsx';
 import { Failure } from '../text/failure.tsx';
 import { moment } from '../text/numbers.ts';
@@ -11,27 +11,26 @@ import { DecidedCalls } from './decided-calls.tsx';
 
 /** Calls of all conversations that wait for a person, the one that waits longest first. */
 export function InboxPage() {
-  const [limit, setLimit] = useState(WAITING_PAGE);
-  const { data, error } = useWaitingCalls(limit);
+  const { calls, error, isSuccess, hasNextPage, isFetchingNextPage, fetchNextPage } = useWaitingPages();
   const list = useMoveByKeys();
   return (
     <section className="page">
       <h1>Inbox</h1>
       {error !== null && <Failure error={error} />}
-      {data?.items.length === 0 && (
+      {isSuccess && calls.length === 0 && (
         <p className="quiet">
           Nothing waits for a decision. A tool call waits here if <code>approvals</code> of its agent in{' '}
           <code>holdfast.yaml</code> asks for it, and a question of an agent that has <code>ask_user</code>.
         </p>
       )}
-      {data !== undefined && data.items.length > 0 && (
+      {calls.length > 0 && (
         <p className="quiet">
           <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>r</kbd> writes a reason or an answer, <kbd>Escape</kbd> leaves it,
           the keys on the buttons decide.
         </p>
       )}
       <ul className="decisions" ref={list}>
-        {data?.items.map((waiting) => (
+        {calls.map((waiting) => (
           <li key={`${waiting.conversationId} ${waiting.call}`}>
             <Link to="/conversations/$conversationId" params={{ conversationId: waiting.conversationId }}>
               {printable(waiting.agent)} · {waiting.conversationId.slice(-8)}
@@ -40,22 +39,14 @@ export function InboxPage() {
           </li>
         ))}
       </ul>
-      {data?.hasMore === true && <MoreWait limit={limit} change={setLimit} />}
+      {hasNextPage && (
+        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </button>
+      )}
       <StandingDecisions />
       <DecidedCalls />
     </section>
-  );
-}
-
-/** Calls that the server lists at once. */
-const MOST_WAITING = 500;
-
-function MoreWait({ limit, change }: { readonly limit: number; readonly change: (limit: number) => void }) {
-  if (limit >= MOST_WAITING) return <p className="quiet">More wait. They come as these are decided.</p>;
-  return (
-    <button type="button" onClick={() => change(limit + WAITING_PAGE)}>
-      Show more
-    </button>
   );
 }
 
