@@ -24,7 +24,7 @@ export function ViewPage({ conversationId, call }: ViewPageProps) {
   const { calls, summaries, context, error: failed } = useWindow(conversationId);
   const place = call === undefined ? calls.length - 1 : calls.findIndex((each) => nameOf(each) === call);
   const earlier = calls[place - 1];
-  const { data: view, error } = useView(conversationId, calls[place]);
+  const { data: view, error } = useView(conversationId, calls[place] ?? callNamed(call));
   const { data: before } = useView(conversationId, isDifference ? earlier : undefined);
   const failure = error ?? failed;
   return (
@@ -50,7 +50,17 @@ export function ViewPage({ conversationId, call }: ViewPageProps) {
   );
 }
 
-function useView(conversationId: string, call: ModelCall | undefined) {
+type CallNumbers = Pick<ModelCall, 'turn' | 'callNumber' | 'attempt'>;
+
+/** An address may name a call that is older than those that are listed. */
+function callNamed(name: string | undefined): CallNumbers | undefined {
+  const numbers = /^(?<turn>\d+)\.(?<callNumber>\d+)\.(?<attempt>\d+)$/u.exec(name ?? '')?.groups;
+  if (numbers === undefined) return undefined;
+  const { turn, callNumber, attempt } = numbers;
+  return { turn: Number(turn), callNumber: Number(callNumber), attempt: Number(attempt) };
+}
+
+function useView(conversationId: string, call: CallNumbers | undefined) {
   return useQuery({
     queryKey: ['view', conversationId, call === undefined ? null : nameOf(call)],
     queryFn: () => {
@@ -82,6 +92,7 @@ function ChooseCall({ conversationId, calls, place }: ChooseCallProps) {
         ← Earlier
       </button>
       <select aria-label="Model call" value={place} onChange={(event) => choose(calls[Number(event.target.value)])}>
+        {place === -1 && <option value={place}>An earlier call</option>}
         {calls.map((each, at) => (
           <option key={nameOf(each)} value={at}>
             Turn {each.turn}, call {each.callNumber}
@@ -96,7 +107,7 @@ function ChooseCall({ conversationId, calls, place }: ChooseCallProps) {
   );
 }
 
-function nameOf({ turn, callNumber, attempt }: ModelCall): string {
+function nameOf({ turn, callNumber, attempt }: CallNumbers): string {
   return `${turn}.${callNumber}.${attempt}`;
 }
 
