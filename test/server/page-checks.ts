@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import type { AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 const LOOKS = [
   [1440, 'light'],
@@ -47,3 +47,13 @@ const FOCUSED = `(() => {
   const isSeen = seen !== null && (focused.contains(seen) || seen.contains(focused));
   return isSeen && getComputedStyle(focused).outlineStyle !== 'none' ? '' : focused.outerHTML.slice(0, 80);
 })()`;
+
+/** Goes by Tab to an element of the page. */
+export async function tabTo(page: Page, wanted: Locator): Promise<void> {
+  await wanted.waitFor();
+  for (let stop = 0; stop < 100; stop += 1) {
+    await page.keyboard.press('Tab');
+    if (await wanted.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+  }
+  throw new Error(`Tab does not come to ${String(wanted)}`);
+}

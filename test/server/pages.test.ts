@@ -5,7 +5,7 @@ import { loginLink } from '../../src/server/login-link.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { CONVERSATIONS, ENTRIES, fillLog } from './fill-log.ts';
-import { faultsOfPage, hiddenFocus } from './page-checks.ts';
+import { faultsOfPage, hiddenFocus, tabTo } from './page-checks.ts';
 import { startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
@@ -43,6 +43,9 @@ beforeAll(async () => {
   harness = await startServerHarness({
     tools: [deploy, readLog],
     agent: { tools: ['deploy', 'read_log'] },
+    server: {
+      configured: { agents: [], presets: [], links: [{ name: 'temporal', url: 'http://127.0.0.1:8233/workflows' }] },
+    },
   });
   await harness.startWorker();
   browser = await launchChromium();
@@ -71,10 +74,21 @@ async function untilState(state: string): Promise<void> {
   await page.locator('.heading .state', { hasText: state }).waitFor();
 }
 
-test('a person starts a task, decides its calls in the inbox by keys, and reads the answer as it was written', async () => {
-  await startTask('Call deploy with {"version": "7"} 2 times, one by one\nSay <b>heron</b>');
+test('by keyboard alone a person starts a task, queues a message, decides calls in the inbox, and reads the answer as written', async () => {
+  await page.goto(harness.server.url);
+  await tabTo(page, page.getByLabel('Task', { exact: true }));
+  await page.keyboard.insertText('Call deploy with {"version": "7"} 2 times, one by one\nSay <b>heron</b>');
+  await page.keyboard.press('Control+Enter');
   await page.getByText('waits for approval').waitFor();
-  await page.getByRole('link', { name: 'Inbox 1' }).click();
+  await tabTo(page, page.getByRole('button', { name: 'Write a message' }));
+  await page.keyboard.press('Enter');
+  await page.keyboard.insertText('Say crane');
+  await tabTo(page, page.getByLabel('When it enters'));
+  for (const key of ['ArrowDown', 'Control+Enter']) await page.keyboard.press(key);
+  await page.getByText('1 message of you waiting.').waitFor();
+  await tabTo(page, page.getByRole('link', { name: 'Inbox 1' }));
+  await page.keyboard.press('Enter');
+  await page.locator('.decision').waitFor();
   for (const key of ['j', 'r']) await page.keyboard.press(key);
   await page.keyboard.type('looks fine');
   for (const key of ['Escape', 'a']) await page.keyboard.press(key);
@@ -96,8 +110,10 @@ test('a person starts a task, decides its calls in the inbox by keys, and reads 
   await other.close();
   await page.goBack();
   await page.getByText('<b>heron</b>', { exact: true }).waitFor();
+  await page.getByText('crane', { exact: true }).waitFor();
   await untilState('completed');
-  await page.locator('.tool summary').first().click();
+  await tabTo(page, page.locator('.tool summary').first());
+  await page.keyboard.press('Enter');
   const result = await page.locator('.result').first().textContent();
   // Escapes, direction marks and elements stand there as text.
   expect(result).toContain('deployed 7 ␛[31mred ⟨U+202E⟩rtl <img src=x onerror=alert(1)>');
@@ -105,7 +121,9 @@ test('a person starts a task, decides its calls in the inbox by keys, and reads 
 });
 
 test('a person watches a task compact, finds what was dropped, and compares what the model saw', async () => {
+  await harness.fault({ kind: 'delay', milliseconds: 1_000, match: { purpose: 'summary' } });
   await startTask('Call read_log with {"page": "$index"} 8 times, one by one\nSay heron');
+  await page.getByText(/^Compacts .* tokens in \d+ messages, \d+ targets \(summary\)/u).waitFor();
   const card = page.locator('.compaction-card').last();
   await card.getByText('proactive: the threshold was reached').waitFor();
   await untilState('completed');
@@ -119,6 +137,8 @@ test('a person watches a task compact, finds what was dropped, and compares what
   await page.locator('.tool summary').last().click();
   expect(await faultsOfPage(page)).toEqual([]);
   expect(await hiddenFocus(page)).toEqual([]);
+  const workflow = `agent-turn%3A${page.url().slice(-36)}`;
+  expect(await page.getByRole('link', { name: 'Workflow in Temporal' }).getAttribute('href')).toMatch(workflow);
   await page.getByRole('link', { name: 'What the model saw' }).click();
   await page.getByLabel('Difference to the call before').check();
   await page.getByText('New: Agent').first().waitFor();
@@ -129,6 +149,33 @@ test('a person watches a task compact, finds what was dropped, and compares what
   await page.keyboard.press('Enter');
   await page.locator('mark', { hasText: 'service-17' }).first().waitFor();
   expect(await faultsOfPage(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+const HOSTILE = 'bird <img src=x onerror="hacked = true">\u001B[2J\u202Etxt';
+const INERT = 'bird <img src=x onerror="hacked = true">␛[2J⟨U+202E⟩txt';
+
+test('script, escapes and direction marks in the names of conversations, files and tools are inert', async () => {
+  await startTask(`${HOSTILE}\nCall read_log with {"page": 1}\nSay first`);
+  await untilState('completed');
+  const file = { name: HOSTILE, mimeType: 'text/plain', buffer: Buffer.from('herons') };
+  await page.getByLabel('Files').setInputFiles(file);
+  await page.getByRole('button', { name: `Remove ${INERT}` }).waitFor();
+  await page.getByLabel('Message').fill('Say second');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('second', { exact: true }).waitFor();
+  // No provider takes a tool of that name.
+  await page.route(/\/entries\?/u, async (route) => {
+    const body = await (await route.fetch()).text();
+    await route.fulfill({ json: JSON.parse(body.replaceAll('"read_log"', JSON.stringify(HOSTILE))) });
+  });
+  await page.reload();
+  await page.locator('.tool code', { hasText: INERT }).waitFor();
+  await page.unrouteAll();
+  expect(await page.locator('h1').textContent()).toBe(INERT);
+  await page.getByRole('link', { name: 'Conversations' }).click();
+  await page.locator('.conversations .title', { hasText: INERT }).waitFor();
+  expect(await page.evaluate('typeof hacked')).toBe('undefined');
   expect(complaints).toEqual([]);
 });
 

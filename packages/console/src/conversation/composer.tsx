@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 import { withFiles } from '../api/attachments.ts';
@@ -26,6 +26,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const [text, setText] = useState('');
   const [files, setFiles] = useState<readonly File[]>([]);
   const [mode, setMode] = useState('steer');
+  const queries = useQueryClient();
   const message = useMutation({
     mutationFn: async () => {
       const content = await withFiles(text, files);
@@ -34,6 +35,8 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     onSuccess: () => {
       setText('');
       setFiles([]);
+      // No event tells that a message waits.
+      return queries.invalidateQueries({ queryKey: ['conversation', conversationId] });
     },
   });
   const canSend = (text.trim() !== '' || files.length > 0) && !message.isPending;
