@@ -1,6 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import type { Connections } from '../../src/local/stack-file.ts';
 import type { RunningService } from '../../src/local/supervise.ts';
 import { startWorkerProcess } from '../../src/local/worker-process.ts';
@@ -8,7 +7,7 @@ import type { DemoOptions } from './options.ts';
 
 /** Where a worker is to die. */
 export interface PlannedKill {
-  readonly crashPoint: CrashPoint;
+  readonly crashPoint: string;
   /** Files that were read before. */
   readonly filesRead: number;
   /** Activity that the death cuts off, as Temporal names it. */
@@ -23,11 +22,11 @@ export interface Kill extends PlannedKill {
 }
 
 const INSIDE_TOOL_CALL: PlannedKill = {
-  crashPoint: 'runTool:claimed',
+  crashPoint: 'runTool:finished',
   // Early in every job, and late enough to have something to lose.
   filesRead: 19,
   activity: 'runTool',
-  words: 'inside a tool call, claimed and not finished',
+  words: 'inside a tool call, finished and not stored',
 };
 
 const INSIDE_SUMMARIZATION: PlannedKill = {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { CRASH_POINTS, pointsNamed } from '../../src/activities/runtime/crash-points.ts';
+import { CRASH_POINT_FORMS, isCrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import { parseCommand, wholeNumber } from '../command-line.ts';
 import { KINDS } from './strikes.ts';
 import type { StrikeWeights } from './strikes.ts';
@@ -70,10 +70,8 @@ const NUMBERS = [
 ] as const;
 
 function crashPoint(text: string): string {
-  if (pointsNamed(text).length > 0) return text;
-  throw new InvalidArgumentError(
-    `There is no such point: use one of ${CRASH_POINTS.join(', ')}, or <activity>:after-write.`,
-  );
+  if (isCrashPoint(text)) return text;
+  throw new InvalidArgumentError(`There is no such point: use one of ${CRASH_POINT_FORMS}.`);
 }
 
 function createCommand(): Command {
@@ -83,9 +81,7 @@ function createCommand(): Command {
       'Kills, freezes and restarts workers, Temporal and Postgres while conversations run, then lets everything come to its end and checks that nothing was lost and nothing happened twice.',
     )
     .addOption(
-      new Option('--at <point>', 'only kills at a crash point, such as commitCompaction:after-write').argParser(
-        crashPoint,
-      ),
+      new Option('--at <point>', 'only kills at a crash point, such as commitCompaction:write').argParser(crashPoint),
     )
     .option('--json', 'print one JSON object on the last line')
     .option('--keep', 'leave the folder with logs and data');

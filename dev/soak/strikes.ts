@@ -31,26 +31,19 @@ export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number
 
 /** Points that every conversation reaches often. */
 const COMMON_POINTS = [
-  'beginTurn:written',
-  'continueTurn:written',
-  'compactContext:messages-taken',
-  'requestDecisions:written',
-  'callModel:registered',
+  'beginTurn:write',
+  'continueTurn:write',
+  'compactContext:write',
+  'requestDecisions:write',
+  'callModel:write',
   'callModel:answered',
-  'callModel:after-write',
-  'runTool:claimed',
+  'runTool:write',
   'runTool:finished',
-  'runTool:stored',
-  'endTurn:written',
+  'endTurn:write',
 ];
 /** Points that an order for `COMMON_POINTS` names: the first to be reached counts. */
 const POINTS_PER_ORDER = 5;
-const COMPACTION_POINTS = [
-  'compactContext:after-write',
-  'summarize:after-write',
-  'summarize:answered',
-  'commitCompaction:after-write',
-];
+const COMPACTION_POINTS = ['compactContext:write', 'summarize:write', 'summarize:answered', 'commitCompaction:write'];
 /** Milliseconds that a worker is given to reach a point of its order; a compaction comes every few steps only. */
 const ORDER_PATIENCE = { common: 4_000, compaction: 20_000 };
 /** Milliseconds after an order was withdrawn in which a worker that has read it before dies. */

@@ -7,8 +7,8 @@ import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
 import type { Activities } from '../activities/create-activities.ts';
 import { createModelPermits } from '../activities/runtime/model-permits.ts';
-import { parseCrashPoints } from '../activities/runtime/crash-points.ts';
-import type { ReachCrashPoint } from '../activities/runtime/crash-points.ts';
+import { orderedCrashPoints } from '../activities/runtime/crash-points.ts';
+import type { CrashPoints } from '../activities/runtime/crash-points.ts';
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
 import { FenceWatch } from '../activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../activities/runtime/outlasting-work.ts';
@@ -84,15 +84,8 @@ export interface WorkerSetup extends DatabaseAddress {
   readonly logger: Logger;
 }
 
-/** Observes the writes of activities and the points where a test may kill them. */
-export interface WriteObserver {
-  /** Wraps the pool of the activities. */
-  readonly database: (database: Database) => Database;
-  readonly reached: ReachCrashPoint;
-}
-
 /** Makes the activities of a worker for tests: observed, or made again like those of a worker that replaces a dead one. */
-export type ActivityObserver = (make: (seen: WriteObserver) => Activities) => Activities;
+export type ActivityObserver = (make: (points: CrashPoints) => Activities) => Activities;
 
 export interface RunningWorker {
   readonly identity: string;
@@ -202,9 +195,8 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     ...toolCountProblems(configuration, (agent) => tools.schemasFor(agent).length),
     ...approvalRuleProblems(configuration, tools),
   ]);
-  const make = (seen: WriteObserver): Activities => makeActivities(setup, connections, tools, seen);
-  const reach = parseCrashPoints(setup.crashPoints, setup.crashOrders);
-  const activities = setup.observer?.(make) ?? make({ database: (database) => database, reached: reach });
+  const make = (points: CrashPoints): Activities => makeActivities(setup, connections, tools, points);
+  const activities = setup.observer?.(make) ?? make(orderedCrashPoints(setup.crashPoints, setup.crashOrders));
   return createTurnWorkers({
     connection,
     codecs: connections.codecs,
@@ -225,11 +217,11 @@ function makeActivities(
   setup: WorkerSetup,
   { liveDatabase, client, identity, outlastingWork, session, ...connections }: Connections,
   tools: ToolRegistry,
-  seen: WriteObserver,
+  points: CrashPoints,
 ): Activities {
   const { configuration } = setup;
   const { secrets } = configuration;
-  const database = seen.database(connections.database);
+  const database = points.database(connections.database);
   return createActivities({
     database,
     liveDatabase,
@@ -255,7 +247,7 @@ function makeActivities(
       await Promise.allSettled(configuration.providers.map(async ({ key }) => key?.newest()));
     },
     logger: setup.logger,
-    reachCrashPoint: seen.reached,
+    reachCrashPoint: points.reached,
     fenceWatch: new FenceWatch(database, setup.logger, connections.listeners),
     outlastingWork,
     workerIdentity: identity,

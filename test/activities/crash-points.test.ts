@@ -5,30 +5,41 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { ACTIVITIES_OF_CRASH_POINTS, pointsNamed } from '../../src/activities/runtime/crash-points.ts';
-import { createActivities } from '../../src/activities/create-activities.ts';
-import { connectDatabase } from '../../src/store/database/database.ts';
-import { activityDependencies } from './support/activity-dependencies.ts';
+import { orderedCrashPoints } from '../../src/activities/runtime/crash-points.ts';
+import { observeWrites } from '../../src/store/database/observe-writes.ts';
+import { startTurn, useTestStore } from '../store/support/store-builders.ts';
 
-test('every activity says where it writes', async () => {
-  // Nothing is asked of it.
-  const database = connectDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
-  const activities = createActivities(activityDependencies(database));
-  expect(Object.keys(activities).sort()).toEqual([...ACTIVITIES_OF_CRASH_POINTS].sort());
-  await database.end();
+const { sql } = useTestStore();
+
+test('each commit that changes rows is a point, and no read, no rollback and no write that finds nothing', async () => {
+  const { conversationId } = await startTurn(sql);
+  const commits: string[] = [];
+  const database = observeWrites(sql, (writes) => void commits.push(writes.join(', ')));
+  const rename = database`update conversations set agent = 'a' where id = ${conversationId}`;
+  expect(commits).toEqual([]);
+  await rename;
+  await database`update conversations set agent = 'b' where id = ${conversationId} and agent = 'c'`;
+  await database`select from conversations for update`;
+  await database.begin('read only', (open) => open`select from conversations`);
+  await database.begin(async (open) => {
+    await open`select from conversations where id = ${conversationId} for no key update`;
+    await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
+    await open`update conversations set agent = 'd' where id = ${conversationId}`;
+    expect(commits).toHaveLength(1);
+  });
+  await expect(
+    database.begin(async (open) => {
+      await open`update conversations set agent = 'e' where id = ${conversationId}`;
+      throw new Error('rolled back');
+    }),
+  ).rejects.toThrow('rolled back');
+  expect(commits).toEqual(['update conversations', 'insert search_progress, update conversations']);
 });
 
-test('every write of an activity is named, and one name stands for all of them', () => {
-  expect(pointsNamed('commitCompaction:after-write')).toEqual([
-    'commitCompaction:written',
-    'commitCompaction:logged',
-    'commitCompaction:replanned',
-    'commitCompaction:ended',
-    'commitCompaction:noted',
-    'commitCompaction:limit-noted',
-  ]);
-  expect(pointsNamed('lookForStop:after-write')).toEqual([]);
-  expect(pointsNamed('callModel:answered')).toEqual(['callModel:answered']);
+test('what is not a crash point is refused', () => {
+  for (const setting of ['runTool:claimed', 'runTool', 'runTool:write@0']) {
+    expect(() => orderedCrashPoints(setting)).toThrow(RangeError);
+  }
 });
 
 test('the process dies by SIGKILL at the arrival that was named, or when a file orders it, not before', async () => {
@@ -38,11 +49,13 @@ test('the process dies by SIGKILL at the arrival that was named, or when a file 
   const dying = async (setting: string, order: string): Promise<unknown> => {
     const script = `
       const { writeFileSync } = await import('node:fs');
-      const { parseCrashPoints } = await import(${JSON.stringify(module)});
-      const reach = parseCrashPoints(${JSON.stringify(setting)}, ${JSON.stringify(orders)});
-      reach('summarize:stored'); reach('runTool:claimed'); console.log('alive');
+      const { asyncLocalStorage } = await import('@temporalio/activity');
+      const { orderedCrashPoints } = await import(${JSON.stringify(module)});
+      const { reached } = orderedCrashPoints(${JSON.stringify(setting)}, ${JSON.stringify(orders)});
+      const reach = (activityType, point) => asyncLocalStorage.run({ info: { activityType } }, () => reached(point));
+      reach('summarize', 'answered'); reach('runTool', 'finished'); console.log('alive');
       writeFileSync(${JSON.stringify(orders)}, ${JSON.stringify(order)});
-      reach('summarize:stored'); console.log('survived');`;
+      reach('summarize', 'answered'); console.log('survived');`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -50,7 +63,7 @@ test('the process dies by SIGKILL at the arrival that was named, or when a file 
     await rm(orders, { force: true });
     return { signal, output };
   };
-  expect(await dying('summarize:stored@2', '')).toEqual({ signal: 'SIGKILL', output: 'alive\n' });
-  expect(await dying('', 'summarize:after-write')).toEqual({ signal: 'SIGKILL', output: 'alive\n' });
-  expect(await dying('', 'runTool:claimed')).toEqual({ signal: null, output: 'alive\nsurvived\n' });
+  expect(await dying('summarize:answered@2', '')).toEqual({ signal: 'SIGKILL', output: 'alive\n' });
+  expect(await dying('', 'summarize:answered')).toEqual({ signal: 'SIGKILL', output: 'alive\n' });
+  expect(await dying('', 'runTool:finished')).toEqual({ signal: null, output: 'alive\nsurvived\n' });
 });

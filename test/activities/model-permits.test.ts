@@ -6,6 +6,7 @@ import type { ModelPermits } from '../../src/activities/runtime/model-permits.ts
 import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { observeWrites } from '../../src/store/database/observe-writes.ts';
 import { claimPermit, providerKeyOf, releasePermit } from '../../src/store/providers/permits.ts';
 import type { PermitRequest } from '../../src/store/providers/permits.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
@@ -129,12 +130,12 @@ test('the permit is given back before the answer is stored, with what the provid
     },
   };
   const reachCrashPoint = (point: string) => void order.push(point);
+  const database = observeWrites(sql, (writes) => void (writes.includes('insert entries') && order.push('stored')));
   const input = await firstCallOf(await startTurn(sql, 'Say hello'));
-  const answer = await callModel({ ...dependencies, modelPermits, reachCrashPoint }, input, execution());
+  const answer = await callModel({ ...dependencies, database, modelPermits, reachCrashPoint }, input, execution());
   const reported = answer.kind === 'answered' ? answer.inputTokens : null;
   expect(reported).toBeGreaterThan(0);
-  const from = order.indexOf('callModel:answered');
-  expect(order.slice(from, from + 3)).toEqual(['callModel:answered', { reported }, 'callModel:stored']);
+  expect(order.slice(0, 3)).toEqual(['answered', { reported }, 'stored']);
 });
 
 test('a call that takes longer than the lease of its permit keeps the permit until it is over', async () => {
@@ -170,11 +171,14 @@ test('an attempt that finds the answer stored gives back the permit that the one
   const { dependencies, other, ask } = await limitedProvider();
   const turn = await startTurn(sql, 'Say hello');
   const input = await firstCallOf(turn);
-  const died = { ...dependencies, reachCrashPoint: () => Promise.reject(new Error('died')) };
-  const reachCrashPoint = (point: string): void => {
-    if (point === 'callModel:queued') throw new Error('the worker died');
+  const modelPermits: ModelPermits = {
+    ...dependencies.modelPermits,
+    async acquire(call) {
+      await dependencies.modelPermits.acquire(call);
+      throw new Error('the worker died');
+    },
   };
-  await expect(callModel({ ...died, reachCrashPoint }, input, execution())).rejects.toThrow('the worker died');
+  await expect(callModel({ ...dependencies, modelPermits }, input, execution())).rejects.toThrow('the worker died');
   await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [{ type: 'text', text: 'stored' }]));
   const waiting = other();
   expect(await ask(waiting)).toBe('queued');

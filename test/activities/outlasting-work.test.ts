@@ -129,7 +129,7 @@ test('when another worker is asked first, the model reads that the outcome is un
   const cutOff = await behindProxy(published.tool);
   const dependencies = {
     ...cutOff.dependencies,
-    reachCrashPoint: (point: string) => void (point === 'runTool:finished' && cutOff.proxy.reset()),
+    reachCrashPoint: (point: string) => void (point === 'finished' && cutOff.proxy.reset()),
   };
   const first = attemptGivenUp();
   const running = runTool(dependencies, { turn: published.turn, ...CALL }, first.execution);

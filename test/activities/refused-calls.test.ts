@@ -9,6 +9,7 @@ import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { killedBehindWrite } from '../support/worker-deaths.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { cutOffWorker as cutOff } from './support/cut-off-worker.ts';
 import { branchSummary, modelCall, summary } from './support/asking-work.ts';
@@ -100,19 +101,18 @@ test('a refused call whose activity is given up while Postgres is away ends, and
 });
 
 test.each([
-  ['a model call', modelCall, 'callModel:failed'],
-  ['a summary', summary, 'summarize:withdrawn'],
-  ['a branch summary', branchSummary, 'changeBranch:withdrawn'],
+  ['a model call', modelCall],
+  ['a summary', summary],
+  ['a branch summary', branchSummary],
 ] as const)(
   'when a worker dies right behind the refusal of %s, the pause that the provider asked for stands: the next attempt waits',
-  async (_, startWork, deadly) => {
+  async (_, startWork) => {
     const { server, pause } = await refusingServer(RATE_LIMIT);
-    const dependencies = activityDependencies(store.sql, { simulatorUrl: server.url, providerLimits: {} });
+    const simulated = { simulatorUrl: server.url, providerLimits: {} };
+    const dependencies = activityDependencies(store.sql, simulated);
     const { attempt } = await startWork(store.sql);
-    const reachCrashPoint = (point: string): void => {
-      if (point === deadly) throw new Error('the worker died');
-    };
-    await expect(attempt({ ...dependencies, reachCrashPoint }, execution())).rejects.toThrow('the worker died');
+    const { database } = killedBehindWrite(store.sql, /provider_pauses/u);
+    await expect(attempt(activityDependencies(database, simulated), execution())).rejects.toThrow('the worker');
     expect(await pause()).toBeGreaterThan(50_000);
     await expect(attempt(dependencies, execution({ attempt: 2 }))).rejects.toMatchObject(WAITS);
     expect(server.requests).toHaveLength(1);

@@ -65,7 +65,7 @@ test('a summary that came while Postgres was away is kept, completed and stored 
   const before = await asked(simulator);
   const { proxy, dependencies, waits } = await cutOffWorker(simulator.url);
   const reachCrashPoint = (point: string): void => {
-    if (point === 'summarize:answered') void proxy.reset();
+    if (point === 'answered') void proxy.reset();
   };
   const summarizing = summarize({ ...dependencies, reachCrashPoint }, part, execution());
   await Promise.race([summarizing, waitUntil('the answer waits', () => waits.length >= 2)]);
@@ -101,7 +101,7 @@ test.each([
     const part = await plannedPart('Deploy with ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8', policy);
     const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
     const reachCrashPoint = (point: string): void => {
-      if (point === 'summarize:answered') throw new Error('the worker died');
+      if (point === 'answered') throw new Error('the worker died');
     };
     await expect(summarize({ ...dependencies, reachCrashPoint }, part, execution())).rejects.toThrow('died');
     const full = await diskFull(sql, 'update of text on compaction_parts');

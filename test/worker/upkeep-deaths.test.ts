@@ -8,7 +8,7 @@ import { openMovedClock } from '../store/support/moved-clock.ts';
 import type { MovedClock } from '../store/support/moved-clock.ts';
 import { endedAs, openTestStore, send, startTurn } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
-import { killedBehindWrite } from '../support/record-writes.ts';
+import { killedBehindWrite } from '../support/worker-deaths.ts';
 import { NEVER, upkeepDependencies } from './support/upkeep-dependencies.ts';
 
 let store: TestStore;

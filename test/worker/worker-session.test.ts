@@ -76,7 +76,7 @@ test('killed with a workflow task and a tool that runs, a worker is missed by it
 });
 
 test('a worker that dies in the first thing that it does is missed too', async () => {
-  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: 'beginTurn:written' });
+  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: 'beginTurn:write' });
   const sent = await harness.client.start('Say hello');
   await doomed.exited;
   await startIdleWorker();

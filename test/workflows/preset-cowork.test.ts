@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { listMemories } from '../support/list-memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
-import { dieInOrder } from '../support/ordered-deaths.ts';
+import { startDyingWorkers } from '../support/worker-deaths.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
-import { DEATHS, writeLogs } from './presets/scenario.ts';
+import { expectDeathsInEach, writeLogs } from './presets/scenario.ts';
 
 const FILES = 14;
 const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one\nSay all read`;
@@ -51,9 +51,10 @@ async function expectHandedOver(conversationId: string): Promise<void> {
 
 test('C14, C15, C18 90 % goes to 50 %, the summary stands after the first message and is a memory, also when a worker dies in every activity', async () => {
   const sent = await harness.client.start(TASK);
-  await dieInOrder(harness, DEATHS.cowork);
+  const deaths = await startDyingWorkers(harness);
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 400_000 });
   expect(turn.outcome).toBe('completed');
+  expectDeathsInEach(deaths);
   await expectAllHolds(harness);
   await expectHandedOver(sent.conversationId);
   const { requests } = await harness.requests();

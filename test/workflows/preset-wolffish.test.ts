@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
-import { dieInOrder } from '../support/ordered-deaths.ts';
+import { startDyingWorkers } from '../support/worker-deaths.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
-import { DEATHS } from './presets/scenario.ts';
+import { expectDeathsInEach } from './presets/scenario.ts';
 
 const MAILS = 41;
 /**
@@ -34,9 +34,10 @@ beforeAll(async () => {
 
 test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a worker dies in every activity', async () => {
   const sent = await harness.client.start(TASK);
-  await dieInOrder(harness, DEATHS.wolffish);
+  const deaths = await startDyingWorkers(harness);
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 600_000 });
   expect(turn.outcome).toBe('completed');
+  expectDeathsInEach(deaths);
   await expectAllHolds(harness);
   const [read] = await harness.database<{ calls: number; failed: number }[]>`
     select count(distinct e.call_number)::int as calls, count(*) filter (where e.is_error)::int as failed

@@ -1,21 +1,22 @@
-import type { CrashPoint } from '../../src/activities/runtime/crash-points.ts';
 import type { SentMessage } from '../../src/client/types.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../support/insert-memory.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
-
-/** One worker dies here; what is to happen while no worker runs comes before. */
-interface Death {
-  readonly at: CrashPoint;
-  readonly before?: (harness: TurnHarness, sent: SentMessage) => Promise<unknown>;
-}
 
 export interface Scenario {
   readonly name: string;
   /** Of the workers that die; one call at a time: calls queue for the provider. */
   readonly options: Pick<HarnessOptions, 'agent' | 'providerLimits' | 'tools' | 'beforeCompaction'>;
   readonly task: string;
-  readonly deaths: readonly Death[];
+  /** What happens before the first worker starts. */
+  readonly before?: (harness: TurnHarness) => Promise<unknown>;
+  /** What happens while no worker runs, once, after the first death of a kind. */
+  readonly between?: readonly (readonly [
+    kind: RegExp,
+    act: (harness: TurnHarness, sent: SentMessage) => Promise<unknown>,
+  ])[];
+  /** Kinds of the commits that the scenario is for. */
+  readonly reaches: readonly RegExp[];
   /** What its turn comes to. Default: `completed`. */
   readonly end?: { readonly outcome: string; readonly reason?: string; readonly steps?: number };
   /** Prepares the same task once more, with a worker that does not die: the entries must be the same. */
@@ -44,7 +45,7 @@ async function makePlansUseless({ database }: TurnHarness): Promise<void> {
 /** The first model is gone, and those that follow it turn out to be smaller than what may not be left out. */
 async function shrinkFallbacks(harness: TurnHarness): Promise<void> {
   await harness.fault({ kind: 'status', status: 404, times: null, match: { model: 'sim-32k' } });
-  await harness.fault({ kind: 'overflow', limit: 4_000, times: 2, match: { model: 'sim-16k' } });
+  await harness.fault({ kind: 'overflow', limit: 4_000, times: null, match: { model: 'sim-16k' } });
 }
 
 /** Has to do with what is read, and comes after the turn began. */
@@ -60,25 +61,26 @@ async function rememberPumps({ database, workspace }: TurnHarness): Promise<void
 }
 
 /** The turn of the task has ended: a fork is accepted. */
-const forkAtStart = ({ client }: TurnHarness, { conversationId }: SentMessage) =>
+const fork = ({ client }: TurnHarness, { conversationId }: SentMessage) =>
   client.branches.fork({ conversationId, entryId: null });
 
-/** What the scenarios of the presets leave out: `DEATHS` in `presets/scenario.ts`. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'messages and runs of a turn',
     options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 12 } } },
     task: `${READ} 20 times, one by one`,
-    deaths: [
+    between: [
       // What was sent before a turn begins is taken as it begins.
-      { at: 'beginTurn:written' },
-      {
-        at: 'compactContext:messages-taken',
-        before: ({ client }, { conversationId }) =>
-          client.conversation.send({ conversationId, content: 'Go on like this.' }),
-      },
-      { at: 'continueTurn:written' },
-      { at: 'compactContext:limit-noted' },
+      [
+        /^beginTurn/u,
+        ({ client }, { conversationId }) => client.conversation.send({ conversationId, content: 'Go on like this.' }),
+      ],
+    ],
+    reaches: [
+      /^beginTurn/u,
+      /^continueTurn/u,
+      /^compactContext: insert entries, insert events, update messages/u,
+      /^compactContext: insert entries, insert events$/u,
     ],
     end: { outcome: 'budget_exhausted', reason: 'tool_call_limit', steps: 12 },
   },
@@ -89,58 +91,62 @@ export const SCENARIOS: readonly Scenario[] = [
       agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true, limits: { steps: 60, noteAt: 0.05 } },
     },
     task: `${READ} 22 times, one by one`,
-    deaths: [
-      { at: 'summarize:queued' },
-      {
-        at: 'summarize:withdrawn',
-        before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
-      },
-      {
-        at: 'summarize:waiting',
-        before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
-      },
-      { at: 'commitCompaction:noted', before: rememberPumps },
-      { at: 'commitCompaction:limit-noted' },
+    before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
+    between: [[/^summarize/u, rememberPumps]],
+    reaches: [
+      /^compactContext.*insert compactions/u,
+      /^summarize.*insert provider_calls/u,
+      /^summarize.*insert provider_pauses/u,
+      /^summarize: insert events$/u,
+      /^summarize: answered/u,
+      /^summarize.*update compaction_parts/u,
+      /^commitCompaction.*update compactions/u,
+      /^commitCompaction: logged/u,
+      /^commitCompaction: insert entries, insert events$/u,
     ],
   },
   {
     name: 'a compaction whose forms fail',
     options: { agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } } },
     task: `${READ} 5 times, one by one`,
-    deaths: [
-      { at: 'summarize:failed', before: fault({ kind: 'summary_empty', times: 1 }) },
-      {
-        at: 'commitCompaction:replanned',
-        before: fault({ kind: 'status', status: 400, times: 1, match: { purpose: 'summary' } }),
-      },
-    ],
+    before: async (harness) => {
+      // The first one is lost with its worker.
+      await harness.fault({ kind: 'summary_empty', times: 2 });
+      await harness.fault({ kind: 'status', status: 400, times: 1, match: { purpose: 'summary' } });
+    },
+    reaches: [/^summarize: insert events, update compaction_parts/u],
   },
   {
     name: 'failures of the model',
     options: { ...QUEUES, agent: { model: 'simulator/sim-32k', fallbacks: ['simulator/sim-64k'] } },
     task: `${READ} 4 times, one by one\nWrite 60 words`,
-    deaths: [
-      { at: 'callModel:queued' },
-      { at: 'callModel:failed', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
-      { at: 'callModel:registered' },
-      { at: 'callModel:waiting', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
-      { at: 'callModel:window-learned', before: fault({ kind: 'overflow', limit: 20_000, skip: 2 }) },
-      {
-        at: 'callModel:fell-back',
-        before: fault({ kind: 'status', status: 404, match: { model: 'sim-32k', purpose: 'agent' } }),
-      },
+    before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }),
+    between: [
+      [/^runTool/u, fault({ kind: 'overflow', limit: 20_000, skip: 1 })],
+      [
+        /^callModel.*model_facts/u,
+        fault({ kind: 'status', status: 404, match: { model: 'sim-32k', purpose: 'agent' } }),
+      ],
+    ],
+    reaches: [
+      /^callModel.*insert provider_pauses/u,
+      /^callModel: insert events$/u,
+      /^callModel: insert model_facts/u,
+      /^callModel: insert events, update turns/u,
     ],
   },
   {
     name: 'answers that are cut',
     options: { agent: { model: 'simulator/sim-32k' } },
     task: 'Write 60 words',
-    deaths: [
-      { at: 'callModel:stored', before: fault({ kind: 'cut_answer', times: 3 }) },
-      { at: 'callModel:calibrated' },
-      { at: 'callModel:noted' },
+    // The first one is lost with its worker.
+    before: fault({ kind: 'cut_answer', times: 3 }),
+    reaches: [
+      /^callModel: answered/u,
+      /^callModel: insert entries, insert events$/u,
+      /^callModel: insert model_facts/u,
     ],
-    undisturbed: fault({ kind: 'cut_answer', times: 3 }),
+    undisturbed: fault({ kind: 'cut_answer', times: 2 }),
   },
   {
     name: 'commands of a tool',
@@ -157,57 +163,67 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     task: [
       'Call run_command with {"command": "echo ran >> journal.txt"}',
+      'Call run_command with {"command": "echo ran again >> journal.txt"}',
       'Call run_command with {"command": "seq 60000"}',
       'Call run_command with {"command": "echo begun; sleep 3; echo done"}',
       'Call remember with {"text": "The journal is journal.txt."}',
       'Call write_file with {"path": "a.txt", "content": "a"}',
     ].join('\n'),
-    deaths: [
-      { at: 'runTool:finished' },
-      { at: 'runTool:outcome-unknown' },
-      { at: 'runTool:pieces-written' },
-      { at: 'runTool:output-kept' },
-      { at: 'runTool:memory-written' },
-      { at: 'requestDecisions:written' },
-      { at: 'runTool:decided', before: ({ client }, { conversationId }) => client.decisions.deny({ conversationId }) },
-      {
-        at: 'compactContext:declined',
-        before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
-      },
+    between: [
+      [
+        /^requestDecisions/u,
+        async ({ client }, { conversationId }) => {
+          await client.conversation.compact({ conversationId });
+          await client.decisions.deny({ conversationId });
+        },
+      ],
+    ],
+    reaches: [
+      /^runTool: finished/u,
+      /^runTool: insert contents/u,
+      /^runTool.*insert memories/u,
+      /^runTool: insert events, update tool_calls/u,
+      /^requestDecisions/u,
+      /^compactContext: insert events, update messages/u,
     ],
   },
   {
     name: 'changes of branch',
     options: { ...QUEUES, agent: { model: 'simulator/sim-32k' } },
     task: 'Say one',
-    deaths: [
-      { at: 'endTurn:written' },
-      {
-        at: 'changeBranch:queued',
-        before: async (harness, sent) => {
-          await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 2, match: { purpose: 'summary' } });
-          await forkAtStart(harness, sent);
+    between: [
+      [
+        /^endTurn/u,
+        async (harness, sent) => {
+          await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } });
+          await harness.fault({ kind: 'status', status: 500, match: { purpose: 'summary' } });
+          await fork(harness, sent);
         },
-      },
-      { at: 'changeBranch:withdrawn' },
-      { at: 'changeBranch:waiting' },
-      { at: 'changeBranch:registered' },
-      {
-        at: 'changeBranch:failed',
-        before: fault({ kind: 'status', status: 500, match: { purpose: 'summary' } }),
-      },
-      { at: 'changeBranch:answered' },
-      { at: 'changeBranch:written' },
-      { at: 'endTurn:written' },
-      {
-        at: 'changeBranch:refused',
-        before: async (harness, sent) => {
-          await forkAtStart(harness, sent);
+      ],
+    ],
+    reaches: [
+      /^changeBranch.*insert provider_pauses/u,
+      /^changeBranch: insert events$/u,
+      /^changeBranch: insert model_attempts/u,
+      /^changeBranch: answered/u,
+      /^changeBranch.*update conversations/u,
+    ],
+  },
+  {
+    name: 'a change of branch that comes too late',
+    options: { agent: { model: 'simulator/sim-32k' } },
+    task: 'Say one',
+    between: [
+      [
+        /^endTurn/u,
+        async (harness, sent) => {
+          await fork(harness, sent);
           // As if a turn had begun behind it.
           await harness.database`update messages set sent_epoch = 0 where consumed_at is null`;
         },
-      },
+      ],
     ],
+    reaches: [/^changeBranch.*update messages/u],
   },
   {
     name: 'a hook that cancels',
@@ -216,13 +232,10 @@ export const SCENARIOS: readonly Scenario[] = [
       beforeCompaction: [() => ({ cancel: true })],
     },
     task: `${READ} 12 times, one by one`,
-    deaths: [
-      { at: 'askHooks:cancelled' },
-      {
-        at: 'askHooks:declined',
-        before: ({ client }, { conversationId }) => client.conversation.compact({ conversationId }),
-      },
+    between: [
+      [/^askHooks.*events/u, ({ client }, { conversationId }) => client.conversation.compact({ conversationId })],
     ],
+    reaches: [/^askHooks: insert events$/u, /^askHooks: insert events, update messages/u],
     end: { outcome: 'context_exhausted' },
   },
   {
@@ -236,13 +249,14 @@ export const SCENARIOS: readonly Scenario[] = [
       ],
     },
     task: `${READ} 5 times, one by one`,
-    deaths: [{ at: 'askHooks:skipped' }, { at: 'askHooks:planned' }],
+    reaches: [/^askHooks: insert events$/u, /^askHooks.*insert compactions/u],
   },
   {
     name: 'a compaction of which no form helps',
     options: { agent: { model: 'simulator/sim-8k' } },
     task: `${READ} 7 times, one by one`,
-    deaths: [{ at: 'compactContext:planned' }, { at: 'commitCompaction:ended', before: makePlansUseless }],
+    between: [[/^compactContext.*compactions/u, makePlansUseless]],
+    reaches: [/^commitCompaction: insert events, update compactions/u],
   },
   {
     name: 'a request that nothing makes small enough',
@@ -254,7 +268,12 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
     task: 'Say it fits',
-    deaths: [{ at: 'compactContext:fell-back', before: shrinkFallbacks }, { at: 'compactContext:exhausted' }],
+    before: shrinkFallbacks,
+    reaches: [
+      /^callModel: insert model_facts/u,
+      /^compactContext: insert events, update turns/u,
+      /^compactContext: insert events$/u,
+    ],
     end: { outcome: 'context_exhausted' },
   },
 ];

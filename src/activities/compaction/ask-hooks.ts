@@ -111,12 +111,11 @@ async function ask(
 }
 
 async function tellSkipped(
-  { database, reachCrashPoint }: ActivityDependencies,
+  { database }: ActivityDependencies,
   { turn, callNumber }: Pick<CompactContextInput, 'turn' | 'callNumber'>,
   code: string,
 ): Promise<void> {
   await recordEvent(database, { turn, kind: 'compaction_hook_skipped', data: { callNumber, code } });
-  reachCrashPoint('askHooks:skipped');
 }
 
 /** Plans again for the entries that a hook wants to keep. A choice that saves nothing, or an unknown entry, changes nothing. */

@@ -19,7 +19,6 @@ import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /** A registered try of a summary. */
 export interface SummaryTry {
-  readonly activity: 'summarize' | 'changeBranch';
   readonly call: PaidCall;
   readonly fenced: FencedWork;
   /** Earlier tries without a report. */
@@ -81,7 +80,7 @@ export async function askSummarizer(dependencies: ActivityDependencies, of: Summ
   } finally {
     fence.end();
   }
-  dependencies.reachCrashPoint(`${of.activity}:answered`);
+  dependencies.reachCrashPoint('answered');
   const durationMilliseconds = Math.round(performance.now() - started);
   await permit.release(answer.usage?.input);
   const cost = answer.usage === undefined ? null : costOf(answer.usage, summarizer.prices);
@@ -95,7 +94,7 @@ function isErrorOfServer({ verdict, status }: ModelCallError): boolean {
 /** @throws the failure after which Temporal calls the activity again */
 async function waitAfter(
   dependencies: ActivityDependencies,
-  { activity, call, fenced, summarizer, execution }: SummaryTry,
+  { call, fenced, summarizer, execution }: SummaryTry,
   verdict: ErrorVerdict,
 ): Promise<never> {
   const { attempt, turn } = fenced;
@@ -104,7 +103,6 @@ async function waitAfter(
   const { refusals } = await throughOutage(dependencies, execution, () =>
     withdrawAttempt(dependencies.database, call, { attempt, failure }, (open, tries) => pause(open, tries.refusals)),
   );
-  dependencies.reachCrashPoint(`${activity}:withdrawn`);
   const { provider } = parseModelName(summarizer.model);
-  throw await waitForProvider(dependencies, turn, { ...waitAfterRefusal(verdict, refusals), activity, provider });
+  throw await waitForProvider(dependencies, turn, { ...waitAfterRefusal(verdict, refusals), provider });
 }

@@ -99,7 +99,6 @@ async function commit(
     continuation: compaction.plan.continuation ? continuationNote(snapshot, compaction) : null,
     memory: keepsMemory ? { ...scope, id: compactionId, sourceId: compactionId } : null,
   });
-  dependencies.reachCrashPoint('commitCompaction:written');
   if (committed.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
   if (committed.kind === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
@@ -129,7 +128,7 @@ async function logSummary(
   const folder = join(snapshot.workspace, memory.dailyLogFolder);
   const logged = await appendDailyLog({ folder, compactionId, text: summary.text, at: summary.finishedAt });
   logger.debug({ compactionId, logged }, 'daily log');
-  if (logged) reachCrashPoint('commitCompaction:logged');
+  if (logged) reachCrashPoint('logged');
 }
 
 /** What an earlier attempt of this activity, or of its predecessor on another worker, decided. */
@@ -178,7 +177,6 @@ async function planWeaker(
       plan: result.plan,
     });
     logStarted(dependencies, next);
-    dependencies.reachCrashPoint('commitCompaction:replanned');
     return { kind: 'planned', planned: describePlan(next) };
   }
   const result = afterLastForm(compaction, check);
@@ -186,7 +184,6 @@ async function planWeaker(
   const { fixed, calibration } = check;
   const exhausted = result.kind === 'exhausted' ? breakdownWindow({ ...source, fixed, calibration, budget }) : null;
   await store.endCompaction(database, { turn, compactionId, status: 'failed', failure, exhausted });
-  dependencies.reachCrashPoint('commitCompaction:ended');
   return result;
 }
 

@@ -44,7 +44,7 @@ export async function compactContext(
   const { changed, taken, limit } = turnIsOver ? UNCHANGED : await prepareStep(dependencies, input, before, execution);
   if (limit !== null) return { kind: 'limit', reason: limit };
   const check = changed ? await readFit(database, turn) : before;
-  const checking = { check, execution, activity: 'compactContext' } as const;
+  const checking = { check, execution };
   const view = await checkView(dependencies, input, check);
   const hasHooks = dependencies.beforeCompaction.length > 0 && view.kind === 'due' && view.plan.parts.length > 0;
   const result = hasHooks ? ({ kind: 'hooks_due' } as const) : await storeDuePlan(dependencies, input, checking, view);
@@ -64,7 +64,7 @@ export async function askHooks(
   const check = await readFit(dependencies.database, input.turn);
   const planned = await resumePlan(dependencies, check);
   if (planned !== null) return { kind: 'planned', planned };
-  const checking = { check, execution, activity: 'askHooks' } as const;
+  const checking = { check, execution };
   return storeDuePlan(dependencies, input, checking, await checkView(dependencies, input, check));
 }
 
@@ -83,7 +83,6 @@ interface DuePlan {
 interface Checking {
   readonly check: FitCheck;
   readonly execution: Execution;
-  readonly activity: 'compactContext' | 'askHooks';
 }
 
 interface PreparedStep {
@@ -108,7 +107,6 @@ async function prepareStep(
   const { messages: taken } = check.steers
     ? await takeMessages(dependencies.database, turn, { callNumber, runId })
     : { messages: 0 };
-  if (taken > 0) dependencies.reachCrashPoint('compactContext:messages-taken');
   const noted = await noteLimits(dependencies, input, { near, runId });
   return { changed: noted || taken > 0, taken, limit: null };
 }
@@ -133,7 +131,6 @@ async function checkView(
   if (forced === 'manual') {
     const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
     await declineCompaction(database, turn, { requests: check.compactRequests, reason: declined, tokens });
-    dependencies.reachCrashPoint('compactContext:declined');
   }
   if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budgetFor(check.policy, check.modelLimits))) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
@@ -141,17 +138,12 @@ async function checkView(
   if (await giveUpSmallFallback(dependencies, input)) return fits;
   const data = { reason, ...result.breakdown };
   await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
-  dependencies.reachCrashPoint('compactContext:exhausted');
   return { kind: 'exhausted', tokens: result.tokens };
 }
 
 /** A branch that begins before the first entry has nothing to compact and nothing to measure. */
-async function declineEmpty(
-  { database, reachCrashPoint }: ActivityDependencies,
-  turn: TurnReference,
-): Promise<CompactContextResult> {
+async function declineEmpty({ database }: ActivityDependencies, turn: TurnReference): Promise<CompactContextResult> {
   await declineCompaction(database, turn, { reason: 'nothing_to_compact', tokens: 0 });
-  reachCrashPoint('compactContext:declined');
   // No call follows that needs the head.
   return { kind: 'fits', view: { headEntryId: '', tokens: 0 }, declined: true };
 }
@@ -198,7 +190,7 @@ function logDecision(
 async function storeDuePlan(
   dependencies: ActivityDependencies,
   { turn, callNumber, turnIsOver }: CompactContextInput,
-  { check, execution, activity }: Checking,
+  { check, execution }: Checking,
   due: Awaited<ReturnType<typeof checkView>>,
 ): Promise<CheckedContext> {
   if (due.kind !== 'due') return due;
@@ -214,10 +206,8 @@ async function storeDuePlan(
         reason: 'cancelled_by_hook',
         tokens: due.plan.tokensBefore,
       });
-      dependencies.reachCrashPoint('askHooks:declined');
     }
     await recordEventOnce(database, { turn, kind: 'compaction_cancelled', callNumber, data: { reason } });
-    dependencies.reachCrashPoint('askHooks:cancelled');
     return due.fits;
   }
   const { compaction } = await storePlan(database, {
@@ -232,6 +222,5 @@ async function storeDuePlan(
     figures: checkFigures(countNextRequest(check), budgetFor(check.policy, check.modelLimits)),
   });
   logStarted(dependencies, compaction);
-  dependencies.reachCrashPoint(`${activity}:planned`);
   return { kind: 'planned', planned: describePlan(compaction) };
 }

@@ -59,7 +59,7 @@ async function readTask(dependencies: ActivityDependencies, reading: Reading): P
 
 /** Registers a new try; `null` if the part was written meanwhile. */
 async function register(
-  { database, reachCrashPoint }: ActivityDependencies,
+  { database }: ActivityDependencies,
   { input, source, snapshot, execution }: SummaryTask,
 ): Promise<Pick<RegisteredAttempt, 'attempt' | 'unreported'> | null> {
   const registered = await registerPartAttempt(database, input, {
@@ -67,9 +67,7 @@ async function register(
     model: snapshot.summarizer.model,
     estimatedTokens: source.row.part.inputTokens,
   });
-  if (registered === 'written') return null;
-  reachCrashPoint('summarize:registered');
-  return registered;
+  return registered === 'written' ? null : registered;
 }
 
 /**
@@ -103,7 +101,6 @@ async function store(dependencies: ActivityDependencies, task: SummaryTask, part
     await storePartText(dependencies.database, { ...input, ...part, text, memory, redacted });
   };
   await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, complete));
-  dependencies.reachCrashPoint('summarize:stored');
 }
 
 /** A flush becomes a memory as soon as it is written. */
@@ -128,7 +125,6 @@ export interface SummaryTask extends SummaryWork {
 async function registerAndAsk(dependencies: ActivityDependencies, reading: Reading): Promise<SummarizeResult> {
   const { input, source, snapshot, execution } = reading;
   const permit = await acquirePermit(dependencies, input.turn, {
-    activity: 'summarize',
     provider: parseModelName(snapshot.summarizer.model).provider,
     callKey: `${input.compactionId}:${input.part}`,
     by: execution,
@@ -142,7 +138,6 @@ async function registerAndAsk(dependencies: ActivityDependencies, reading: Readi
     const { part } = source.row;
     const result = await askSummarizer(dependencies, {
       ...registered,
-      activity: 'summarize',
       call: partCallOf(input),
       fenced: { kind: 'summary', ...input, attempt: registered.attempt },
       summarizer: snapshot.summarizer,
@@ -201,7 +196,6 @@ async function afterModelFailure(
   const { failures } = await throughOutage(dependencies, task.execution, () =>
     recordPartFailure(dependencies.database, { ...task.input, call: failed, final }),
   );
-  dependencies.reachCrashPoint('summarize:failed');
   if (final || failures > SUMMARY_RETRIES) return { kind: 'failed', failures };
   throw retryableFailure(
     'Summary.refused',

@@ -53,7 +53,6 @@ export async function completeAnswer(
       headEntryId: answer.entryId,
       key: `unfinished-answer:${input.callNumber}`,
     });
-    dependencies.reachCrashPoint('callModel:noted');
   }
   return { ...result, unfinished: found.reason };
 }

@@ -95,12 +95,11 @@ export async function callModel(
   const { conversationId } = input.turn;
   const call = { ...queued, provider, conversationId, tokens: estimatedTokens };
   const permit = await dependencies.modelPermits.acquire(call);
-  dependencies.reachCrashPoint('callModel:queued');
   if (permit.kind === 'wait') {
     const { delayMilliseconds } = permit;
     const of = { snapshot, givenUp: givenUp.length, delayMilliseconds };
     if (!(await prefersFallback(dependencies, input.turn, of))) {
-      throw await waitForProvider(dependencies, input.turn, { ...permit, activity: 'callModel', provider });
+      throw await waitForProvider(dependencies, input.turn, { ...permit, provider });
     }
     await dependencies.modelPermits.giveUp(queued);
     return fallBack(dependencies, input, { ...of, attempt: null, by: execution });
@@ -128,7 +127,7 @@ async function buy(
     readonly permit: ModelPermit;
   },
 ): Promise<CallModelResult> {
-  const { database, reachCrashPoint } = dependencies;
+  const { database } = dependencies;
   const { source, view, check, estimatedTokens, execution, permit } = call;
   const { snapshot } = source;
   const registered = await registerModelCall(database, {
@@ -148,7 +147,6 @@ async function buy(
     return completeAnswer(dependencies, input, { snapshot, limits: check.limits }, registered.answer);
   }
   if (registered.kind === 'moved') return registered;
-  reachCrashPoint('callModel:registered');
   const attempt: ModelTry = {
     input,
     attempt: registered.attempt,
@@ -217,7 +215,7 @@ async function ask(
     fence.end();
     await live.close();
   }
-  dependencies.reachCrashPoint('callModel:answered');
+  dependencies.reachCrashPoint('answered');
   const call = { provider, maximumOutput, check, teaches };
   return dependencies.outlastingWork.finish(execution, async (lasting) => {
     // Before the answer is stored, so that a worker that dies after that leaves no permit behind.
@@ -279,7 +277,6 @@ async function keep(
   } catch (error) {
     return afterUnstored(dependencies, modelTry, { ...answerToStore, error, execution });
   }
-  dependencies.reachCrashPoint('callModel:stored');
   // If a worker dies before this, nothing is learned, and the next call teaches as much. No count may be learned twice.
   if (answer.usage !== undefined && lesson !== null) {
     const observation = observationOf({
@@ -292,7 +289,6 @@ async function keep(
     });
     const { model, modelLimits: limits } = snapshot;
     await updateCalibration(database, { ...input.turn, model, limits }, (current) => calibrate(current, observation));
-    dependencies.reachCrashPoint('callModel:calibrated');
   }
   return completeAnswer(dependencies, input, modelTry, stored);
 }

@@ -31,7 +31,6 @@ export async function fallBack(
   const to = nextFallback(snapshot, givenUp);
   if (to === null) return { kind: 'failed' };
   await storeFallback(dependencies.database, { turn, callNumber, attempt, from: snapshot.model, to, by });
-  dependencies.reachCrashPoint('callModel:fell-back');
   return describeFallback(withModelInForce(snapshot, givenUp + 1));
 }
 
@@ -41,7 +40,7 @@ export async function fallBack(
  * @returns whether another model took over
  */
 export async function giveUpSmallFallback(
-  { database, reachCrashPoint }: ActivityDependencies,
+  { database }: ActivityDependencies,
   { turn, callNumber }: Pick<CallModelInput, 'turn' | 'callNumber'>,
 ): Promise<boolean> {
   const { snapshot, givenUp } = await readSnapshot(database, turn.turnId);
@@ -49,7 +48,6 @@ export async function giveUpSmallFallback(
   if (to === null) return false;
   const reason = 'window_too_small';
   await storeFallback(database, { turn, callNumber, attempt: null, from: snapshot.model, to, reason });
-  reachCrashPoint('compactContext:fell-back');
   return true;
 }
 

@@ -104,7 +104,7 @@ async function askAgain(
   const wait = waitAfterRefusal(verdict, tries.refusals);
   if (await prefersFallback(dependencies, turn, { ...modelTry, ...wait })) return { kind: 'failed' };
   const { provider } = parseModelName(model);
-  throw await waitForProvider(dependencies, turn, { ...wait, activity: 'callModel', provider });
+  throw await waitForProvider(dependencies, turn, { ...wait, provider });
 }
 
 /** From now on, a smaller window or a cap on messages counts. */
@@ -130,7 +130,7 @@ export async function learnMediaLimits(
 }
 
 async function storeLearned(
-  { database, learnedWindows, reachCrashPoint }: ActivityDependencies,
+  { database, learnedWindows }: ActivityDependencies,
   { input, snapshot, modelLimits }: ModelTry,
   learned: Partial<LearnedLimits>,
 ): Promise<void> {
@@ -141,7 +141,6 @@ async function storeLearned(
     server: learnedWindows.serverOf(parseModelName(snapshot.model).provider),
     limits: withLearnedLimits(modelLimits, learned),
   });
-  reachCrashPoint('callModel:window-learned');
 }
 
 /** The provider dropped part of an input over the window without an error, so the answer is worth nothing. */
@@ -202,11 +201,7 @@ async function recordTry(
   const durationMilliseconds = Math.round(performance.now() - startedAt);
   const ended = { turn, callNumber, attempt, status: null, message: null, usage: null, cost: 0, durationMilliseconds };
   const record = () => recordModelFailure(dependencies.database, { ...ended, ...failure }, beside);
-  const tries = await dependencies.outlastingWork.finish(execution, (lasting) =>
-    throughOutage(dependencies, lasting, record),
-  );
-  dependencies.reachCrashPoint('callModel:failed');
-  return tries;
+  return dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, record));
 }
 
 /**

@@ -173,9 +173,6 @@ function holdPermit(database: Database, held: Required<HeldPermit>): ModelPermit
   };
 }
 
-/** Activities that call a model, and so wait for its provider. */
-type CallingActivity = 'callModel' | 'summarize' | 'changeBranch';
-
 /** Name in the ledger of a refusal that uses up no retry. */
 export function uncountedFailure({ cause }: ErrorVerdict): 'rate_limited' | 'unreachable' {
   return cause === 'rate_limit' ? 'rate_limited' : 'unreachable';
@@ -226,14 +223,13 @@ const TOLD_WAIT_MILLISECONDS = 2_000;
  * @returns the failure after which Temporal retries the activity; nothing is held until then
  */
 export async function waitForProvider(
-  { database, reachCrashPoint }: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
+  { database }: Pick<ActivityDependencies, 'database'>,
   turn: TurnReference,
-  wait: ProviderWait & { readonly activity: CallingActivity; readonly provider: string },
+  wait: ProviderWait & { readonly provider: string },
 ): Promise<Error> {
-  const { activity, provider, reason, delayMilliseconds, retryMilliseconds } = wait;
+  const { provider, reason, delayMilliseconds, retryMilliseconds } = wait;
   if (delayMilliseconds >= TOLD_WAIT_MILLISECONDS) {
     await recordWait(database, turn, { reason, provider, delayMilliseconds, retryMilliseconds });
-    reachCrashPoint(`${activity}:waiting`);
   }
   return waitFailure(`waits for ${provider}: ${reason}`, retryMilliseconds);
 }
@@ -245,17 +241,14 @@ export async function waitForProvider(
 export async function acquirePermit(
   dependencies: ActivityDependencies,
   turn: TurnReference,
-  { activity, ...call }: Omit<PermitCall, 'conversationId'> & { readonly activity: CallingActivity },
+  call: Omit<PermitCall, 'conversationId'>,
 ): Promise<ModelPermit> {
   const { conversationId } = turn;
   requireProvider(dependencies, call.provider);
   const permit = await dependencies.modelPermits.acquire({ ...call, conversationId });
-  dependencies.reachCrashPoint(`${activity}:queued`);
   if (permit.kind === 'wait') {
-    throw await waitForProvider(dependencies, turn, { ...permit, activity, provider: call.provider });
+    throw await waitForProvider(dependencies, turn, { ...permit, provider: call.provider });
   }
-  if (call.by.attempt > 1 && (await recordWaitOver(dependencies.database, turn))) {
-    dependencies.reachCrashPoint(`${activity}:waiting`);
-  }
+  if (call.by.attempt > 1) await recordWaitOver(dependencies.database, turn);
   return permit;
 }

@@ -52,7 +52,6 @@ export async function requestDecisions(
     expiresAfterSeconds: snapshot.approvals?.expiresAfterSeconds ?? DECISION_EXPIRES_AFTER_SECONDS,
     wanted,
   });
-  dependencies.reachCrashPoint('requestDecisions:written');
   // Only the tool itself knows whether its call asks. While other calls wait, this one need not be known.
   if (lacking !== null && open.waiting === 0) throw new LackedHere({ needs: 'tool', name: lacking });
   await takeOn(dependencies, turn, execution.attempt);

@@ -85,7 +85,6 @@ interface ResultWithoutRun {
   readonly outcome: ToolCallOutcome;
   readonly content: NewContent;
   readonly fingerprint: string;
-  readonly crashPoint: 'runTool:decided' | 'runTool:outcome-unknown';
 }
 
 /**
@@ -107,7 +106,7 @@ async function resultWithoutRun(
   await killMarkedProcesses(idempotencyKeyOf(input));
   const content = unknownOutcome({ ...call, claimedAt });
   const fingerprint = fingerprintOfUnknown({ turnId: input.turn.turnId, call });
-  return { outcome: 'outcome_unknown', content, fingerprint, crashPoint: 'runTool:outcome-unknown' };
+  return { outcome: 'outcome_unknown', content, fingerprint };
 }
 
 function decidedResult(
@@ -117,7 +116,7 @@ function decidedResult(
 ): ResultWithoutRun {
   const content = newText(maskText(decided.text, secrets));
   const fingerprint = fingerprintOf({ ...content, ...decided, turnId: input.turn.turnId, call });
-  return { outcome: decided.answered ? 'succeeded' : 'not_run', content, fingerprint, crashPoint: 'runTool:decided' };
+  return { outcome: decided.answered ? 'succeeded' : 'not_run', content, fingerprint };
 }
 
 /** After a crash a tool without effect, or an idempotent one, runs again; a `once` tool never does. */
@@ -128,7 +127,7 @@ function mayRunAgain({ tools }: ActivityDependencies, call: OpenedToolCall): boo
 async function storeWithoutRun(
   dependencies: ActivityDependencies,
   { input, call, execution }: OpenCall,
-  { outcome, content, fingerprint, crashPoint }: ResultWithoutRun,
+  { outcome, content, fingerprint }: ResultWithoutRun,
 ): Promise<RunToolResult> {
   const { database, workerIdentity, outlastingWork } = dependencies;
   const attempt = call.attempt + 1;
@@ -136,7 +135,6 @@ async function storeWithoutRun(
   const stored = await outlastingWork.finish(execution, (lasting) =>
     throughOutage(dependencies, lasting, () => storeToolResult(database, { ...given, outcome, fingerprint })),
   );
-  dependencies.reachCrashPoint(crashPoint);
   if (stored.state === 'late') throw supersededAttempt();
   return reported(call, stored.outcome, fingerprint);
 }
@@ -182,7 +180,7 @@ async function run(
           if (!isReplaced) throw new CancelledFailure('tool call aborted');
           if (end.later !== undefined) throw supersededAttempt();
         }
-        dependencies.reachCrashPoint('runTool:finished');
+        dependencies.reachCrashPoint('finished');
         const result = { end, entryId, attempt, fingerprint, isWithoutRun: !isClaimed };
         return await throughOutage(dependencies, lasting, () => storeToolEnd(dependencies, input, result));
       } finally {
@@ -212,17 +210,15 @@ async function claimCall(
     execution.signal.throwIfAborted();
     throw error;
   }
-  dependencies.reachCrashPoint('runTool:claimed');
 }
 
 /** A call must not fail because its partial output could not be stored. The fence and the result report every cause. */
 async function keepOutput(
-  { database, logger, reachCrashPoint }: ActivityDependencies,
+  { database, logger }: ActivityDependencies,
   partial: Parameters<typeof keepPartialOutput>[1],
 ): Promise<void> {
   try {
     await keepPartialOutput(database, partial);
-    reachCrashPoint('runTool:output-kept');
   } catch (error) {
     if (error instanceof StoreError && error.code === 'stale_epoch') return;
     logger.debug(describeError(error), 'partial output could not be noted');

@@ -16,7 +16,7 @@ import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /** Stores the result of a tool, its original first. */
 export async function storeToolEnd(
-  { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
+  { database, workerIdentity }: ActivityDependencies,
   input: RunToolInput,
   {
     end,
@@ -27,8 +27,7 @@ export async function storeToolEnd(
 ): Promise<StoredToolResult> {
   const original =
     end.original === null ? undefined : await writePieces(database, input.turn.conversationId, end.original.pieces());
-  if (original !== undefined) reachCrashPoint('runTool:pieces-written');
-  const stored = await storeToolResult(database, {
+  return storeToolResult(database, {
     ...input,
     ...result,
     workerIdentity,
@@ -41,8 +40,6 @@ export async function storeToolEnd(
     ...(end.plan !== undefined && { plan: newText(end.plan) }),
     ...(end.pin !== undefined && { pin: end.pin }),
   });
-  reachCrashPoint('runTool:stored');
-  return stored;
 }
 
 function outcomeOf({ ending, isError }: Omit<ToolCallEnd, 'later'>): ToolResultToStore['outcome'] {

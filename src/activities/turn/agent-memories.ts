@@ -129,7 +129,7 @@ function ofOthers(conversationId: string, summaries: readonly StoredMemory[]): r
  * @param boundary the call after which no note is added; `null` if no call follows
  */
 export async function withMemories(
-  { database, reachCrashPoint }: ActivityDependencies,
+  { database }: ActivityDependencies,
   {
     turn,
     compactionId,
@@ -161,7 +161,6 @@ export async function withMemories(
     : appendNoteBefore(database, boundary, request));
   // Too late for the call: this worker woke up late, and the one that took over had nothing to note.
   if (noted === null) return result;
-  reachCrashPoint('commitCompaction:noted');
   return { ...result, view: { headEntryId: noted.entryId, tokens } };
 }
 
@@ -188,7 +187,7 @@ interface MemoryCall {
 export function toolMemories(dependencies: ActivityDependencies, memoryCall: MemoryCall): ToolMemories | null {
   const { call, snapshot } = memoryCall;
   if (snapshot.memory === undefined) return null;
-  const { database, reachCrashPoint } = dependencies;
+  const { database } = dependencies;
   const { conversationId } = call.turn;
   const { user: name } = snapshot.memory;
   return {
@@ -199,15 +198,13 @@ export function toolMemories(dependencies: ActivityDependencies, memoryCall: Mem
     async forget(id) {
       const user = await readMemoryUser(database, conversationId, name);
       const scopes = scopesOf(snapshot);
-      const forgotten = await writeAsToolCall(database, call, (open) => forgetMemory(open, scopes, id, user));
-      reachCrashPoint('runTool:memory-written');
-      return forgotten;
+      return writeAsToolCall(database, call, (open) => forgetMemory(open, scopes, id, user));
     },
   };
 }
 
 async function remember(
-  { database, secrets, reachCrashPoint }: ActivityDependencies,
+  { database, secrets }: ActivityDependencies,
   { call, snapshot, user }: MemoryCall & { readonly user: MemoryUser },
   { text: written, kind, scope: wanted, supersedes, confidence, expiresInDays }: MemoryToKeep,
 ): ReturnType<ToolMemories['remember']> {
@@ -231,13 +228,11 @@ async function remember(
     statedFor: user,
     ...(expiry !== null && { expiresAt: expiry.toISOString() }),
   };
-  const stated = await writeAsToolCall(database, call, async (open, { entryId: answerId }) => {
+  return writeAsToolCall(database, call, async (open, { entryId: answerId }) => {
     // Never the result of this call, which says nothing about the memory and is not stored if another attempt closes the call.
     const { id, isNew } = await stateMemory(open, { ...memory, sourceId: entryId ?? answerId });
     return { id, isNew, supersededInstead: await findSupersededInstead(open, { ...own, id, supersedes }) };
   });
-  reachCrashPoint('runTool:memory-written');
-  return stated;
 }
 
 /** The same for every attempt of a call, in the form of a UUID (RFC 9562 §5.8). */

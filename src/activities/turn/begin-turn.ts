@@ -56,7 +56,6 @@ export async function beginTurn(
       },
     },
   );
-  dependencies.reachCrashPoint('beginTurn:written');
   if (begun.kind === 'nothing_waiting') return begun;
   const { turn, stopRequested, branchRequested } = begun;
   const settings = settingsOf({ ...begun, limits: begun.limits ?? onlySteps(begun.snapshot.limits.steps) });
@@ -163,7 +162,6 @@ export async function continueTurn(
   { runId }: Execution,
 ): Promise<ContinueTurnResult> {
   await store.continueTurn(dependencies.database, { turn, runId, workerIdentity: dependencies.workerIdentity });
-  dependencies.reachCrashPoint('continueTurn:written');
   const [stopRequested, known] = await Promise.all([
     isStopWaiting(dependencies.database, turn),
     store.readSnapshot(dependencies.database, turn.turnId),

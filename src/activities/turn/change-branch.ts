@@ -49,7 +49,7 @@ export async function changeBranch(
   input: OfTurn,
   execution: Execution,
 ): Promise<ChangeBranchResult> {
-  const { database, reachCrashPoint } = dependencies;
+  const { database } = dependencies;
   const { turn } = input;
   const read = await readBranchCommand(database, turn);
   // An attempt whose result was lost made or refused it.
@@ -59,7 +59,6 @@ export async function changeBranch(
   }
   if (read.kind === 'refused') {
     await store.refuseBranchCommand(database, turn, read);
-    reachCrashPoint('changeBranch:refused');
     return { kind: 'refused', reason: read.refusal };
   }
   const { command } = read;
@@ -67,7 +66,6 @@ export async function changeBranch(
   const redacted = await redactedSummary(summary);
   const change = async (): Promise<void> => store.changeBranch(database, turn, command, redacted);
   await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, change));
-  reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
 }
 
@@ -143,7 +141,6 @@ async function askForSummary(
   const { summarizer, view, tokens } = request;
   if (await isConversationSpent(dependencies, turn)) return null;
   const permit = await acquirePermit(dependencies, turn, {
-    activity: 'changeBranch',
     provider: parseModelName(summarizer.model).provider,
     callKey: `${turn.turnId}:${messageId}`,
     tokens,
@@ -155,10 +152,8 @@ async function askForSummary(
       model: summarizer.model,
       estimatedTokens: tokens,
     });
-    dependencies.reachCrashPoint('changeBranch:registered');
     const call = store.branchCallOf(turn);
     const asked = await askSummarizer(dependencies, {
-      activity: 'changeBranch',
       call,
       fenced: { kind: 'branch_summary', turn, attempt },
       unreported,
@@ -175,7 +170,6 @@ async function askForSummary(
     const { failures } = await throughOutage(dependencies, execution, () =>
       withdrawAttempt(dependencies.database, call, { attempt, failure }),
     );
-    dependencies.reachCrashPoint('changeBranch:failed');
     if (isFinal || failures > SUMMARY_RETRIES) return null;
     throw retryableFailure('BranchSummary.refused', `failed: ${evidence}`, retryDelayMilliseconds(failures));
   } finally {

@@ -68,7 +68,7 @@ export async function checkLimits(
  * @returns whether a note was appended, so that the head has moved
  */
 export async function noteLimits(
-  { database, reachCrashPoint }: ActivityDependencies,
+  { database }: ActivityDependencies,
   { turn, callNumber }: CompactContextInput,
   { near, runId }: { readonly near: readonly LimitUse[]; readonly runId: string },
 ): Promise<boolean> {
@@ -76,7 +76,6 @@ export async function noteLimits(
   for (const each of near) {
     const note = await appendNoteBefore(database, { callNumber, runId }, limitNote(turn, each));
     isNoted ||= note?.isNew === true;
-    reachCrashPoint('compactContext:limit-noted');
   }
   return isNoted;
 }
@@ -91,7 +90,7 @@ function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
  * removed a note.
  */
 export async function checkLimitsAfter(
-  { database, reachCrashPoint }: ActivityDependencies,
+  { database }: ActivityDependencies,
   { turn, boundary }: Pick<CommitCompactionInput, 'turn'> & { readonly boundary: CallBoundary | null },
   result: CommitCompactionResult,
 ): Promise<CommitCompactionResult> {
@@ -111,7 +110,6 @@ export async function checkLimitsAfter(
     if (tokens > inputBudget) break;
     const note = await appendNoteBefore(database, boundary, request);
     if (note === null) break;
-    reachCrashPoint('commitCompaction:limit-noted');
     view = { headEntryId: note.entryId, tokens };
   }
   return { ...result, view };

@@ -30,7 +30,6 @@ export async function endTurn(dependencies: ActivityDependencies, input: EndTurn
     closeToolCall(dependencies),
   );
   if (ended === 'messages_waiting') return { kind: 'messages_waiting' };
-  dependencies.reachCrashPoint('endTurn:written');
   return { kind: 'ended', ...ended, explanation: explainOutcome(ended.outcome, ended.reason) };
 }
 

@@ -68,11 +68,9 @@ export async function recordWorkerWait(
   });
 }
 
-/** Tells that a call goes on that the turn waited with, where no other event tells of its begin. @returns whether it did wait */
-export async function recordWaitOver(sql: Database, turn: TurnReference): Promise<boolean> {
-  const waited = await isWaiting(sql, turn, 0);
-  if (waited) await recordEvent(sql, { turn, kind: 'turn_wait_over', data: {} });
-  return waited;
+/** Tells that a call goes on that the turn waited with, where no other event tells of its begin. */
+export async function recordWaitOver(sql: Database, turn: TurnReference): Promise<void> {
+  if (await isWaiting(sql, turn, 0)) await recordEvent(sql, { turn, kind: 'turn_wait_over', data: {} });
 }
 
 async function isWaiting(

@@ -41,10 +41,10 @@ export const LOG: LogAudit = {
 
 export function takeover(changes: Partial<Takeover> = {}): Takeover {
   return {
-    crashPoint: 'runTool:claimed',
+    crashPoint: 'runTool:finished',
     filesRead: 19,
     activity: 'runTool',
-    words: 'inside a tool call, claimed and not finished',
+    words: 'inside a tool call, finished and not stored',
     processId: 4_711,
     at: 1_000,
     milliseconds: 5_400,

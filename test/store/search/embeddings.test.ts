@@ -12,7 +12,7 @@ import { reindexConversation } from '../../../src/store/search/index-conversatio
 import { modelKey } from '../../../src/store/search/find-by-meaning.ts';
 import type { TextEmbedder } from '../../../src/store/search/find-by-meaning.ts';
 import { endTurn } from '../../../src/store/turns/end-turn.ts';
-import { killedBehindWrite } from '../../support/record-writes.ts';
+import { killedBehindWrite } from '../../support/worker-deaths.ts';
 import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { closeToolCall, conversationOf, openTestStore } from '../support/store-builders.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
-import { dieInOrder } from '../../support/ordered-deaths.ts';
+import { startDyingWorkers } from '../../support/worker-deaths.ts';
 import { useTurnHarness } from '../../support/turn-harness.ts';
-import { DEATHS, eventsOf, expectWholeLog, MODEL, requestBodies, writeLogs } from './scenario.ts';
+import { expectDeathsInEach, eventsOf, expectWholeLog, MODEL, requestBodies, writeLogs } from './scenario.ts';
 
 /** Each reads two files; four fill the window. */
 const STEPS = 20;
@@ -23,9 +23,10 @@ afterEach(() => harness.clearFaults());
 test('G10, G11, G14 five passes merge into one summary and lose nothing, also when a worker dies in every activity', async () => {
   const { conversationId } = await harness.client.start('Say ready', { preset: 'goagent', model: MODEL });
   const sent = await harness.client.conversation.send({ conversationId, content: TASK, mode: 'queue' });
-  await dieInOrder(harness, DEATHS.goagent);
+  const deaths = await startDyingWorkers(harness);
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  expectDeathsInEach(deaths);
   await expectAllHolds(harness);
   await expectWholeLog(harness, conversationId, 2 * STEPS);
   const summaries = (await harness.client.log.summaries({ conversationId })).toSorted(

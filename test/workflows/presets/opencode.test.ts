@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { StoredSummary } from '../../../src/client/types.ts';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
-import { dieInOrder } from '../../support/ordered-deaths.ts';
+import { startDyingWorkers } from '../../support/worker-deaths.ts';
 import { useTurnHarness } from '../../support/turn-harness.ts';
-import { DEATHS, eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
+import { expectDeathsInEach, eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 /** The conversation of the first test. */
 let pivoted: {
@@ -31,9 +31,10 @@ test('O7 O8 O14 a marker is queued as a task, served before the next call, and t
   // The end of the turn with this message clears old results; the last message brings the view over its window.
   const cleared = await say('Say two');
   const sent = await say(readTask(10));
-  await dieInOrder(harness, DEATHS.opencode);
+  const deaths = await startDyingWorkers(harness);
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 250_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  expectDeathsInEach(deaths);
   await expectAllHolds(harness);
   const [clearing, compaction] = await harness.client.log.summaries({ conversationId });
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });

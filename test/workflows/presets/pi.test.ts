@@ -1,8 +1,17 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
-import { dieInOrder } from '../../support/ordered-deaths.ts';
+import { startDyingWorkers } from '../../support/worker-deaths.ts';
 import { useTurnHarness } from '../../support/turn-harness.ts';
-import { DEATHS, eventsOf, expectWholeLog, MODEL, partsOf, readTask, requestBodies, writeLogs } from './scenario.ts';
+import {
+  expectDeathsInEach,
+  eventsOf,
+  expectWholeLog,
+  MODEL,
+  partsOf,
+  readTask,
+  requestBodies,
+  writeLogs,
+} from './scenario.ts';
 
 /** The conversation of the first test. */
 let split: string;
@@ -19,12 +28,14 @@ afterEach(() => harness.clearFaults());
 const BEFORE_OVERFLOW = 13;
 
 test('P15 P16 P21 at 200,000 tokens a long turn is split: two summaries at once, one text with the files, also when a worker dies in every activity', async () => {
-  await harness.fault({ kind: 'overflow', times: 1, skip: BEFORE_OVERFLOW, match: { purpose: 'agent' } });
+  // The first one is lost with its worker.
+  await harness.fault({ kind: 'overflow', times: 2, skip: BEFORE_OVERFLOW, match: { purpose: 'agent' } });
   const { conversationId } = await harness.client.start(readTask(2), { preset: 'pi', model: MODEL });
   const sent = await harness.client.conversation.send({ conversationId, content: readTask(11), mode: 'queue' });
-  await dieInOrder(harness, DEATHS.pi);
+  const deaths = await startDyingWorkers(harness);
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1 });
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 2 });
+  expectDeathsInEach(deaths);
   await expectAllHolds(harness);
   const [compaction] = await harness.client.log.summaries({ conversationId });
   expect(compaction).toMatchObject({ trigger: 'threshold' });
