@@ -22,7 +22,19 @@ import type { WorkSinks } from '../turn/activity-values.ts';
 import { workTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
 
-interface TurnWorkerOptions {
+/** How the workers of a process serve their queues. */
+export interface ServingOptions {
+  /** Queue of workflows and database activities. The queue of model calls and tools gets its name from it. */
+  readonly taskQueue: string;
+  /** Model calls, summaries and tools at once. */
+  readonly concurrentWork: number;
+  /** Milliseconds that running calls get to finish after a shutdown, before another worker takes them. */
+  readonly shutdownGraceMilliseconds: number;
+  /** Absent: unversioned. */
+  readonly deployment?: WorkerDeployment | undefined;
+}
+
+interface TurnWorkerOptions extends ServingOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
   /** For Temporal's payloads, applied from the last to the first. Default: none. */
@@ -31,15 +43,7 @@ interface TurnWorkerOptions {
   readonly onCodecFailure?: (reason: string) => void;
   readonly workflowBundle: WorkflowBundleOption;
   readonly activities: Activities;
-  /** Queue of workflows and database activities; default `agent-turn`. The queue of model calls and tools gets its name from it. */
-  readonly taskQueue: string;
   readonly identity: string;
-  /** Model calls, summaries and tools at once. Default 100. */
-  readonly concurrentWork: number;
-  /** Milliseconds that running calls get to finish after a shutdown, before another worker takes them. Default 30,000. */
-  readonly shutdownGraceMilliseconds: number;
-  /** Absent: unversioned. */
-  readonly deployment?: WorkerDeployment | undefined;
   readonly sinks: InjectedSinks<WorkSinks>;
 }
 

@@ -41,7 +41,7 @@ import type { ToolRegistry } from '../tools/runtime/registry.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers, runThenClose, workSinks } from './create-turn-workers.ts';
-import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
+import type { ServingOptions, TurnWorkers } from './create-turn-workers.ts';
 import { requireReady } from './health.ts';
 import { startMcpServers } from './mcp-servers.ts';
 import type { McpServers } from './mcp-servers.ts';
@@ -52,12 +52,10 @@ import { startUpkeep } from './upkeep-timer.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 import { WorkerSession } from './worker-session.ts';
 
-export interface WorkerSetup extends DatabaseAddress {
+export interface WorkerSetup extends DatabaseAddress, ServingOptions {
   readonly temporal: TemporalAddress;
   /** For Temporal's payloads. Default: the codec server of `temporal`, else none. */
   readonly payloadCodecs?: readonly PayloadCodec[] | undefined;
-  /** Queue of workflows and database activities. */
-  readonly taskQueue: string;
   readonly configuration: Configuration;
   /** Your own tools, beside the built-in ones. */
   readonly tools: readonly ToolDefinition[];
@@ -65,12 +63,6 @@ export interface WorkerSetup extends DatabaseAddress {
   readonly reducers: Reducers;
   /** Hooks in the order in which they run. */
   readonly beforeCompaction: readonly BeforeCompaction[];
-  /** Model calls, summaries and tools at once. */
-  readonly concurrentWork: number;
-  /** Milliseconds that running calls get to finish at shutdown. */
-  readonly shutdownGraceMilliseconds: number;
-  /** Absent: unversioned. */
-  readonly deployment?: WorkerDeployment | undefined;
   /** Source of the environment of commands. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Value of `HOLDFAST_CRASH_POINTS`. */
@@ -198,17 +190,14 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   const make = (points: CrashPoints): Activities => makeActivities(setup, connections, tools, points);
   const activities = setup.observer?.(make) ?? make(orderedCrashPoints(setup.crashPoints, setup.crashOrders));
   return createTurnWorkers({
+    ...setup,
     connection,
     codecs: connections.codecs,
     onCodecFailure: (reason) => setup.logger.error({ reason }, 'the payload codec fails: the run of the workflow ends'),
     namespace: setup.temporal.namespace,
     workflowBundle: await loadWorkflowBundle(),
     activities,
-    taskQueue: setup.taskQueue,
     identity,
-    concurrentWork: setup.concurrentWork,
-    shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
-    deployment: setup.deployment,
     sinks: workSinks(connections.database, setup.logger),
   });
 }
