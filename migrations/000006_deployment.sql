@@ -145,7 +145,8 @@ comment on table deployment is 'One row: facts of the whole deployment.';
 create unlogged table workers (
   id text primary key, -- Identity in Temporal, of one process only.
   renewals integer not null, -- Counted up four times a second.
-  agents text[] not null, -- Names of its agents: what a server may be asked for.
+  task_queue text not null, -- Queue that it serves.
+  offers text[] not null, -- What it can run: agents, presets, providers and tools, as 'tool read_file'.
   conversations uuid[] not null -- Those that it works on, once for each activity.
 );
 comment on table workers is 'Workers that hold their session lock: a survivor takes over the work of one that died.';

@@ -33,7 +33,7 @@ export function createActivities(dependencies: ActivityDependencies) {
         return await body(dependencies, input, execution);
       } catch (error) {
         if (!(error instanceof LackedHere)) throw error;
-        throw await handOver(dependencies.database, ownerOf(input), execution.attempt, error);
+        throw await handOver(dependencies, ownerOf(input), execution.attempt, error);
       }
     };
     return activity<Input, Output>(dependencies, { name, run, ...definedOf({ givenUp }) });

@@ -38,7 +38,9 @@ import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { createBuiltInTools } from '../tools/builtin/built-in-tools.ts';
 import { createToolRegistry } from '../tools/runtime/registry.ts';
 import type { ToolRegistry } from '../tools/runtime/registry.ts';
+import { BUILT_IN_TOOL_NAMES } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
+import type { WorkerNeed } from '../turn/limits.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers, runThenClose, workSinks } from './create-turn-workers.ts';
 import type { ServingOptions, TurnWorkers } from './create-turn-workers.ts';
@@ -118,15 +120,16 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const client = await connectClient(setup.temporal, codecs);
     closers.push(() => client.connection.close());
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
-    const agents = setup.configuration.agents.map(({ name }) => name);
-    const session = new WorkerSession({ database, liveDatabase, isDirect, client, identity, agents, logger });
-    closers.push(() => session.end());
     const listeners = createListeners(database);
     closers.push(() => listeners.close());
     const outlastingWork = createOutlastingWork(logger);
     const mcp = await startMcpServers(setup.configuration);
     closers.push(() => mcp.close());
-    const workers = await createWorkers(withMcpTools(setup, mcp), {
+    const withTools = withMcpTools(setup, mcp);
+    const announced = { taskQueue, offers: offersOf(withTools) };
+    const session = new WorkerSession({ database, liveDatabase, isDirect, client, identity, announced, logger });
+    closers.push(() => session.end());
+    const workers = await createWorkers(withTools, {
       database,
       liveDatabase,
       connection,
@@ -156,6 +159,23 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
 
 function withMcpTools(setup: WorkerSetup, { configuration, tools }: McpServers): WorkerSetup {
   return { ...setup, configuration, tools: [...setup.tools, ...tools] };
+}
+
+function offersOf({ configuration, tools }: WorkerSetup): readonly WorkerNeed[] {
+  const named = (needs: WorkerNeed['needs'], names: readonly string[]) => names.map((name) => ({ needs, name }));
+  const { agents, presets, providers } = configuration;
+  return [
+    ...named(
+      'agent',
+      agents.map(({ name }) => name),
+    ),
+    ...named('preset', Object.keys(presets)),
+    ...named(
+      'provider',
+      providers.map(({ name }) => name),
+    ),
+    ...named('tool', [...BUILT_IN_TOOL_NAMES, ...tools.map(({ name }) => name)]),
+  ];
 }
 
 interface Connections {
@@ -241,6 +261,7 @@ function makeActivities(
     outlastingWork,
     workerIdentity: identity,
     worksOn: (conversationId) => session.worksOn(conversationId),
+    isServed: (need) => session.isServed(need),
     ...whatTemporalKnows(client),
   });
 }

@@ -4,10 +4,11 @@ import type { Logger } from 'pino';
 import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 import { observeTakeover } from '../store/log/observe-events.ts';
-import type { FreeSession } from '../store/upkeep/worker-sessions.ts';
-import { holdSessionLock, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
+import type { Announcement, FreeSession } from '../store/upkeep/worker-sessions.ts';
+import { holdSessionLock, isServed, renewSession, takeOverSession } from '../store/upkeep/worker-sessions.ts';
 import { releaseWork } from '../temporal/release-work.ts';
 import { atMost } from '../turn/limits.ts';
+import type { WorkerNeed } from '../turn/limits.ts';
 
 const RENEW_MILLISECONDS = 250;
 /** Milliseconds for which a lock must have been free, without a renewal of the row, until its worker counts as dead. */
@@ -27,12 +28,11 @@ interface SessionDependencies {
   readonly isDirect: boolean;
   readonly client: Client;
   readonly identity: string;
-  /** Names of the worker's agents. */
-  readonly agents: readonly string[];
+  readonly announced: Announcement;
   readonly logger: Logger;
 }
 
-/** Shows that this worker lives, and takes over the work of dead workers. */
+/** Shows that this worker lives and what it can run, and takes over the work of dead workers. */
 export class WorkerSession {
   readonly #dependencies: SessionDependencies;
   /** Activities that run. */
@@ -53,6 +53,12 @@ export class WorkerSession {
     const work = { conversationId };
     this.#work.add(work);
     return () => void this.#work.delete(work);
+  }
+
+  /** Whether a running worker of the queue can run this. Without a direct connection no worker is known, and one may. */
+  async isServed(need: WorkerNeed): Promise<boolean> {
+    const { database, isDirect, announced } = this.#dependencies;
+    return !isDirect || isServed(database, announced.taskQueue, need);
   }
 
   /** Call it when no work of this worker runs any more. If Postgres is away, its row stays, as that of a dead worker without work. */
@@ -82,9 +88,9 @@ export class WorkerSession {
 
   /** @returns `null`: Postgres did not answer */
   async #renew(mine: readonly string[] | null): Promise<readonly FreeSession[] | null> {
-    const { database, identity, agents, logger } = this.#dependencies;
+    const { database, identity, announced, logger } = this.#dependencies;
     try {
-      return await renewSession(database, identity, mine, agents);
+      return await renewSession(database, identity, mine, announced);
     } catch (error) {
       logger.debug(describeError(error), 'the worker could not renew its session');
       return null;

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { expect, onTestFinished, test } from 'vitest';
 import { closeToolCall, requestDecisions } from '../../src/activities/tool/decisions.ts';
 import { runTool } from '../../src/activities/tool/run-tool.ts';
+import { handOver, LackedHere } from '../../src/activities/runtime/failures.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { StoreError } from '../../src/store/database/errors.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { claimToolCall, listLateToolResults, readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { idempotencyKeyOf } from '../../src/store/attempts/tool-call-rows.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { getTurn } from '../../src/store/turns/turns.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { findMarkedProcesses } from '../../src/tools/process/end-processes.ts';
@@ -269,4 +271,19 @@ test('a tool that has more time here than where its call was made ends before Te
   expect(await runTool(dependencies, { turn, ...CALL }, limited)).toMatchObject({ state: 'failed' });
   expect(await results(turn)).toEqual([expect.stringContaining('The call was ended after its time limit of 0.3 s.')]);
   expect(runs).toHaveLength(1);
+});
+
+test.each([
+  ['at the first attempt if no living worker has it', false, 1, 2_000],
+  ['not while a living worker has it', true, 50, 100],
+  ['if the worker that has it does not get the activity', true, 51, 2_000],
+] as const)('that a turn waits for a worker is told %s', async (_, served, attempt, nextRetryDelay) => {
+  const { tool } = toolOf('none');
+  const turn = await turnCalling(sql, tool);
+  const dependencies = { ...activityDependencies(sql), isServed: () => Promise.resolve(served) };
+  const lacked = new LackedHere({ needs: 'tool', name: 'act' });
+  const of = { conversationId: turn.conversationId, turn };
+  expect(await handOver(dependencies, of, attempt, lacked)).toMatchObject({ type: 'Waiting', nextRetryDelay });
+  const isTold = nextRetryDelay === 2_000;
+  expect((await getTurn(sql, turn.turnId)).waitReason).toBe(isTold ? 'no_worker' : null);
 });

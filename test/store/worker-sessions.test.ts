@@ -1,7 +1,13 @@
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
 import { alone } from '../../src/store/upkeep/alone.ts';
-import { holdSessionLock, renewSession, takeOverSession } from '../../src/store/upkeep/worker-sessions.ts';
+import {
+  holdSessionLock,
+  isServed,
+  listAgentsOfWorkers,
+  renewSession,
+  takeOverSession,
+} from '../../src/store/upkeep/worker-sessions.ts';
 import { send, startTurn, useTestStore } from './support/store-builders.ts';
 
 const { sql, owner } = useTestStore();
@@ -93,4 +99,15 @@ test('a takeover, as other work under a lock, may be silent for a minute, unlike
   });
   const [limit] = await sql`select current_setting('idle_in_transaction_session_timeout') as time`;
   expect(limit).toEqual({ time: '5s' });
+});
+
+test('what a worker announces is served on its queue until it leaves', async () => {
+  const convert = { needs: 'tool', name: 'convert' } as const;
+  await renewSession(sql, 'a', [], { taskQueue: 'mine', offers: [convert, { needs: 'agent', name: 'other' }] });
+  expect(await isServed(sql, 'mine', convert)).toBe(true);
+  expect(await isServed(sql, 'mine', { ...convert, needs: 'agent' })).toBe(false);
+  expect(await isServed(sql, 'other', convert)).toBe(false);
+  expect(await listAgentsOfWorkers(sql)).toEqual(['other']);
+  await renewSession(sql, 'a', null);
+  expect(await isServed(sql, 'mine', convert)).toBe(false);
 });

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Reducers } from '../../context/plan/reducers/reducer.ts';
 import type { BeforeCompaction } from '../../context/policy/compaction-hook.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { WorkerNeed } from '../../turn/limits.ts';
 import type { ModelClient } from '../../models/model-client.ts';
 import type { Database } from '../../store/database/database.ts';
 import type { TextEmbedder } from '../../store/search/find-by-meaning.ts';
@@ -54,6 +55,8 @@ export interface ActivityDependencies {
   readonly workerIdentity: string;
   /** Marks that this worker works on a conversation, so that another one goes on if it dies. */
   readonly worksOn: (conversationId: string) => () => void;
+  /** Whether a living worker of the queue has announced that it can run this. */
+  readonly isServed: (need: WorkerNeed) => Promise<boolean>;
   /** Temporal's id of the newest run of a workflow, open or closed; `null` if Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has this workflow open, or this run of it. */

@@ -2,7 +2,6 @@ import { CompleteAsyncError } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { PinnedTextMissing } from '../../context/plan/check-pinned.ts';
 import { ModelCallError } from '../../models/model-client.ts';
-import type { Database } from '../../store/database/database.ts';
 import { isOutage, StoreError } from '../../store/database/errors.ts';
 import { recordWaitOver, recordWorkerWait } from '../../store/turns/waits.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
@@ -109,15 +108,13 @@ export function describeError(error: unknown): { name: string; code: string | un
 }
 
 /**
- * Temporal serves the polls of a queue in turn, so another worker may need some attempts to get the activity. The wait is longer only after
- * these.
+ * Temporal serves the polls of a queue in turn, so a worker that has what is needed may need some attempts to get the activity. One that
+ * did not get it in so many is busy, or takes no turns of this build.
  */
-const PROMPT_ATTEMPTS = 20;
+const PROMPT_ATTEMPTS = 50;
 const PROMPT_DELAY_MILLISECONDS = 100;
-/** The wait stays short, because Temporal counts every wait of a call as an attempt, also those for its provider. */
+/** A worker that starts is noticed within this. */
 const LONGER_DELAY_MILLISECONDS = 2_000;
-/** After as many attempts another worker had its chance. A shorter wait is not worth a write. */
-const UNTOLD_ATTEMPTS = 8;
 
 /** This worker lacks what the activity needs, but another worker of its queue may have it. Thrown before anything is written. */
 export class LackedHere extends Error {
@@ -137,18 +134,19 @@ export class LackedHere extends Error {
  * @returns the failure after which Temporal gives the activity to a worker again
  */
 export async function handOver(
-  sql: Database,
+  { database, isServed }: Pick<ActivityDependencies, 'database' | 'isServed'>,
   of: { readonly conversationId: string; readonly turn: TurnReference | null },
   attempt: number,
   { need, message }: LackedHere,
 ): Promise<Error> {
-  if (attempt > UNTOLD_ATTEMPTS) await recordWorkerWait(sql, of, need);
-  return waitFailure(message, attempt > PROMPT_ATTEMPTS ? LONGER_DELAY_MILLISECONDS : PROMPT_DELAY_MILLISECONDS);
+  const isPrompt = attempt <= PROMPT_ATTEMPTS && (await isServed(need));
+  if (!isPrompt) await recordWorkerWait(database, of, need);
+  return waitFailure(message, isPrompt ? PROMPT_DELAY_MILLISECONDS : LONGER_DELAY_MILLISECONDS);
 }
 
 /** Notes in the timeline that the wait for a worker is over, if it was noted. */
 export async function takeOn({ database }: ActivityDependencies, turn: TurnReference, attempt: number): Promise<void> {
-  if (attempt > UNTOLD_ATTEMPTS) await recordWaitOver(database, turn);
+  if (attempt > 1) await recordWaitOver(database, turn);
 }
 
 /** Whether the turn began with a tool that this worker lacks. */

@@ -1,4 +1,5 @@
 import type { Database, Fragment, Queries } from '../database/database.ts';
+import type { WorkerNeed } from '../../turn/limits.ts';
 import { alone } from './alone.ts';
 
 /** A worker whose session lock nobody holds. */
@@ -24,24 +25,34 @@ export async function holdSessionLock(session: Database, id: string): Promise<vo
       pg_advisory_lock(${lockOf(session, session`${id}`)})`;
 }
 
+/** What a worker can run. Work goes only to workers of the same queue. */
+export interface Announcement {
+  readonly taskQueue: string;
+  readonly offers: readonly WorkerNeed[];
+}
+
+function offerText({ needs, name }: WorkerNeed): string {
+  return `${needs} ${name}`;
+}
+
 /**
  * Renews the worker's row and looks for workers, itself among them, that do not hold their lock.
  * @param mine conversations that the worker works on; `null`: it does not hold its lock and must not be taken for dead, so it has no row
- * @param agents names of the worker's agents
+ * @param announced what the worker can run
  * @returns none in the first ten seconds of Postgres: the others may still be on their way back
  */
 export async function renewSession(
   sql: Database,
   id: string,
   mine: readonly string[] | null,
-  agents: readonly string[] = [],
+  { taskQueue, offers }: Announcement = { taskQueue: '', offers: [] },
 ): Promise<readonly FreeSession[]> {
   const write =
     mine === null
       ? sql`delete from workers where id = ${id}`
       : sql`
-        insert into workers (id, renewals, agents, conversations)
-        values (${id}, 1, ${[...agents]}::text[], ${[...mine]}::uuid[])
+        insert into workers (id, renewals, task_queue, offers, conversations)
+        values (${id}, 1, ${taskQueue}, ${offers.map(offerText)}::text[], ${[...mine]}::uuid[])
         on conflict (id) do update set renewals = workers.renewals + 1, conversations = excluded.conversations`;
   return sql<FreeSession[]>`
     with written as (${write})
@@ -52,8 +63,16 @@ export async function renewSession(
 
 /** Names of the agents that running workers have. */
 export async function listAgentsOfWorkers(sql: Database): Promise<string[]> {
-  const rows = await sql<{ agent: string }[]>`select distinct unnest(agents) as agent from workers order by 1`;
+  const rows = await sql<{ agent: string }[]>`
+    select distinct substr(offer, length('agent ') + 1) as agent from workers, unnest(offers) as offer
+    where offer like 'agent %' order by 1`;
   return rows.map(({ agent }) => agent);
+}
+
+/** Whether a running worker of the queue can run this. */
+export async function isServed(sql: Database, taskQueue: string, need: WorkerNeed): Promise<boolean> {
+  const rows = await sql`select from workers where task_queue = ${taskQueue} and offers @> array[${offerText(need)}]`;
+  return rows.length > 0;
 }
 
 /**

@@ -54,6 +54,7 @@ export function activityDependencies(
     newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),
     worksOn: () => () => undefined,
+    isServed: () => Promise.resolve(false),
   };
 }
 
