@@ -1,65 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
-import { CODEC_FAILURE } from '../turn/activity-values.ts';
 import { TemporalError } from './errors.ts';
 
-/** A short outage of a key service fails no turn. With the last answer it stays below the 5 s of a workflow task. */
-const RETRIED_MILLISECONDS = 2_000;
+/** With the last answer of a codec server it stays below the 5 s of a workflow task. */
+const DECODING_MILLISECONDS = 2_000;
 const PAUSE_MILLISECONDS = 500;
 const MESSAGE_LIMIT = 200;
 
 /**
- * The codecs of a worker as one. A failure becomes the payload, because an exception would fail the workflow task, which Temporal repeats
- * for ever.
+ * The codecs of a worker as one, which treats every failure as an outage. Decoding throws after two seconds, and Temporal repeats the task.
+ * Encoding waits until it works, because the SDK cancels running work whose heartbeat it cannot encode.
  * @param codecs applied from the last to the first, as Temporal does
- * @param onFailure gets what failed and why
+ * @param onFailure gets what failed and why, at the first try
  */
-export function failingReadably(
+export function patientCodec(
   codecs: readonly PayloadCodec[],
   onFailure: (reason: string) => void = () => undefined,
 ): PayloadCodec {
-  const readably = async (
-    what: 'encode' | 'decode',
-    payloads: readonly Payload[],
-    work: () => Promise<Payload[]>,
-  ): Promise<Payload[]> => {
-    try {
-      return await repeated(work);
-    } catch (error) {
-      const reason = `cannot ${what}: ${messageOf(error)}`;
-      onFailure(reason);
-      return payloads.map(() => failurePayload(reason));
+  const repeated = async <Result>(what: 'encode' | 'decode', work: () => Promise<Result>): Promise<Result> => {
+    const began = performance.now();
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (tries === 1) onFailure(`cannot ${what}: ${messageOf(error)}`);
+        if (what === 'decode' && performance.now() - began >= DECODING_MILLISECONDS) throw error;
+        await delay(PAUSE_MILLISECONDS, undefined, { ref: false });
+      }
     }
   };
   return {
     encode: (payloads, context) =>
-      readably('encode', payloads, () =>
+      repeated('encode', () =>
         codecs.reduceRight(async (done, codec) => codec.encode(await done, context), Promise.resolve(payloads)),
       ),
     decode: (payloads, context) =>
-      readably('decode', payloads, () =>
+      repeated('decode', () =>
         codecs.reduce(async (done, codec) => codec.decode(await done, context), Promise.resolve(payloads)),
       ),
-  };
-}
-
-async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
-  const began = performance.now();
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (performance.now() - began >= RETRIED_MILLISECONDS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
-    }
-  }
-}
-
-function failurePayload(what: string): Payload {
-  return {
-    metadata: { [METADATA_ENCODING_KEY]: Buffer.from('json/plain') },
-    data: Buffer.from(JSON.stringify({ [CODEC_FAILURE]: what })),
   };
 }
 

@@ -251,12 +251,3 @@ export type WorkSinks = {
     cancelled(activityId: number): void;
   };
 };
-
-/** Key of the value that replaces a payload whose codec failed. */
-export const CODEC_FAILURE = 'holdfastCodecFailure';
-
-/** The codec's reason; `null` for any other value. */
-export function codecFailureIn(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || !(CODEC_FAILURE in value)) return null;
-  return String(value[CODEC_FAILURE]);
-}

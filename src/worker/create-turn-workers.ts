@@ -1,13 +1,7 @@
-import { ApplicationFailure, IllegalStateError } from '@temporalio/common';
+import { IllegalStateError } from '@temporalio/common';
 import type { PayloadCodec } from '@temporalio/common';
 import { GracefulShutdownPeriodExpiredError, Worker } from '@temporalio/worker';
-import type {
-  ActivityInterceptorsFactory,
-  InjectedSinks,
-  NativeConnection,
-  WorkerOptions,
-  WorkflowBundleOption,
-} from '@temporalio/worker';
+import type { InjectedSinks, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Activities } from '../activities/create-activities.ts';
 import { describeError } from '../activities/runtime/failures.ts';
@@ -15,9 +9,8 @@ import type { Database } from '../store/database/database.ts';
 import { markCancelled } from '../store/turns/fences.ts';
 import { dataConverterWith } from '../temporal/data-converter.ts';
 import { readVersion } from '../temporal/package-version.ts';
-import { failingReadably } from '../temporal/payload-codec.ts';
+import { patientCodec } from '../temporal/payload-codec.ts';
 import { traceActivities } from '../temporal/trace-activities.ts';
-import { codecFailureIn } from '../turn/activity-values.ts';
 import type { WorkSinks } from '../turn/activity-values.ts';
 import { workTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
@@ -104,19 +97,6 @@ export const TAKEOVER_OPTIONS = {
  */
 export const CACHED_WORKFLOWS = 200;
 
-const refuseCodecFailures: ActivityInterceptorsFactory = () => ({
-  inbound: {
-    async execute(input, next) {
-      for (const argument of input.args) {
-        const failure = codecFailureIn(argument);
-        if (failure !== null)
-          throw ApplicationFailure.nonRetryable(`the payload codec ${failure}`, 'payload_codec_failed');
-      }
-      return next(input);
-    },
-  },
-});
-
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
   const { codecs = [], onCodecFailure } = options;
   const { askHooks, summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
@@ -125,8 +105,8 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     connection: options.connection,
     namespace: options.namespace,
     identity: options.identity,
-    dataConverter: dataConverterWith(codecs.length === 0 ? [] : [failingReadably(codecs, onCodecFailure)]),
-    interceptors: { activity: [traceActivities, refuseCodecFailures] },
+    dataConverter: dataConverterWith(codecs.length === 0 ? [] : [patientCodec(codecs, onCodecFailure)]),
+    interceptors: { activity: [traceActivities] },
     shutdownGraceTime: options.shutdownGraceMilliseconds,
     // An activity that waits for a lost database would hold the process for ever.
     shutdownForceTime: options.shutdownGraceMilliseconds + FORCED_SHUTDOWN_MARGIN_MILLISECONDS,

@@ -213,7 +213,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     ...setup,
     connection,
     codecs: connections.codecs,
-    onCodecFailure: (reason) => setup.logger.error({ reason }, 'the payload codec fails: the run of the workflow ends'),
+    onCodecFailure: (reason) => setup.logger.error({ reason }, 'the payload codec fails: turns wait for it'),
     namespace: setup.temporal.namespace,
     workflowBundle: await loadWorkflowBundle(),
     activities,

@@ -1,7 +1,6 @@
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { CancellationScope, proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
-import { codecFailureIn } from '../turn/activity-values.ts';
 import type { WorkSinks } from '../turn/activity-values.ts';
 import { isTurnWorkflowId } from '../turn/workflow-id.ts';
 
@@ -9,7 +8,7 @@ import { isTurnWorkflowId } from '../turn/workflow-id.ts';
 const PAYLOAD_LIMIT_BYTES = 8192;
 
 /**
- * Checks what a turn receives and returns here, where a throw fails only that call. A throw in a converter or codec would fail the
+ * Checks what a turn receives and returns here, where a throw fails only that call. A throw in a converter would fail the
  * workflow task again and again. An application's own workflows pass unchecked.
  */
 export const interceptors: WorkflowInterceptorsFactory = () =>
@@ -18,7 +17,6 @@ export const interceptors: WorkflowInterceptorsFactory = () =>
         inbound: [
           {
             async execute(input, next) {
-              input.args.forEach(refuseCodecFailure);
               return checked(await next(input));
             },
             async handleQuery(input, next) {
@@ -36,7 +34,7 @@ export const interceptors: WorkflowInterceptorsFactory = () =>
                 if (isOpen) proxySinks<WorkSinks>().work.cancelled(input.seq);
               });
               try {
-                return refuseCodecFailure(await result);
+                return await result;
               } finally {
                 isOpen = false;
               }
@@ -45,12 +43,6 @@ export const interceptors: WorkflowInterceptorsFactory = () =>
         ],
       }
     : {};
-
-function refuseCodecFailure<Value>(value: Value): Value {
-  const failure = codecFailureIn(value);
-  if (failure === null) return value;
-  throw ApplicationFailure.nonRetryable(`the payload codec ${failure}`, 'payload_codec_failed');
-}
 
 function checked<Value>(value: Value): Value {
   const size = defaultPayloadConverter.toPayload(value)?.data?.length ?? 0;
