@@ -25,7 +25,6 @@ create table compactions (
   failure text, -- Code of why it failed or was abandoned.
   number integer, -- Counts the committed compactions of the conversation, from 1.
   marker_entry_id uuid, -- The entry that marks the commit in the log.
-  committed_head_entry_id uuid, -- Newest entry after the commit.
   summary json, -- The summary, a JSON string.
   summary_measurements measurements, -- Counted of the summary as it stands in the view.
   sections json, -- Its sections: title and text.
@@ -41,13 +40,12 @@ create table compactions (
   unique (conversation_id, number),
   foreign key (conversation_id, first_kept_sequence) references entries (conversation_id, sequence) deferrable,
   foreign key (conversation_id, head_entry_id) references entries (conversation_id, id) deferrable,
-  foreign key (conversation_id, committed_head_entry_id) references entries (conversation_id, id) deferrable,
   foreign key (conversation_id, marker_entry_id) references entries (conversation_id, id) deferrable,
   foreign key (conversation_id, previous_id) references compactions (conversation_id, id) deferrable,
   foreign key (conversation_id, replaces_id) references compactions (conversation_id, id) deferrable,
   foreign key (conversation_id, turn_id) references turns (conversation_id, id) deferrable,
   check ((status = 'committed') = ((number is not null) and (marker_entry_id is not null)
-    and (committed_head_entry_id is not null) and (view_after is not null) and (tokens_after is not null))),
+    and (view_after is not null) and (tokens_after is not null))),
   check (((first_kept_sequence is null) = (covered_through_sequence is null)) and ((first_kept_sequence is null)
     or (covered_through_sequence < first_kept_sequence) or coalesce((plan ->> 'inPlace')::boolean, false))),
   check ((status in ('failed', 'abandoned')) = (failure is not null)),
@@ -63,8 +61,6 @@ create index compactions_by_head on compactions (head_entry_id);
 create index compactions_by_marker on compactions (marker_entry_id) where marker_entry_id is not null;
 create index compactions_by_cut on compactions (conversation_id, first_kept_sequence)
   where first_kept_sequence is not null;
-create index compactions_by_committed_head on compactions (committed_head_entry_id)
-  where committed_head_entry_id is not null;
 create unique index compactions_open on compactions (conversation_id) where status = 'planned';
 comment on table compactions is 'One way of making a view smaller: planned, then committed or not.';
 

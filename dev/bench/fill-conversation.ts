@@ -171,10 +171,10 @@ async function insertCompaction(sql: Transaction, filling: Filling): Promise<voi
   await sql`
     insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
       first_kept_sequence, covered_through_sequence, tokens_before, tokens_after, status, number,
-      marker_entry_id, committed_head_entry_id, summary, summary_measurements, files, view_after, finished_at)
+      marker_entry_id, summary, summary_measurements, files, view_after, finished_at)
     select ${compactionId}, ${conversationId}, ${turnId}, 1, ${steps + 1}, 'manual', 'default', 'summary',
       ${JSON.stringify(plan)}::text::json, e.parent_id,
-      ${firstKept}, ${firstKept - 1}, 2, 1, 'committed', 1, e.id, e.id, to_json(${SUMMARY}::text),
+      ${firstKept}, ${firstKept - 1}, 2, 1, 'committed', 1, e.id, to_json(${SUMMARY}::text),
       row(${SUMMARY.length}, 0, 0, 0, 0, 0, ${SUMMARY.length}, 0, 0, 0, 1)::measurements, '{"read": [], "modified": []}',
       (select sum(k.measurements) from entries k
         where k.conversation_id = ${conversationId} and (k.sequence = 1 or k.sequence >= ${firstKept}))

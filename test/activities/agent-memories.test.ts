@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { relevantMemories, withMemories } from '../../src/activities/turn/agent-memories.ts';
+import { memoriesAfter, relevantMemories } from '../../src/activities/turn/agent-memories.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import type { ContentPart } from '../../src/context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
@@ -10,24 +9,24 @@ import { projectView } from '../../src/context/view/project-view.ts';
 import { claimToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { appendNote } from '../../src/store/log/entries.ts';
 import { readCurrentProjectionSource } from '../../src/store/log/view.ts';
 import { lockMemories } from '../../src/store/memory/memories.ts';
 import { termsOf } from '../../src/store/memory/memory-terms.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
+import type { AgentSnapshot } from '../../src/turn/agent-snapshot.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   SNAPSHOT,
   answer,
   closeToolCall,
   finishToolCall,
-  register,
   startTurn,
   text,
   useTestStore,
   claimer,
 } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
 
@@ -235,53 +234,32 @@ it('an attempt that died behind its write is followed by one that says the same'
   expect(await memories.remember(state('Deploys run on Fridays.'))).toEqual(first);
 });
 
-const COMMITTED = { kind: 'committed', view: { headEntryId: newId(), tokens: 100 }, tokensBefore: 200 } as const;
+/** The note that follows a compaction, as it is shown from then on. */
+async function noteAfter(turn: TurnReference, snapshot: AgentSnapshot): Promise<string | undefined> {
+  const note = await memoriesAfter(sql, { turn, snapshot, summary: '' });
+  if (note !== null) await appendNote(sql, { ...note, turn, slot: 'memories', key: newId() });
+  return note === null ? undefined : textOf(note.content);
+}
 
 it('a note takes back the memories that are gone, and not those in force that notes before it show', async () => {
   const { user, remember, forget } = await startRememberer(sql);
   const eels = await remember('The heron eats eels.');
   await remember('The heron eats frogs.');
-  const turn = await startTurn(sql, 'And the heron?', { snapshot: { ...SNAPSHOT, memory: { user, tokens: 1_000 } } });
-  const noteBehind = async (callNumber: number): Promise<string | undefined> => {
-    await register(sql, turn, callNumber);
-    const boundary = { callNumber: callNumber + 1, runId: 'woken' };
-    await withMemories(activityDependencies(sql), { turn, compactionId: newId(), boundary }, COMMITTED);
-    const [newest] = await sql<{ content: ContentPart[] }[]>`
-      select content from entries where conversation_id = ${turn.conversationId} and kind = 'note'
-      order by sequence desc limit 1`;
-    return newest && textOf(newest.content);
-  };
-  expect(await noteBehind(1)).toMatch(/eels[^]*frogs|frogs[^]*eels/u);
-  await forget(eels.id);
-  expect(await noteBehind(2)).toMatch(new RegExp(`^No longer holds.*: ${eels.id}$`, 'u'));
-});
-
-it('a note behind a compaction is left out when it comes too late for the call, which another worker has begun', async () => {
-  const { user, remember } = await startRememberer(sql);
-  await remember('The staging port is 6432.');
   const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
-  const turn = await startTurn(sql, 'Which staging port?', { snapshot });
-  const compactionId = newId();
-  const note = (callNumber: number) =>
-    withMemories(
-      activityDependencies(sql),
-      { turn, compactionId, boundary: { callNumber, runId: 'woken' } },
-      COMMITTED,
-    );
-  await register(sql, turn, 1);
-  expect(await note(1)).toEqual(COMMITTED);
-  expect(await note(2)).toMatchObject({
-    view: { headEntryId: expect.not.stringMatching(COMMITTED.view.headEntryId) },
-  });
+  const turn = await startTurn(sql, 'And the heron?', { snapshot });
+  expect(await noteAfter(turn, snapshot)).toMatch(/eels[^]*frogs|frogs[^]*eels/u);
+  await forget(eels.id);
+  expect(await noteAfter(turn, snapshot)).toMatch(new RegExp(`^No longer holds.*: ${eels.id}$`, 'u'));
 });
 
 it('W28 after a compaction the memory block of `wolffish` is the task file: calls with the beginning of each result', async () => {
-  const turn = await startTurn(sql, 'Read two letters.', { snapshot: { policy: WOLFFISH_POLICY, namedBlocks: true } });
+  const shown = { policy: WOLFFISH_POLICY, namedBlocks: true };
+  const turn = await startTurn(sql, 'Read two letters.', { snapshot: shown });
   for (const call of [1, 2]) {
     await answer(sql, turn, call, { calls: 1 });
     await finishToolCall(sql, turn, call, 0, text(`letter ${call} `.repeat(1_000)));
   }
-  await withMemories(activityDependencies(sql), { turn, compactionId: newId(), boundary: null }, COMMITTED);
+  await noteAfter(turn, { ...SNAPSHOT, ...shown });
   const source = await readCurrentProjectionSource(sql, turn.conversationId);
   const system = source === null ? '' : projectView(source.input).system;
   expect(system).toMatch(

@@ -70,7 +70,7 @@ test('a plan under which something was appended is not committed: no call is mad
   const planned = await headOf(sql, turn.conversationId);
   await appendNote(sql, { ...text('Near the limit.'), turn, slot: 'continuation', key: 'limit' });
   const dependencies = activityDependencies(sql);
-  const left = await commitCompaction(dependencies, { turn, compactionId }, execution());
+  const left = await commitCompaction(dependencies, { turn, compactionId });
   expect(left).toEqual({ kind: 'moved' });
   const call = { turn, callNumber: 3, headEntryId: planned, steps: 2 };
   expect(await callModel(dependencies, call, execution())).toEqual({ kind: 'moved' });

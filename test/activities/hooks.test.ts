@@ -72,7 +72,7 @@ async function compact(turn: TurnReference, hooks: readonly BeforeCompaction[], 
   const { compactionId, waves } = asked.planned;
   for (const { number } of waves.flat())
     await summarize(dependencies, { turn, compactionId, part: number }, execution());
-  return (await commitCompaction(dependencies, { turn, compactionId }, execution())).kind;
+  return (await commitCompaction(dependencies, { turn, compactionId })).kind;
 }
 
 interface Committed {

@@ -144,7 +144,7 @@ test('C17, C18 a flush is a memory before anything is removed, not asked for aga
   const parts = grown.waves.flat();
   for (const { number } of parts)
     await summarize(dependencies, { turn, compactionId: grown.compactionId, part: number }, execution());
-  expect(await commitCompaction(dependencies, { turn, compactionId: grown.compactionId }, execution())).toMatchObject({
+  expect(await commitCompaction(dependencies, { turn, compactionId: grown.compactionId })).toMatchObject({
     kind: 'committed',
   });
   expect(await toldOf(turn, grown.compactionId)).toEqual([
@@ -169,7 +169,7 @@ async function leftBehind({ conversationId }: TurnReference): Promise<string> {
 async function passOver(turn: TurnReference, worker = dependencies): Promise<void> {
   const { compactionId, waves } = await planPass(turn, 8, worker);
   for (const { number } of waves.flat()) await summarize(worker, { turn, compactionId, part: number }, execution());
-  expect(await commitCompaction(worker, { turn, compactionId }, execution())).toMatchObject({ kind: 'committed' });
+  expect(await commitCompaction(worker, { turn, compactionId })).toMatchObject({ kind: 'committed' });
 }
 
 test('the flush and the summary of a conversation that names a user are memories of his, and of nobody else in the workspace', async () => {

@@ -225,7 +225,7 @@ test('R21 G18 W25 a summary that stays empty is asked for again after 1, 2, 4, 8
   for (let { planned } = checked; ;) {
     const { compactionId } = planned;
     for (const { number } of planned.waves.flat()) await summarized({ turn, compactionId, part: number });
-    const committed = await commitCompaction(dependencies, { turn, compactionId }, execution());
+    const committed = await commitCompaction(dependencies, { turn, compactionId });
     if (committed.kind !== 'planned') break;
     ({ planned } = committed);
   }

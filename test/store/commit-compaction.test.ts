@@ -9,6 +9,8 @@ import {
 } from '../../src/store/compactions/compactions.ts';
 import type { CommitCompactionRequest } from '../../src/store/compactions/compactions.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
+import { readShownNotes } from '../../src/store/log/notes.ts';
+import type { Transaction } from '../../src/store/database/database.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
@@ -28,7 +30,14 @@ describe('commitCompaction', () => {
   it('changes the view in one transaction and returns what stands when repeated', async () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
-    const request = commitRequest(turn, compactionId, { continuation: text('go on') });
+    const request = {
+      ...commitRequest(turn, compactionId, { continuation: text('go on') }),
+      notes: async (open: Transaction) => {
+        // What the view shows by then is known.
+        expect(await readShownNotes(open, turn.conversationId, 'continuation')).toHaveLength(1);
+        return [{ ...text('pumps'), turn, slot: 'memories', key: 'memories' } as const];
+      },
+    };
     const committed = await commitCompaction(sql, request);
     expect(committed).toMatchObject({
       kind: 'committed',
@@ -40,10 +49,11 @@ describe('commitCompaction', () => {
     expect(entries.map(({ kind, compactionId: id }) => [kind, id])).toEqual([
       ['compaction', compactionId],
       ['note', null],
+      ['note', null],
     ]);
     const check = await readFitCheck(sql, turn);
     expect(check).toMatchObject({ compactionId, plannedCompactionId: null });
-    expect(check.view.letters).toBe(50 + 'goon'.length);
+    expect(check.view.letters).toBe(50 + 'goonpumps'.length);
     const [summary] = await listSummaries(sql, { conversationId: turn.conversationId });
     expect(summary).toMatchObject({
       text: SUMMARY.text,

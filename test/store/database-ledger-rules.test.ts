@@ -39,7 +39,7 @@ describe('compactions', () => {
     expect(await code(plan(2, turn))).toBe(UNIQUE);
     const head = await headOf(sql, turn.conversationId);
     const commit = (tokens: number, summary: string | null) => sql`
-      update compactions set status = 'committed', number = 1, marker_entry_id = ${head}, committed_head_entry_id = ${head},
+      update compactions set status = 'committed', number = 1, marker_entry_id = ${head},
         view_after = no_measurements(), summary_measurements = no_measurements(),
         finished_at = now(),
         tokens_after = ${tokens}, summary = ${summary}::text::json

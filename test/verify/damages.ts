@@ -126,7 +126,7 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   [
     'ended_turn_leaves_nothing_open',
     (sql) => sql`
-    update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null, committed_head_entry_id = null,
+    update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null,
       view_after = null, tokens_after = null where id = ${newest(sql, 'compactions')}`,
   ],
   ['decision_is_obeyed', (sql) => askAbout(sql, 'denied')],

@@ -74,7 +74,7 @@ test('a compaction that is at work has parts to write and no marker', async () =
     (sql) => sql`
       with opened as (
         update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null,
-          committed_head_entry_id = null, view_after = null, tokens_after = null
+          view_after = null, tokens_after = null
         where id = ${newest(sql, 'compactions')} returning id)
       update compaction_parts set state = 'planned', text = null where compaction_id in (select id from opened)`,
   );

@@ -100,9 +100,8 @@ export const SCENARIOS: readonly Scenario[] = [
       /^summarize: insert events$/u,
       /^summarize: answered/u,
       /^summarize.*update compaction_parts/u,
-      /^commitCompaction.*update compactions/u,
+      /^commitCompaction.*insert entries.*update compactions/u,
       /^commitCompaction: logged/u,
-      /^commitCompaction: insert entries, insert events$/u,
     ],
   },
   {

@@ -129,9 +129,9 @@ async function storeSummaries(sql: Database, conversationId: string, summaries: 
     await open`
       insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
         first_kept_sequence, covered_through_sequence, tokens_before, tokens_after, status, number,
-        marker_entry_id, committed_head_entry_id, summary, summary_measurements, view_after, finished_at)
+        marker_entry_id, summary, summary_measurements, view_after, finished_at)
       select gen_random_uuid(), c.id, e.turn_id, 1, 1, 'threshold', 'bench', 'summary', '{"keptSequences": []}', e.id, 2, 1, 2, 1, 'committed', n,
-        e.id, e.id, to_json(s), no_measurements(), no_measurements(), now()
+        e.id, to_json(s), no_measurements(), no_measurements(), now()
       from unnest(${[...summaries]}::text[]) with ordinality as given (s, n)
       join conversations c on c.id = ${conversationId} join entries e on e.id = c.head_entry_id`;
     await open`update conversations set compactions = ${summaries.length} where id = ${conversationId}`;

@@ -1,5 +1,6 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
 import { subtractMeasurements } from '../../context/log/measurements.ts';
 import { mayGoOn } from '../../context/view/count-request.ts';
 import { judgeCompaction, weakerForm } from '../../context/plan/plan-compaction.ts';
@@ -11,20 +12,21 @@ import * as store from '../../store/compactions/compactions.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import type { Transaction } from '../../store/database/database.ts';
 import { newId } from '../../store/database/ids.ts';
-import type { NewContent } from '../../store/log/entries.ts';
+import type { NewContent, NoteRequest } from '../../store/log/entries.ts';
 import { readFlushScope } from '../../store/memory/memory-users.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import { RECALL_OPEN } from '../../tools/runtime/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { newContent } from '../runtime/new-content.ts';
-import { withMemories } from '../turn/agent-memories.ts';
-import { checkLimitsAfter } from '../turn/check-limits.ts';
+import { memoriesAfter } from '../turn/agent-memories.ts';
+import { limitNotes, reachedLimit } from '../turn/check-limits.ts';
 import { finishCompaction } from './finished-summary.ts';
+import type { FinishedCompaction } from './finished-summary.ts';
 import { describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
 
 interface CommitState {
@@ -42,21 +44,20 @@ interface CommitState {
 export async function commitCompaction(
   dependencies: ActivityDependencies,
   input: CommitCompactionInput,
-  { runId }: Pick<Execution, 'runId'>,
 ): Promise<CommitCompactionResult> {
-  const compaction = await store.getCompaction(dependencies.database, input.compactionId);
-  const finished = await commit(dependencies, input, compaction);
-  const boundary = compaction.plan.turnIsOver ? null : { callNumber: compaction.callNumber, runId };
-  const result = await withMemories(dependencies, { ...input, boundary }, finished);
-  return checkLimitsAfter(dependencies, { ...input, boundary }, result);
+  const result = await commit(dependencies, input);
+  if (result.kind !== 'committed') return result;
+  // The summaries cost like answers, and the model is asked without another check.
+  const limit = await reachedLimit(dependencies, input.turn);
+  return limit === null ? result : { ...result, limit };
 }
 
 async function commit(
   dependencies: ActivityDependencies,
   { turn, compactionId }: CommitCompactionInput,
-  compaction: CompactionRow,
 ): Promise<CommitCompactionResult> {
   const { database } = dependencies;
+  const compaction = await store.getCompaction(database, compactionId);
   const finished = await finishedBefore(dependencies, turn, compaction);
   if (finished?.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (finished !== null) return finished;
@@ -97,6 +98,7 @@ async function commit(
     tokensAfter: done.tokensAfter,
     guardedFrom: done.guardedFrom,
     continuation: compaction.plan.continuation ? continuationNote(snapshot, compaction) : null,
+    notes: async (open) => notesAfter(open, { turn, compaction, snapshot, done }),
     memory: keepsMemory ? { ...scope, id: compactionId, sourceId: compactionId } : null,
   });
   if (committed.kind === 'committed') await logSummary(dependencies, turn, compaction);
@@ -107,6 +109,34 @@ async function commit(
   const tokensSaved = tokensBefore - tokensAfter;
   dependencies.logger.info({ compactionId, tokensBefore, tokensAfter, tokensSaved }, 'compaction committed');
   return { kind: 'committed', view: { headEntryId, tokens: tokensAfter }, tokensBefore };
+}
+
+/**
+ * Notes that follow the compaction: memories that fit its summary (R13), and near limits, whose notes it may have removed. A note that does
+ * not fit into the view is left out.
+ */
+async function notesAfter(
+  open: Transaction,
+  of: {
+    readonly turn: TurnReference;
+    readonly compaction: CompactionRow;
+    readonly snapshot: AgentSnapshot;
+    readonly done: FinishedCompaction;
+  },
+): Promise<readonly NoteRequest[]> {
+  const { turn, compaction, snapshot, done } = of;
+  const { compactionId, plan } = compaction;
+  const memories = await memoriesAfter(open, { turn, snapshot, summary: done.summary?.text ?? '' });
+  const key = `memories:${compactionId}`;
+  const notes: NoteRequest[] = memories === null ? [] : [{ ...memories, turn, slot: 'memories', key }];
+  if (!plan.turnIsOver) notes.push(...(await limitNotes(open, turn)));
+  let room = budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget - done.tokensAfter;
+  return notes.filter(({ measurements }) => {
+    const tokens = estimateTokens(measurements, NO_CALIBRATION);
+    if (tokens > room) return false;
+    room -= tokens;
+    return true;
+  });
 }
 
 function continuationNote(snapshot: AgentSnapshot, { form }: CompactionRow): NewContent {
@@ -141,13 +171,13 @@ async function finishedBefore(
   if (compaction.nextCompactionId !== null) {
     return { kind: 'planned', planned: describePlan(await store.getCompaction(database, compaction.nextCompactionId)) };
   }
-  if (compaction.status === 'failed') return afterLastForm(compaction, await readFit(database, turn));
-  if (compaction.status !== 'committed' || compaction.committedHeadEntryId === null) {
-    return { kind: 'exhausted', tokens: compaction.tokensBefore };
-  }
+  if (compaction.status === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  const check = await readFit(database, turn);
+  if (compaction.status === 'failed') return afterLastForm(compaction, check);
+  const tokens = compaction.tokensAfter ?? compaction.tokensBefore;
   return {
     kind: 'committed',
-    view: { headEntryId: compaction.committedHeadEntryId, tokens: compaction.tokensAfter ?? compaction.tokensBefore },
+    view: { headEntryId: check.headEntryId, tokens },
     tokensBefore: compaction.tokensBefore,
   };
 }

@@ -23,7 +23,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 
 /** The result of a finished plan. */
-interface FinishedCompaction extends FinishedView {
+export interface FinishedCompaction extends FinishedView {
   /** `null` if the form writes none. */
   readonly summary: NewSummary | null;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { textOf } from '../../context/log/content.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
+import { NO_CALIBRATION } from '../../context/log/estimate.ts';
 import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../../context/memory/choose-memories.ts';
 import { sentencesOf, sentencesSaid } from '../../context/memory/memory-origin.ts';
 import { shownTaskFile } from '../../context/memory/task-file.ts';
@@ -8,26 +8,21 @@ import type { Budget } from '../../context/plan/plan.ts';
 import { budgetFor, resolveAmount } from '../../context/policy/budget.ts';
 import type { TokenAmount } from '../../context/policy/policy.ts';
 import { givingWay } from '../../models/protocols/give-way.ts';
-import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
 import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
 import type { ToolCallReference } from '../../store/attempts/tool-calls.ts';
-import { readSummaryText } from '../../store/compactions/compactions.ts';
 import type { Queries } from '../../store/database/database.ts';
-import { appendNote, appendNoteBefore } from '../../store/log/entries.ts';
 import type { NewContent } from '../../store/log/entries.ts';
-import { findNote, findShownEntries, readNewestRequests, readShownNotes, readTaskFile } from '../../store/log/notes.ts';
+import { findShownEntries, readNewestRequests, readShownNotes, readTaskFile } from '../../store/log/notes.ts';
 import { chooseMemories, stateMemory } from '../../store/memory/choose-memories.ts';
 import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../../store/memory/memories.ts';
 import type { MemoryScope, MemoryToInsert, StoredMemory } from '../../store/memory/memories.ts';
 import { isOfAnotherUser, readMemoryUser } from '../../store/memory/memory-users.ts';
 import type { MemoryUser } from '../../store/memory/memory-users.ts';
 import { readSaidWords } from '../../store/memory/said-words.ts';
-import { readSnapshot } from '../../store/turns/turns.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { MemoryToKeep, ToolMemories } from '../../tools/tool.ts';
-import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
@@ -123,45 +118,22 @@ function ofOthers(conversationId: string, summaries: readonly StoredMemory[]): r
   return summaries.filter((memory) => memory.conversationId !== conversationId);
 }
 
-/**
- * R13: after a compaction the memories are looked up again, by the user's newest messages and the summary. If they have changed, a new
- * note follows the marker, and the next call projects it.
- * @param boundary the call after which no note is added; `null` if no call follows
- */
-export async function withMemories(
-  { database }: ActivityDependencies,
+/** R13: after a compaction the memories are looked up again, by the user's newest messages and the summary. `null` if nothing is new. */
+export async function memoriesAfter(
+  sql: Queries,
   {
     turn,
-    compactionId,
-    boundary,
-  }: Pick<CommitCompactionInput, 'turn' | 'compactionId'> & { readonly boundary: CallBoundary | null },
-  result: CommitCompactionResult,
-): Promise<CommitCompactionResult> {
-  if (result.kind !== 'committed') return result;
-  const { snapshot } = await readSnapshot(database, turn.turnId);
+    snapshot,
+    summary,
+  }: { readonly turn: TurnReference; readonly snapshot: AgentSnapshot; readonly summary: string },
+): Promise<NewContent | null> {
+  const { conversationId } = turn;
   const budget = budgetFor(snapshot.policy, snapshot.modelLimits);
-  const taskFile = await readShownTaskFile(database, turn, snapshot.policy.taskFile, budget);
-  if (snapshot.memory === undefined && taskFile === null) return result;
-  const key = `memories:${compactionId}`;
-  const written = await findNote(database, turn, key);
-  if (written !== null) {
-    const tokens = result.view.tokens + estimateTokens(written.measurements, NO_CALIBRATION);
-    return { ...result, view: { headEntryId: written.id, tokens } };
-  }
-  const requests = await readNewestRequests(database, turn.conversationId, REQUESTS);
-  const summary = await readSummaryText(database, compactionId);
-  const goal = [...requests.map(textOf), summary?.text.slice(0, GOAL_CHARACTERS) ?? ''].join('\n');
-  const note = await relevantMemories(database, { conversationId: turn.conversationId, snapshot, goal, taskFile });
-  if (note === null) return result;
-  const tokens = result.view.tokens + estimateTokens(note.measurements, NO_CALIBRATION);
-  if (tokens > budget.inputBudget) return result;
-  const request = { ...note, turn, slot: 'memories', key } as const;
-  const noted = await (boundary === null
-    ? appendNote(database, request)
-    : appendNoteBefore(database, boundary, request));
-  // Too late for the call: this worker woke up late, and the one that took over had nothing to note.
-  if (noted === null) return result;
-  return { ...result, view: { headEntryId: noted.entryId, tokens } };
+  const taskFile = await readShownTaskFile(sql, turn, snapshot.policy.taskFile, budget);
+  if (snapshot.memory === undefined && taskFile === null) return null;
+  const requests = await readNewestRequests(sql, conversationId, REQUESTS);
+  const goal = [...requests.map(textOf), summary.slice(0, GOAL_CHARACTERS)].join('\n');
+  return relevantMemories(sql, { conversationId, snapshot, goal, taskFile });
 }
 
 async function readShownTaskFile(

@@ -1,19 +1,10 @@
-import { estimateTokens, NO_CALIBRATION } from '../../context/log/estimate.ts';
-import { budgetFor } from '../../context/policy/budget.ts';
-import type { CallBoundary } from '../../store/attempts/call-boundary.ts';
 import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import type { Queries } from '../../store/database/database.ts';
 import { appendNoteBefore } from '../../store/log/entries.ts';
 import type { NoteRequest } from '../../store/log/entries.ts';
 import { LIMIT_NOTE_KEY } from '../../store/log/notes.ts';
 import { readTimeUse, readLimits, readSpending } from '../../store/turns/turn-limits.ts';
-import { readSnapshot } from '../../store/turns/turns.ts';
-import type {
-  CommitCompactionInput,
-  CommitCompactionResult,
-  CompactContextInput,
-  OfTurn,
-  TimeLeft,
-} from '../../turn/activity-values.ts';
+import type { CompactContextInput, OfTurn, TimeLeft } from '../../turn/activity-values.ts';
 import {
   describeLimit,
   isOfSteps,
@@ -85,34 +76,11 @@ function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
   return { ...newText(describeLimit(near)), turn, slot: 'continuation', key, againAfterCompactions: true };
 }
 
-/**
- * The same after a compaction, which has no check before the next model call. Its summaries may have reached a limit, and it may have
- * removed a note.
- */
-export async function checkLimitsAfter(
-  { database }: ActivityDependencies,
-  { turn, boundary }: Pick<CommitCompactionInput, 'turn'> & { readonly boundary: CallBoundary | null },
-  result: CommitCompactionResult,
-): Promise<CommitCompactionResult> {
-  if (result.kind !== 'committed') return result;
-  const limits = await readLimits(database, turn);
-  const used = await readSpending(database, turn, limits);
-  const spent = spentLimit(limits, used);
-  if (spent !== null) return { ...result, limit: limitCode(spent) };
-  const near = boundary === null ? [] : nearLimits(limits, used);
-  if (boundary === null || near.length === 0) return result;
-  const { snapshot } = await readSnapshot(database, turn.turnId);
-  const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
-  let { view } = result;
-  for (const each of near) {
-    const request = limitNote(turn, each);
-    const tokens = view.tokens + estimateTokens(request.measurements, NO_CALIBRATION);
-    if (tokens > inputBudget) break;
-    const note = await appendNoteBefore(database, boundary, request);
-    if (note === null) break;
-    view = { headEntryId: note.entryId, tokens };
-  }
-  return { ...result, view };
+/** Notes about near limits. None once a limit is reached, which ends the turn. */
+export async function limitNotes(sql: Queries, turn: TurnReference): Promise<readonly NoteRequest[]> {
+  const limits = await readLimits(sql, turn);
+  const used = await readSpending(sql, turn, limits);
+  return spentLimit(limits, used) === null ? nearLimits(limits, used).map((near) => limitNote(turn, near)) : [];
 }
 
 /** For a turn with a limit of time. */

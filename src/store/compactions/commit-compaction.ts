@@ -6,7 +6,8 @@ import type { NewPartMemory } from './compaction-parts.ts';
 import { getCompaction } from './compaction-rows.ts';
 import type { CompactionRow } from './compaction-rows.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import type { NewContent } from '../log/entries.ts';
+import { writeNote } from '../log/entries.ts';
+import type { NewContent, NoteRequest } from '../log/entries.ts';
 import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
 import { consumeCommands } from '../messages/waiting.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
@@ -26,6 +27,8 @@ export interface CommitCompactionRequest {
   /** Tokens by the calibrated estimate, measured as `plan.tokensBefore` was. Refused unless smaller. */
   readonly tokensAfter: number;
   readonly continuation: NewContent | null;
+  /** Further notes, chosen by what the view shows then. Default: none. */
+  readonly notes?: (open: Transaction) => Promise<readonly NoteRequest[]>;
   readonly memory?: NewPartMemory | null;
   /** Tokens of the view before the summary was shortened to fit; `null` when it fitted. */
   readonly guardedFrom?: number | null;
@@ -57,7 +60,7 @@ export type CommittedCompaction =
   | { readonly kind: 'abandoned' };
 
 /**
- * Commits in one transaction: checks epoch and head, appends the marker entry and the continuation note; from then on the projection
+ * Commits in one transaction: checks epoch and head, appends the marker entry and the notes; from then on the projection
  * follows the plan. Checks of the table refuse what is not smaller or lacks a summary. Compact commands that wait join it. Repeating
  * it returns what stands.
  * @throws StoreError `stale_epoch`, `head_moved`, `compaction_not_found`
@@ -65,19 +68,22 @@ export type CommittedCompaction =
 export async function commitCompaction(sql: Database, request: CommitCompactionRequest): Promise<CommittedCompaction> {
   return writeAsTurn(sql, request.turn, async (writer) => {
     const compaction = await getCompaction(writer.sql, request.compactionId);
-    const finished = await finishedBefore(writer.sql, compaction);
+    const finished = await finishedBefore(writer, compaction);
     if (finished !== null) return finished;
     requireHead(writer, compaction.headEntryId);
     return write(writer, compaction, request);
   });
 }
 
-async function finishedBefore(sql: Transaction, compaction: CompactionRow): Promise<CommittedCompaction | null> {
-  const { status, nextCompactionId, markerEntryId, committedHeadEntryId, tokensAfter } = compaction;
+async function finishedBefore(
+  { sql, conversation }: TurnWriter,
+  compaction: CompactionRow,
+): Promise<CommittedCompaction | null> {
+  const { status, nextCompactionId, markerEntryId, tokensAfter } = compaction;
   if (status === 'planned') return null;
   if (nextCompactionId !== null) return { kind: 'replanned', next: await getCompaction(sql, nextCompactionId) };
-  if (markerEntryId === null || committedHeadEntryId === null || tokensAfter === null) return { kind: 'abandoned' };
-  return { kind: 'committed', headEntryId: committedHeadEntryId, markerEntryId, tokensAfter };
+  if (markerEntryId === null || tokensAfter === null) return { kind: 'abandoned' };
+  return { kind: 'committed', headEntryId: conversation.headEntryId ?? markerEntryId, markerEntryId, tokensAfter };
 }
 
 async function write(
@@ -93,7 +99,7 @@ async function write(
   const marker = compaction.plan.opensWithMarker
     ? { id: compaction.headEntryId }
     : await insertEntry(sql, { ...EMPTY_CONTENT, kind: 'compaction', turn, compactionId });
-  const head =
+  let { id: headEntryId } =
     continuation === null
       ? marker
       : await insertEntry(sql, {
@@ -105,7 +111,7 @@ async function write(
         });
   const [committed] = await sql<{ duration: number }[]>`
     update compactions k set status = 'committed', number = ${number}, marker_entry_id = ${marker.id},
-      committed_head_entry_id = ${head.id}, tokens_after = ${tokensAfter},
+      tokens_after = ${tokensAfter},
       view_after = ${measurementsText(viewAfter)}::measurements, ${summaryColumns(sql, summary)},
       epoch = ${turn.epoch}, finished_at = holdfast_now()
     where id = ${compactionId}
@@ -130,7 +136,9 @@ async function write(
       durationMilliseconds: Math.round(committed?.duration ?? 0),
     }),
   );
-  return { kind: 'committed', headEntryId: head.id, markerEntryId: marker.id, tokensAfter };
+  const after = { ...writer, conversation: { ...conversation, compactions: number } };
+  for (const note of (await request.notes?.(sql)) ?? []) ({ entryId: headEntryId } = await writeNote(after, note));
+  return { kind: 'committed', headEntryId, markerEntryId: marker.id, tokensAfter };
 }
 
 /** What the timeline tells of a commit. */

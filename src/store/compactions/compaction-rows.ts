@@ -37,8 +37,6 @@ export interface CompactionRow {
   /** The compaction whose summary this one updates. */
   readonly previousCompactionId: string | null;
   readonly markerEntryId: string | null;
-  /** Newest entry after the commit: the marker or the continuation note. */
-  readonly committedHeadEntryId: string | null;
   /** The weaker form that replaced a failed one. */
   readonly nextCompactionId: string | null;
   readonly tokensBefore: number;
@@ -55,7 +53,6 @@ export async function getCompaction(sql: Queries, compactionId: string): Promise
           c.status, c.reason, c.preset, c.form, c.form_number, c.plan, c.focus, c.details,
           coalesce(c.context_lines, '{"prepend": [], "append": []}') as "contextLines", c.head_entry_id,
           c.previous_id as "previousCompactionId", c.marker_entry_id,
-          c.committed_head_entry_id,
           (select n.id from compactions n where n.replaces_id = c.id) as "nextCompactionId", c.tokens_before,
           c.tokens_after, c.failure, iso_time(c.created_at) as "createdAt", iso_time(c.finished_at) as "finishedAt"
         from compactions c where c.id = ${compactionId}`

@@ -155,7 +155,7 @@ export interface NoteRequest extends NewContent {
 }
 
 export async function appendNote(sql: Database, note: NoteRequest): Promise<{ readonly entryId: string }> {
-  return writeAsTurn(sql, note.turn, (writer) => appendOnce(writer, note));
+  return writeAsTurn(sql, note.turn, (writer) => writeNote(writer, note));
 }
 
 /**
@@ -172,7 +172,7 @@ export async function appendNoteBefore(
     const existing = await findNote(writer.sql, note.turn, keyOf(writer, note));
     if (existing !== null) return { entryId: existing.id, isNew: false };
     if (!(await mayStandBefore(writer.sql, note.turn, boundary))) return null;
-    return { ...(await appendOnce(writer, note)), isNew: true };
+    return { ...(await writeNote(writer, note)), isNew: true };
   });
 }
 
@@ -180,7 +180,8 @@ function keyOf({ conversation }: TurnWriter, { key, againAfterCompactions = fals
   return againAfterCompactions ? `${key}:${conversation.compactions}` : key;
 }
 
-async function appendOnce(writer: TurnWriter, note: NoteRequest): Promise<{ readonly entryId: string }> {
+/** Once for a key, within a transaction of the turn. */
+export async function writeNote(writer: TurnWriter, note: NoteRequest): Promise<{ readonly entryId: string }> {
   const { turn, slot, headEntryId } = note;
   const key = keyOf(writer, note);
   const existing = await findNote(writer.sql, turn, key);

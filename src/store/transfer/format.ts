@@ -18,7 +18,7 @@ const shown = z.looseObject({ ...each(z.string(), 'placement', 'framing'), after
 /** What the columns of a file hold, alike in all tables. Postgres knows which may be null, and what else a value must be. */
 const COLUMNS = {
   ...each(id, 'id', 'head_entry_id', 'content_id', 'entry_id'),
-  ...each(id.nullable(), 'parent_id', 'compaction_id', 'original_id', 'marker_entry_id', 'committed_head_entry_id'),
+  ...each(id.nullable(), 'parent_id', 'compaction_id', 'original_id', 'marker_entry_id'),
   ...each(id.nullable(), 'previous_id', 'source_id', 'superseded_by'),
   ...each(z.string().max(64).nullable(), 'created_at', 'active_at', 'finished_at', 'expires_at'),
   ...each(count.min(1), 'sequence', 'turn', 'wave'),
@@ -111,7 +111,7 @@ export const FILE_TABLES = {
   },
   compactions: {
     columns: [
-      'id turn number call_number reason preset form form_number head_entry_id marker_entry_id committed_head_entry_id',
+      'id turn number call_number reason preset form form_number head_entry_id marker_entry_id',
       'previous_id plan first_kept_sequence covered_through_sequence focus summary summary_measurements sections files',
       'model prompt_version view_after tokens_before tokens_after created_at finished_at',
     ],
