@@ -1,5 +1,4 @@
 import { definedOf } from '../context/policy/defined-of.ts';
-import { MOST_FAILURES } from '../turn/limits.ts';
 import { activity, ownerOf } from './runtime/activity.ts';
 import type { ActivityInput, Execution } from './runtime/activity.ts';
 import { LackedHere, handOver } from './runtime/failures.ts';
@@ -46,7 +45,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     compactContext: bind('compactContext', compactContext),
     askHooks: bind('askHooks', askHooks),
     // The commit finds an unwritten part and plans the next weaker form.
-    summarize: bind('summarize', summarize, () => ({ kind: 'failed' as const, failures: MOST_FAILURES })),
+    summarize: bind('summarize', summarize, () => ({ kind: 'failed' as const })),
     commitCompaction: bind('commitCompaction', commitCompaction),
     changeBranch: bind('changeBranch', changeBranch),
     callModel: bind('callModel', callModel),

@@ -106,7 +106,7 @@ export type CompactContextResult =
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction; readonly tookMessages?: true }
   /** A summary is due, and `askHooks` plans it together with the application's hooks. */
   | { readonly kind: 'hooks_due'; readonly tookMessages?: true }
-  | { readonly kind: 'exhausted'; readonly tokens: number }
+  | { readonly kind: 'exhausted' }
   /** A limit is reached: no further step. */
   | { readonly kind: 'limit'; readonly reason: string };
 
@@ -117,9 +117,9 @@ export interface SummarizeInput {
 }
 
 export type SummarizeResult =
-  | { readonly kind: 'summarized'; readonly tokens: number }
+  | { readonly kind: 'summarized' }
   /** The model failed too often, so the commit plans the next weaker form. */
-  | { readonly kind: 'failed'; readonly failures: number }
+  | { readonly kind: 'failed' }
   /** A limit is reached, so the model is not asked for this part. */
   | { readonly kind: 'limit'; readonly reason: string };
 
@@ -130,11 +130,11 @@ export interface CommitCompactionInput {
 
 export type CommitCompactionResult =
   /** `limit`: the summaries' cost reached a limit, so the model is not asked. */
-  | { readonly kind: 'committed'; readonly view: ViewReference; readonly tokensBefore: number; readonly limit?: string }
+  | { readonly kind: 'committed'; readonly view: ViewReference; readonly limit?: string }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
   /** An entry came after the plan, so the next check makes another plan. */
   | { readonly kind: 'moved' }
-  | { readonly kind: 'exhausted'; readonly tokens: number };
+  | { readonly kind: 'exhausted' };
 
 export interface CallModelInput {
   readonly turn: TurnReference;
@@ -167,8 +167,6 @@ export type CallModelResult =
       readonly limit?: string;
       /** Some calls may need a decision; `requestDecisions` says which. */
       readonly asks?: true;
-      /** As the provider reported them; `null` if it reported none. */
-      readonly inputTokens: number | null;
       /** The model goes on in another step. Absent if there are tool calls or the answer is complete. */
       readonly unfinished?: Unfinished;
       /** Dollars including this call; `null` if a price is unknown. */

@@ -1,18 +1,23 @@
-import { CancellationScope, continueAsNew, makeContinueAsNewFunc } from '@temporalio/workflow';
-import type { CallModelResult, TurnResult, Unfinished, ViewReference } from '../turn/activity-values.ts';
-import { carryOver, goOn, startProgress, isContinued, findLoop } from '../turn/progress.ts';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  continueAsNew,
+  makeContinueAsNewFunc,
+} from '@temporalio/workflow';
+import type { EndTurnInput, EndTurnResult, TurnResult } from '../turn/activity-values.ts';
+import { carryOver, goOn, startProgress } from '../turn/progress.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/progress.ts';
-import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
+import type { TurnOutcome } from '../turn/turn-reference.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
-import { awaitDecisions, listenForDoorbell, watchForStop, isHistoryLong, isStop, watchTimeLimits } from './control.ts';
+import { isStop, listenForDoorbell, watchForStop, watchTimeLimits } from './control.ts';
 import type { Rings } from './control.ts';
 import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
-import { obeyCommand, endTurn, endWithoutContext, interruption, resultOfRun } from './turn-end.ts';
-import type { LoopEnd } from './turn-end.ts';
-import { runToolCalls } from './tool-calls.ts';
+import { takeSteps } from './steps.ts';
+import type { LoopEnd, TurnEnd } from './steps.ts';
 
 export interface AgentTurnInput {
   readonly conversationId: string;
@@ -138,122 +143,45 @@ async function untilStopped(
   }
 }
 
-/** The loop: prepares the context with waiting messages, asks the model and runs tools, until an answer has no tool call. */
-async function takeSteps(
-  activities: TurnActivities,
-  progress: TurnProgress,
-  display: TurnDisplay,
-  rings: Rings,
-): Promise<LoopEnd> {
-  for (;;) {
-    if (isHistoryLong()) return 'history_full';
-    let view = progress.undecided;
-    if (view === undefined) {
-      const loop = findLoop(progress.loopGuard, progress.settings.loopLimits);
-      if (loop !== null) return { outcome: 'budget_exhausted', reason: loop };
-      progress.callNumber += 1;
-      const context = await fitContext(activities, progress, display);
-      if (context.kind !== 'ready') return endWithoutContext(context);
-      ({ view } = context);
-    }
-    const answer = await callModel(activities, progress, display, view);
-    switch (answer.kind) {
-      case 'overflow':
-        if (!recoversFromOverflow(progress)) return { outcome: 'context_exhausted', reason: 'second_overflow' };
-        break;
-      case 'moved':
-        // An entry came each time. The next check counts it, and the next call shows it.
-        break;
-      case 'fallback':
-        takeOver(progress, display, answer);
-        break;
-      case 'failed':
-        return {
-          outcome: answer.reason === 'media_too_large' ? 'context_exhausted' : 'model_failed',
-          reason: answer.reason ?? null,
-        };
-      case 'refused':
-        return { outcome: 'refused', reason: null };
-      case 'answered': {
-        progress.steps += 1;
-        display.setCost(answer.turnCost);
-        if (answer.calls.length > 0 || answer.limit !== undefined) {
-          const isOpen =
-            answer.asks === true &&
-            (await awaitDecisions(activities, progress, display, { rings, runnable: answer.calls.length })) ===
-              'history_full';
-          if (isOpen) return leaveUndecided(progress, view);
-          display.runningTools(answer.calls.length);
-          const isNews = await runToolCalls(activities, progress, answer);
-          if (answer.limit !== undefined) return { outcome: 'budget_exhausted', reason: answer.limit };
-          if (isNews) delete progress.continued;
-        } else if (!isContinued(progress, answer.unfinished)) {
-          return endAfterLastStep(activities, progress, display, answer.unfinished);
-        }
-        break;
-      }
-    }
-  }
-}
-
-/** The next run asks for the same stored answer again and waits on. */
-function leaveUndecided(progress: TurnProgress, view: ViewReference): LoopEnd {
-  progress.steps -= 1;
-  progress.undecided = view;
-  return 'history_full';
-}
-
-/** Whether the next check makes room: once a turn and model, or as often as the policy allows. */
-function recoversFromOverflow(progress: TurnProgress): boolean {
-  if (progress.overflowRecoveries >= (progress.settings.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN))
-    return false;
-  progress.overflowRecoveries += 1;
-  progress.forced = 'overflow';
-  return true;
-}
-
-function callModel(
-  activities: TurnActivities,
-  progress: TurnProgress,
-  display: TurnDisplay,
-  view: ViewReference,
-): Promise<CallModelResult> {
-  const { turn, callNumber } = progress;
-  delete progress.undecided;
-  display.calling(view);
-  return activities.callModel.executeWithOptions({ summary: display.callSummary(view) }, [
-    { turn, callNumber, headEntryId: view.headEntryId },
-  ]);
-}
-
-/** Another model answers from here on, with its own window and its own recoveries from overflow. */
-function takeOver(
-  progress: TurnProgress,
-  display: TurnDisplay,
-  { model, window }: Extract<CallModelResult, { kind: 'fallback' }>,
-): void {
-  progress.settings = { ...progress.settings, facts: { ...progress.settings.facts, model, window } };
-  progress.overflowRecoveries = 0;
-  display.modelChanged();
-}
-
 /**
- * Presets that count by reports check once more after the last answer (seeds/pi.md, seeds/opencode.md). A stop ends this check, and the
- * turn stays answered.
+ * A failure that no retry can repair ends the turn with an outcome, so that nobody waits in vain. If another run took the turn over,
+ * writing the outcome fails too, and so does the workflow.
  */
-async function endAfterLastStep(
-  activities: TurnActivities,
-  progress: TurnProgress,
-  display: TurnDisplay,
-  unfinished: Unfinished | undefined,
-): Promise<LoopEnd> {
-  if (progress.settings.facts.checkAfterLastStep === true) {
-    progress.callNumber += 1;
-    try {
-      await fitContext(activities, progress, display, true);
-    } catch (error) {
-      if (!isStop(error)) throw error;
-    }
-  }
-  return { outcome: 'completed', reason: unfinished ?? null };
+function interruption(error: unknown): TurnEnd {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  return {
+    outcome: 'interrupted',
+    reason: cause instanceof ApplicationFailure ? (cause.type ?? null) : error.activityType,
+  };
+}
+
+/** @returns what is stored: a stop may have changed the outcome meanwhile, or messages let the turn go on */
+function endTurn({ endTurn: write }: TurnActivities, input: EndTurnInput): Promise<EndTurnResult> {
+  return write.executeWithOptions({ summary: input.outcome }, [input]);
+}
+
+/** Outcomes that need a person. Temporal lists their runs as failed, with the outcome as the failure's type. */
+const FAILED: ReadonlySet<TurnOutcome> = new Set(['interrupted', 'model_failed', 'context_exhausted']);
+
+/** The result for the Temporal UI only. Clients read the outcome from the turn's row. */
+function resultOfRun({ outcome, reason, explanation, steps, cost }: TurnResult): TurnResult {
+  const result = { outcome, reason, explanation, steps, cost };
+  if (!FAILED.has(outcome)) return result;
+  throw ApplicationFailure.create({ type: outcome, message: explanation, details: [result], nonRetryable: true });
+}
+
+/** A command for an idle conversation: the turn has no step. */
+async function obeyCommand(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<TurnEnd> {
+  if (progress.settings.branchRequested === true) return changeBranch(activities, progress);
+  progress.callNumber += 1;
+  const context = await fitContext(activities, progress, display);
+  if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
+  const isDeclined = context.kind !== 'ready' || context.declined === true;
+  return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
+}
+
+async function changeBranch(activities: TurnActivities, { turn }: TurnProgress): Promise<TurnEnd> {
+  const change = await activities.changeBranch({ turn });
+  return { outcome: 'completed', reason: change.kind === 'refused' ? change.reason : null };
 }

@@ -8,7 +8,7 @@ import { sideBySide } from './control.ts';
 
 export type FittedContext =
   | { readonly kind: 'ready'; readonly view: ViewReference; readonly declined?: true }
-  | { readonly kind: 'exhausted'; readonly tokens: number }
+  | { readonly kind: 'exhausted' }
   | ReachedLimit;
 
 interface ReachedLimit {

@@ -23,6 +23,7 @@ import {
   step,
   useTestStore,
 } from '../store/support/store-builders.ts';
+import { listModelCalls } from '../support/model-calls.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
@@ -133,7 +134,9 @@ test('the permit is given back before the answer is stored, with what the provid
   const database = observeWrites(sql, (writes) => void (writes.includes('insert entries') && order.push('stored')));
   const input = await firstCallOf(await startTurn(sql, 'Say hello'));
   const answer = await callModel({ ...dependencies, database, modelPermits, reachCrashPoint }, input, execution());
-  const reported = answer.kind === 'answered' ? answer.inputTokens : null;
+  expect(answer.kind).toBe('answered');
+  const [{ usage } = { usage: null }] = await listModelCalls(sql, input.turn);
+  const reported = usage?.input ?? null;
   expect(reported).toBeGreaterThan(0);
   expect(order.slice(0, 3)).toEqual(['answered', { reported }, 'stored']);
 });

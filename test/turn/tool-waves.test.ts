@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toolWaves } from '../../src/workflows/tool-calls.ts';
+import { toolWaves } from '../../src/workflows/steps.ts';
 
 const shared = { exclusive: false };
 const exclusive = { exclusive: true };

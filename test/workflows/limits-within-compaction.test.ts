@@ -10,7 +10,7 @@ const PLANNED = {
   waves: [[{ number: 1, label: 'part 1' }], [{ number: 2, label: 'part 2' }]],
   tokensBefore: 1_000,
 };
-const COMMITTED = { kind: 'committed', view: { headEntryId: 'head', tokens: 100 }, tokensBefore: 1_000 } as const;
+const COMMITTED = { kind: 'committed', view: { headEntryId: 'head', tokens: 100 } } as const;
 const SPENT_BY_THE_LAST: Partial<Activities> = {
   commitCompaction: async () => ({ ...COMMITTED, limit: 'cost_limit' }),
 };
@@ -27,7 +27,7 @@ async function runTurn(
     ...scripted,
     summarize: async (input) => {
       log.push(`summarize ${input.part}`);
-      return (await summarize?.(input)) ?? { kind: 'summarized', tokens: 10 };
+      return (await summarize?.(input)) ?? { kind: 'summarized' };
     },
     commitCompaction: async (input) => {
       log.push('commit');
@@ -44,8 +44,7 @@ async function runTurn(
 
 test('a limit that a summary reaches ends the turn before the next summary', async () => {
   const log = await runTurn({
-    summarize: async ({ part }) =>
-      part === 1 ? { kind: 'summarized', tokens: 10 } : { kind: 'limit', reason: 'cost_limit' },
+    summarize: async ({ part }) => (part === 1 ? { kind: 'summarized' } : { kind: 'limit', reason: 'cost_limit' }),
   });
   expect(log).toEqual(['summarize 1', 'summarize 2', 'budget_exhausted cost_limit']);
 });

@@ -187,7 +187,7 @@ test.each([
   const turn = await startScriptedTurn(address, () => ({
     ...beginsWith({}, { loopLimits: { repeatedCalls: 16, compactionsWithoutProgress: 2, continuations: 1 } }),
     compactContext: async () => (compacts && ran > 0 ? { kind: 'planned', planned } : { kind: 'fits', view }),
-    commitCompaction: async () => ({ kind: 'committed', view, tokensBefore: 1_000 }),
+    commitCompaction: async () => ({ kind: 'committed', view }),
     callModel: async () => CALLS_A_TOOL,
     runTool: async () => {
       ran += 1;

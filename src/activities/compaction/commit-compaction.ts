@@ -14,6 +14,7 @@ import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
 import type { Transaction } from '../../store/database/database.ts';
 import { newId } from '../../store/database/ids.ts';
+import { newContent } from '../../store/log/entries.ts';
 import type { NewContent, NoteRequest } from '../../store/log/entries.ts';
 import { readFlushScope } from '../../store/memory/memory-users.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
@@ -22,7 +23,6 @@ import type { CommitCompactionInput, CommitCompactionResult } from '../../turn/a
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { newContent } from '../runtime/new-content.ts';
 import { memoriesAfter } from '../turn/agent-memories.ts';
 import { limitNotes, reachedLimit } from '../turn/check-limits.ts';
 import { finishCompaction } from './finished-summary.ts';
@@ -103,12 +103,12 @@ async function commit(
   });
   if (committed.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
-  if (committed.kind === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  if (committed.kind === 'abandoned') return { kind: 'exhausted' };
   const { headEntryId, tokensAfter } = committed;
   const { tokensBefore } = compaction;
   const tokensSaved = tokensBefore - tokensAfter;
   dependencies.logger.info({ compactionId, tokensBefore, tokensAfter, tokensSaved }, 'compaction committed');
-  return { kind: 'committed', view: { headEntryId, tokens: tokensAfter }, tokensBefore };
+  return { kind: 'committed', view: { headEntryId, tokens: tokensAfter } };
 }
 
 /**
@@ -171,15 +171,11 @@ async function finishedBefore(
   if (compaction.nextCompactionId !== null) {
     return { kind: 'planned', planned: describePlan(await store.getCompaction(database, compaction.nextCompactionId)) };
   }
-  if (compaction.status === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  if (compaction.status === 'abandoned') return { kind: 'exhausted' };
   const check = await readFit(database, turn);
   if (compaction.status === 'failed') return afterLastForm(compaction, check);
   const tokens = compaction.tokensAfter ?? compaction.tokensBefore;
-  return {
-    kind: 'committed',
-    view: { headEntryId: check.headEntryId, tokens },
-    tokensBefore: compaction.tokensBefore,
-  };
+  return { kind: 'committed', view: { headEntryId: check.headEntryId, tokens } };
 }
 
 /** Replaces a failed form by the next weaker one, or ends the compaction after the last. */
@@ -223,8 +219,8 @@ function afterLastForm(
   { policy, modelLimits, headEntryId }: FitCheck,
 ): CommitCompactionResult {
   return mayGoOn(reason, tokensBefore, budgetFor(policy, modelLimits))
-    ? { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore }
-    : { kind: 'exhausted', tokens: tokensBefore };
+    ? { kind: 'committed', view: { headEntryId, tokens: tokensBefore } }
+    : { kind: 'exhausted' };
 }
 
 /**

@@ -138,7 +138,7 @@ async function checkView(
   if (await giveUpSmallFallback(dependencies, input)) return fits;
   const data = { reason, ...result.breakdown };
   await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
-  return { kind: 'exhausted', tokens: result.tokens };
+  return { kind: 'exhausted' };
 }
 
 /** A branch that begins before the first entry has nothing to compact and nothing to measure. */

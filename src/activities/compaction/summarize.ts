@@ -40,7 +40,7 @@ export async function summarize(
 ): Promise<SummarizeResult> {
   const source = await readPart(dependencies.database, input);
   // An attempt whose result was lost stored it.
-  if (source.row.state === 'written') return { kind: 'summarized', tokens: 0 };
+  if (source.row.state === 'written') return { kind: 'summarized' };
   const { snapshot } = await readSnapshot(dependencies.database, input.turn.turnId);
   const reading = { input, source, snapshot, execution };
   if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush') {
@@ -85,7 +85,7 @@ async function extract(
   const output = secretsLeftOut(text, { of: task.leftOut, already: previousSummary ?? '' });
   const redacted = { input: 0, output };
   await store(dependencies, task, { text, promptVersion: 'extractive', call, redacted });
-  return { kind: 'summarized', tokens: source.row.part.maximumOutput };
+  return { kind: 'summarized' };
 }
 
 /** The checked text, with the number of secrets removed from the request and the text. */
@@ -134,7 +134,7 @@ async function registerAndAsk(dependencies: ActivityDependencies, reading: Readi
     const task = await readTask(dependencies, reading);
     const asked = await summaryRequest(dependencies, task);
     const registered = await register(dependencies, task);
-    if (registered === null) return { kind: 'summarized', tokens: 0 };
+    if (registered === null) return { kind: 'summarized' };
     const { part } = source.row;
     const result = await askSummarizer(dependencies, {
       ...registered,
@@ -180,7 +180,7 @@ async function storeAnswer(
     if (!isOwnFault(error)) throw error;
     return afterModelFailure(dependencies, task, 'not_stored', end);
   }
-  return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
+  return { kind: 'summarized' };
 }
 
 async function afterModelFailure(
@@ -196,7 +196,7 @@ async function afterModelFailure(
   const { failures } = await throughOutage(dependencies, task.execution, () =>
     recordPartFailure(dependencies.database, { ...task.input, call: failed, final }),
   );
-  if (final || failures > SUMMARY_RETRIES) return { kind: 'failed', failures };
+  if (final || failures > SUMMARY_RETRIES) return { kind: 'failed' };
   throw retryableFailure(
     'Summary.refused',
     `summary refused: ${failure}, failure ${failures}`,

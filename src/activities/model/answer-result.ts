@@ -4,7 +4,7 @@ import { textOf } from '../../context/log/content.ts';
 import type { ContentPart, ToolCallPart } from '../../context/log/content.ts';
 import { cutAnswerContent, invalidOutputContent, missingCallContent } from '../../context/view/notes.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS, LONGEST_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
-import { appendNote, readFinalAnswer } from '../../store/log/entries.ts';
+import { appendNote, readFinalAnswer, newContent } from '../../store/log/entries.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
 import { readSpending } from '../../store/turns/turn-limits.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
@@ -14,7 +14,6 @@ import { runnableCalls } from '../../turn/spending.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import { mayAsk } from '../tool/decisions.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { newContent } from '../runtime/new-content.ts';
 
 /** Longest tool name in the history. Characters. A model may invent names of any length. */
 const LONGEST_NAME = 64;
@@ -99,7 +98,6 @@ function describeAnswer(
     calls: named.map((name) => names.indexOf(name)),
     ...(limit !== null && { limit }),
     ...(calls.some(({ name }) => mayAsk(dependencies, snapshot, name)) && { asks: true as const }),
-    inputTokens: answer.usage?.input ?? null,
     turnCost: answer.turnCost,
   };
 }

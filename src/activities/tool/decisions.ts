@@ -1,5 +1,6 @@
 import { readAnswer } from '../../store/attempts/model-calls.ts';
 import type { CloseToolCall, OpenToolCall, PartialToolOutput } from '../../store/attempts/tool-calls.ts';
+import { newText } from '../../store/log/entries.ts';
 import type { NewContent } from '../../store/log/entries.ts';
 import { requestDecisions as request } from '../../store/messages/decisions.ts';
 import type { WantedDecision, Decision, DecisionKind } from '../../store/messages/decisions.ts';
@@ -20,7 +21,6 @@ import {
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { LackedHere, lacksTool, takeOn } from '../runtime/failures.ts';
-import { newText } from '../runtime/new-content.ts';
 
 /**
  * Finds the calls of an answer that need a decision and stores that they wait. Asked again after a decision or an expiry, it returns what

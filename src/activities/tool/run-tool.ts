@@ -5,6 +5,7 @@ import { StoreError } from '../../store/database/errors.ts';
 import { claimToolCall, keepPartialOutput, openToolCall, storeToolResult } from '../../store/attempts/tool-calls.ts';
 import type { Claimer, OpenedToolCall, ToolCallOutcome } from '../../store/attempts/tool-calls.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
+import { newText } from '../../store/log/entries.ts';
 import type { NewContent } from '../../store/log/entries.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import { killMarkedProcesses } from '../../tools/process/end-processes.ts';
@@ -20,7 +21,6 @@ import { resultOfDecision, wantedDecision, unknownOutcome } from './decisions.ts
 import type { DecidedResult } from './decisions.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /** A call without a result, and the attempt that is to give it one. */

@@ -11,8 +11,8 @@ import type { RunToolInput } from '../../turn/activity-values.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { describeError } from '../runtime/failures.ts';
-import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
+import { newText } from '../../store/log/entries.ts';
 
 /** Stores the result of a tool, its original first. */
 export async function storeToolEnd(

@@ -12,6 +12,7 @@ import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
 import { writeAsToolCall } from '../../store/attempts/tool-calls.ts';
 import type { ToolCallReference } from '../../store/attempts/tool-calls.ts';
 import type { Queries } from '../../store/database/database.ts';
+import { newText } from '../../store/log/entries.ts';
 import type { NewContent } from '../../store/log/entries.ts';
 import { findShownEntries, readNewestRequests, readShownNotes, readTaskFile } from '../../store/log/notes.ts';
 import { chooseMemories, stateMemory } from '../../store/memory/choose-memories.ts';
@@ -26,7 +27,6 @@ import type { MemoryToKeep, ToolMemories } from '../../tools/tool.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { newText } from '../runtime/new-content.ts';
 
 /** Memories of all scopes that are ranked for a note: those that share words with the goal, however old … */
 const CONSIDERED = { isSummary: false, matching: 300, newest: 200, preferences: 100 };

@@ -27,7 +27,7 @@ import { closeToolCall } from '../tool/decisions.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import type { ConversationSettings } from '../../store/messages/messages.ts';
 import { LackedHere } from '../runtime/failures.ts';
-import { newText } from '../runtime/new-content.ts';
+import { newText } from '../../store/log/entries.ts';
 
 const RESUME_NOTE = `${LINES.resumed}\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.`;
 

@@ -36,9 +36,9 @@ import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { retryableFailure } from '../runtime/failures.ts';
 import { acquirePermit } from '../runtime/model-permits.ts';
-import { newText } from '../runtime/new-content.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
 import { isConversationSpent } from './check-limits.ts';
+import { newText } from '../../store/log/entries.ts';
 
 /**
  * Makes the waiting fork or switch: summarizes the branch that is left, then changes to the other one in one transaction. It never fails

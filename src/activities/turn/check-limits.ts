@@ -1,6 +1,6 @@
 import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import type { Queries } from '../../store/database/database.ts';
-import { appendNoteBefore } from '../../store/log/entries.ts';
+import { appendNoteBefore, newText } from '../../store/log/entries.ts';
 import type { NoteRequest } from '../../store/log/entries.ts';
 import { LIMIT_NOTE_KEY } from '../../store/log/notes.ts';
 import { readTimeUse, readLimits, readSpending } from '../../store/turns/turn-limits.ts';
@@ -17,7 +17,6 @@ import {
 import type { LimitUse } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { newText } from '../runtime/new-content.ts';
 
 /** The limit that keeps the turn from asking a model, or `null`. Also checked inside a compaction, whose summaries cost like answers. */
 export async function reachedLimit({ database }: ActivityDependencies, turn: TurnReference): Promise<string | null> {

@@ -1,5 +1,6 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Entry, EntryKind, NoteSlot } from '../../context/log/entry.ts';
+import { measureContent } from '../../context/log/measure.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { onPath } from '../conversations/branch-path.ts';
@@ -21,6 +22,14 @@ export interface NewContent {
   readonly measurements: Measurements;
   /** The whole of a clipped content, written to pieces before. */
   readonly original?: OriginalReference;
+}
+
+export function newContent(content: readonly ContentPart[]): NewContent {
+  return { content, measurements: measureContent(content) };
+}
+
+export function newText(text: string): NewContent {
+  return newContent([{ type: 'text', text }]);
 }
 
 export interface OriginalReference {

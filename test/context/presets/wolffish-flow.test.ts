@@ -6,7 +6,7 @@ import { projectView } from '../../../src/context/view/project-view.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
 import { readableEntries } from '../../../src/context/plan/summary-sizes.ts';
-import { toolWaves } from '../../../src/workflows/tool-calls.ts';
+import { toolWaves } from '../../../src/workflows/steps.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
 import { conversationWith, planWith, sectionsText, textAt } from './support.ts';

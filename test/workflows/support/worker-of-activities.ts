@@ -111,7 +111,6 @@ export const ANSWERED = {
   kind: 'answered',
   tools: { names: [], timeoutSeconds: [], exclusive: [] },
   calls: [],
-  inputTokens: 10,
   turnCost: 0,
 } as const;
 
