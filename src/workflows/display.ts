@@ -6,19 +6,7 @@ import { SEARCH_ATTRIBUTE_NAMES } from '../turn/temporal-names.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
 
 /** What the Temporal UI shows of a turn: names, ids and counts only. */
-export interface TurnDisplay {
-  running(): void;
-  calling(view: ViewReference): void;
-  runningTools(count: number): void;
-  compacting(planned: PlannedCompaction): void;
-  waitingForPeople(open: RequestDecisionsResult): void;
-  ended(outcome: string): void;
-  modelChanged(): void;
-  setCost(dollars: number | null): void;
-  checkSummary(): string;
-  callSummary(view: ViewReference): string;
-  commitSummary(planned: PlannedCompaction): string;
-}
+export type TurnDisplay = ReturnType<typeof showTurn>;
 
 const numberFormat = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 
@@ -30,17 +18,6 @@ function waitWords(approvals: number, questions: number): string {
     ...(questions === 0 ? [] : [questions === 1 ? 'an answer' : `${questions} answers`]),
   ];
   return `waiting for ${parts.join(' and ')} of the user`;
-}
-
-/** Names of activities in the list of the UI. */
-function activitySummaries(
-  progress: TurnProgress,
-): Pick<TurnDisplay, 'checkSummary' | 'callSummary' | 'commitSummary'> {
-  return {
-    checkSummary: () => `step ${progress.steps + 1}`,
-    callSummary: (view) => `step ${progress.steps + 1} · ${windowWords(view.tokens, progress.settings.facts)}`,
-    commitSummary: (planned) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
-  };
 }
 
 function windowWords(tokens: number, { window }: TurnFacts): string {
@@ -78,7 +55,7 @@ function detailsTable(
  * Sets the search attributes of this run.
  * @returns the writers of its current details
  */
-export function showTurn(progress: TurnProgress): TurnDisplay {
+export function showTurn(progress: TurnProgress) {
   let state: TurnState = 'running';
   let tokens: number | null = null;
   let cost: number | null = null;
@@ -98,30 +75,34 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
   };
   show(doing);
   return {
-    ...activitySummaries(progress),
+    /** Names of activities in the list of the UI. */
+    checkSummary: () => `step ${progress.steps + 1}`,
+    callSummary: (view: ViewReference) =>
+      `step ${progress.steps + 1} · ${windowWords(view.tokens, progress.settings.facts)}`,
+    commitSummary: (planned: PlannedCompaction) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
     running: () => {
       enter('running');
       show(doing);
     },
-    waitingForPeople: ({ waiting, questions }) => {
+    waitingForPeople: ({ waiting, questions }: RequestDecisionsResult) => {
       enter(questions === waiting ? 'waiting_for_answer' : 'waiting_for_approval');
       show(waitWords(waiting - questions, questions));
     },
-    calling: (view) => {
+    calling: (view: ViewReference) => {
       tokens = view.tokens;
       now('calling the model');
     },
-    runningTools: (count) => now(count === 1 ? 'running a tool' : `running ${count} tools`),
-    compacting: (planned) => {
+    runningTools: (count: number) => now(count === 1 ? 'running a tool' : `running ${count} tools`),
+    compacting: (planned: PlannedCompaction) => {
       tokens = planned.tokensBefore;
       now('compacting the context');
     },
-    ended: (outcome) => {
+    ended: (outcome: string) => {
       upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: outcome }]);
       show(outcome);
     },
     modelChanged: () => upsertSearchAttributes([{ key: MODEL_ATTRIBUTE, value: progress.settings.facts.model }]),
-    setCost: (dollars) => {
+    setCost: (dollars: number | null) => {
       cost = dollars;
     },
   };
