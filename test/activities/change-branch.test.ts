@@ -132,10 +132,10 @@ test('R28 neither the request for a branch summary nor the summary has a secret 
     select content::text as text from entries where conversation_id = ${conversationId} and kind = 'branch_summary'`;
   expect(summary?.text).toContain('[redacted: aws] to region north');
   expect(summary?.text).not.toContain(secret);
-  const told = await sql<{ where: string }[]>`
-    select data ->> 'where' as where from events
-    where conversation_id = ${conversationId} and kind = 'secrets_redacted' order by number`;
-  expect(told).toEqual([{ where: 'output' }]);
+  const told = await sql`
+    select from events
+    where conversation_id = ${conversationId} and kind = 'secrets_redacted' and (data ->> 'count')::int > 0`;
+  expect(told).toHaveLength(1);
 });
 
 test('R28 a branch summary has no part of a secret that it cuts', async () => {

@@ -97,7 +97,7 @@ test.each([
   ['output', DEFAULT_POLICY],
 ] as const)(
   'R28 secrets that were left out of the %s are told once, however many tries the summary took',
-  async (where, policy) => {
+  async (_, policy) => {
     const part = await plannedPart('Deploy with ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8', policy);
     const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
     const reachCrashPoint = (point: string): void => {
@@ -112,7 +112,7 @@ test.each([
     const events = await listEvents(sql, { conversationId: part.turn.conversationId });
     const { compactionId } = part;
     expect(events.filter(({ kind }) => kind === 'secrets_redacted').map(({ data }) => data)).toEqual([
-      { compactionId, part: 1, where, count: 1 },
+      { compactionId, part: 1, count: 1 },
     ]);
     expect((await listParts(sql, compactionId))[0]?.text).not.toContain('ghp_');
   },

@@ -80,7 +80,7 @@ export const EXAMPLE_EVENTS: EventDataByKind = {
   },
   branch_refused: { messageId: 'm', reason: 'conversation_busy' },
   memory_flushed: { compactionId: PLAN.compactionId, part: null, characters: 100 },
-  secrets_redacted: { compactionId: PLAN.compactionId, part: 1, where: 'input', count: 1 },
+  secrets_redacted: { compactionId: PLAN.compactionId, part: 1, count: 1 },
   note_added: { slot: 'plan', entryId: ENTRY },
   rules_changed: { entryId: ENTRY },
 };

@@ -82,8 +82,7 @@ async function extract(
   const { source, entries, policy } = task;
   const previousSummary = previousText(source);
   const text = extractiveSummary({ policy, entries, previousSummary, maximumTokens: source.row.part.maximumOutput });
-  const output = secretsLeftOut(text, { of: task.leftOut, already: previousSummary ?? '' });
-  const redacted = { input: 0, output };
+  const redacted = secretsLeftOut(text, { of: task.leftOut, already: previousSummary ?? '' });
   await store(dependencies, task, { text, promptVersion: 'extractive', call, redacted });
   return { kind: 'summarized' };
 }
@@ -96,7 +95,7 @@ async function store(dependencies: ActivityDependencies, task: SummaryTask, part
   const { input, execution } = task;
   const complete = async (): Promise<void> => {
     const { text, count } = await finishedText(dependencies, task, part.text);
-    const redacted = { input: part.redacted.input, output: part.redacted.output + count };
+    const redacted = part.redacted + count;
     const memory = await memoryOf(dependencies, task);
     await storePartText(dependencies.database, { ...input, ...part, text, memory, redacted });
   };
@@ -172,8 +171,7 @@ async function storeAnswer(
   });
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, end);
   const { text } = checked;
-  const { promptVersion } = asked;
-  const redacted = { input: asked.redacted, output: 0 };
+  const { promptVersion, redacted } = asked;
   try {
     await store(dependencies, task, { text, promptVersion, model: snapshot.summarizer.model, call: end, redacted });
   } catch (error) {

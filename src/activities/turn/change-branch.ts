@@ -127,7 +127,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     model: snapshot.summarizer.model,
     promptVersion,
     call,
-    redacted: { input: leftOut + request.redacted, output: 0 },
+    redacted: leftOut + request.redacted,
   };
   return branchSummaryOf(files, checked.text, written);
 }
@@ -200,7 +200,7 @@ function extractedBranchSummary({ files, items, leftOut, snapshot, calibration, 
     maximumTokens: BRANCH_SUMMARY_OUTPUT,
     calibration,
   });
-  const redacted = { input: 0, output: secretsLeftOut(text, { of: leftOut, already: '' }) };
+  const redacted = secretsLeftOut(text, { of: leftOut, already: '' });
   return branchSummaryOf(files, text, { items, model: null, promptVersion: 'extractive', call, redacted });
 }
 
@@ -210,7 +210,7 @@ function branchSummaryOf(
   text: string,
   rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & {
     readonly items: readonly BranchItem[];
-    readonly redacted: Readonly<Record<'input' | 'output', number>>;
+    readonly redacted: number;
   },
 ): NewBranchSummary {
   const { items, ...written } = rest;
@@ -231,8 +231,7 @@ async function redactedSummary(summary: NewBranchSummary | null): Promise<NewBra
   if (summary === null) return null;
   const { text, count } = await redactSecrets(textOf(summary.content));
   if (count === 0) return summary;
-  const { input, output } = summary.redacted ?? { input: 0, output: 0 };
-  return { ...summary, ...newText(text), redacted: { input, output: output + count } };
+  return { ...summary, ...newText(text), redacted: (summary.redacted ?? 0) + count };
 }
 
 /** Items of a branch, without secrets before they are cut. */

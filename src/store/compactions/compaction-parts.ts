@@ -142,7 +142,7 @@ export interface PartText {
   readonly call: AttemptEnd | null;
   readonly memory?: NewPartMemory | null;
   /** Secrets that were left out of what the model read and of the text. Default: none. */
-  readonly redacted?: Readonly<Record<'input' | 'output', number>>;
+  readonly redacted?: number;
 }
 
 /**
@@ -151,7 +151,7 @@ export interface PartText {
  */
 export async function storePartText(sql: Database, request: PartReference & PartText): Promise<void> {
   const { turn, compactionId, part, text, call } = request;
-  const { memory = null, redacted, model = null } = request;
+  const { memory = null, redacted: count = 0, model = null } = request;
   const isSuperseded = await writeAsTurn(sql, turn, async (writer) => {
     const { state, status } = await requirePart(writer.sql, request);
     if (call === null && status !== 'planned') throw finished(compactionId, status);
@@ -167,10 +167,7 @@ export async function storePartText(sql: Database, request: PartReference & Part
       await writer.event('memory_flushed', { compactionId, part, characters: text.length });
     }
     // With the text, so that no retry tells it again: a user sees that something was left out, the originals alone have it.
-    for (const where of ['input', 'output'] as const) {
-      const count = redacted?.[where] ?? 0;
-      if (count > 0) await writer.event('secrets_redacted', { compactionId, part, where, count });
-    }
+    if (count > 0) await writer.event('secrets_redacted', { compactionId, part, count });
     const attempt = call?.attempt ?? 0;
     await writer.event('compaction_part_written', { compactionId, part, attempt, characters: text.length });
     return false;

@@ -22,7 +22,7 @@ export interface NewBranchSummary extends NewContent {
   /** The attempt that ended with it, or whose text was refused; `null`: no model was asked. */
   readonly call: AttemptEnd | null;
   /** Secrets that were left out of what the model read and of the text. Default: none. */
-  readonly redacted?: Readonly<Record<'input' | 'output', number>>;
+  readonly redacted?: number;
 }
 
 /**
@@ -138,10 +138,8 @@ async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: Bra
     values (${id}, ${turn.conversationId}, ${from.branch}, ${ancestorSequence + 1}, ${from.headSequence},
       ${summary.entriesRead}, ${jsonText(summary.files)}::text::json,
       ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion})`;
-  for (const where of ['input', 'output'] as const) {
-    const count = summary.redacted?.[where] ?? 0;
-    if (count > 0) await writer.event('secrets_redacted', { summaryEntryId: id, where, count });
-  }
+  const { redacted: count = 0 } = summary;
+  if (count > 0) await writer.event('secrets_redacted', { summaryEntryId: id, count });
   return id;
 }
 

@@ -224,8 +224,7 @@ export interface EventDataByKind {
     readonly compactionId?: string;
     readonly part?: number;
     readonly summaryEntryId?: string;
-    /** In what a summary was made from, or in the summary. */
-    readonly where: 'input' | 'output';
+    /** Left out of what the model read for a summary, and of its text. */
     readonly count: number;
   };
   readonly note_added: { readonly slot: string; readonly entryId: string };

@@ -28,13 +28,11 @@ export function noticeWords(event: TimelineEvent): NoticeWords {
         text: `${activity} fails again and again (${code}); after ten failures the turn ends.`,
       };
     }
-    case 'secrets_redacted': {
-      const where = event.data.where === 'input' ? 'what a summary was made from' : 'a summary';
+    case 'secrets_redacted':
       return {
         level: 'information',
-        text: `${plural(event.data.count, 'secret')} replaced in ${where}; the originals are unchanged.`,
+        text: `${plural(event.data.count, 'secret')} replaced for a summary; the originals are unchanged.`,
       };
-    }
     default:
       return { level: 'information', text: figures(event) };
   }
