@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { context, metrics as metricsApi, trace } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { metrics, node, tracing } from '@opentelemetry/sdk-node';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { traceAnswer, traceToolCall } from '../../src/activities/runtime/trace-calls.ts';
 import type { EventDataByKind, EventKind } from '../../src/store/log/timeline.ts';
 import { observeEvent, observeTakeover } from '../../src/store/log/observe-events.ts';
 import { recorder } from '../../src/temporal/runtime-metrics.ts';
@@ -115,4 +116,42 @@ test('all tries of a turn are of one trace, with what the model cost and without
     'holdfast.attempt': 2,
   });
   expect(third?.attributes).toMatchObject({ 'gen_ai.conversation.compacted': true });
+});
+
+test('texts of a conversation are on its spans only where the variable of OpenTelemetry asks for them', async () => {
+  spans.reset();
+  const content = [
+    { type: 'text', text: 'heron' },
+    { type: 'tool_call', id: 'call_1', index: 0, name: 'look', arguments: '{}' },
+  ] as const;
+  const summarizer = { model: 'simulator/sim-32k' };
+  const answer = {
+    content,
+    stopReason: 'end',
+    usage: { input: 900, output: 40, cacheRead: 0, cacheWrite: 0 },
+  } as const;
+  const trace = async () =>
+    inActivitySpan({ activityType: 'summarize', attempt: 1 }, {}, async () => {
+      traceAnswer(answer, summarizer);
+      traceToolCall('{"path":"a"}', [{ type: 'text', text: 'crane' }]);
+    });
+  await trace();
+  process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] = 'true';
+  onTestFinished(() => {
+    delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'];
+  });
+  await trace();
+  const [silent, open] = spans.getFinishedSpans().map(({ attributes }) => attributes);
+  expect(silent).toMatchObject({ 'gen_ai.request.model': 'sim-32k', 'gen_ai.usage.input_tokens': 900 });
+  expect(JSON.stringify(silent)).not.toMatch(/heron|crane|path/);
+  expect(JSON.parse(String(open?.['gen_ai.output.messages']))).toMatchObject([
+    {
+      parts: [
+        { type: 'text', content: 'heron' },
+        { type: 'tool_call', name: 'look' },
+      ],
+      finish_reason: 'end',
+    },
+  ]);
+  expect(open).toMatchObject({ 'gen_ai.tool.call.arguments': '{"path":"a"}', 'gen_ai.tool.call.result': 'crane' });
 });

@@ -28,6 +28,7 @@ import type { SummaryWork, AskedRequest } from './summary-text.ts';
 import { acquirePermit } from '../runtime/model-permits.ts';
 import { secretsLeftOut } from './redaction.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
+import { traceAnswer } from '../runtime/trace-calls.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only failures of the model count toward the
@@ -161,6 +162,7 @@ async function storeAnswer(
 ): Promise<SummarizeResult> {
   const { snapshot, policy } = task;
   const { part } = task.source.row;
+  traceAnswer(answer, snapshot.summarizer);
   const checked = checkSummary({
     policy,
     kind: part.kind,

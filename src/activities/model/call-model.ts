@@ -34,6 +34,7 @@ import { requireProvider, wasNotSent } from '../runtime/failures.ts';
 import { waitForProvider } from '../runtime/model-permits.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
+import { traceAnswer } from '../runtime/trace-calls.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
 import {
@@ -277,6 +278,7 @@ async function keep(
   } catch (error) {
     return afterUnstored(dependencies, modelTry, { ...answerToStore, error, execution });
   }
+  traceAnswer(answer);
   // If a worker dies before this, nothing is learned, and the next call teaches as much. No count may be learned twice.
   if (answer.usage !== undefined && lesson !== null) {
     const observation = observationOf({

@@ -22,6 +22,7 @@ import type { DecidedResult } from './decisions.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { throughOutage } from '../runtime/outlasting-work.ts';
+import { traceToolCall } from '../runtime/trace-calls.ts';
 
 /** A call without a result, and the attempt that is to give it one. */
 interface OpenCall {
@@ -188,6 +189,7 @@ async function run(
       }
     });
     if (stored.state === 'late') throw supersededAttempt();
+    traceToolCall(call.arguments, end.content);
     return reported(call, stored.outcome, fingerprint);
   } finally {
     fence.end();
