@@ -370,6 +370,45 @@ comment on function delete_old_timeline is
 
 revoke all on function delete_old_timeline from public;
 
+create function tenant_in_force() returns text language sql stable
+return nullif(current_setting('holdfast.tenant', true), '');
+comment on function tenant_in_force is 'The tenant that a server has set for its connection; null: none.';
+
+create function acts_for_tenant() returns boolean language sql stable
+return exists (
+  select from pg_roles me join pg_roles api on api.rolname = 'holdfast_api'
+  where me.rolname = current_user and not (me.rolsuper or me.rolbypassrls) and pg_has_role(me.oid, api.oid, 'usage'));
+comment on function acts_for_tenant is 'Whether the policies of tenants hold for the current role.';
+
+-- Operators of text search are not leakproof: behind a policy Postgres would compare them with all rows, by no index.
+-- These views read as their owner, so the indexes serve a tenant too, and say themselves which rows are the tenant's.
+
+create view searched_passages as
+select
+  p.id, -- In order of indexing.
+  p.conversation_id, -- The conversation.
+  p.kind, -- Kind of the entry, or summary.
+  p.text, -- The passage.
+  p.terms, -- What it is found by.
+  p.words, -- Words in it.
+  p.place, -- Its number in the talk of user and agent; null: a tool, a note or a summary.
+  p.is_question, -- It ends with a question mark.
+  p.said_at -- When it was said.
+from passages p
+where not (select acts_for_tenant())
+  or exists (select from conversations c where c.id = p.conversation_id and c.tenant = tenant_in_force());
+comment on view searched_passages is 'The passages that a search by words compares.';
+
+create view searched_terms as
+select
+  f.tenant, -- As in conversations.
+  f.agent, -- As in conversations.
+  f.term, -- As in passages.terms.
+  f.passages -- Passages that have it.
+from term_frequencies f
+where not (select acts_for_tenant()) or f.tenant = tenant_in_force();
+comment on view searched_terms is 'The terms among which a search looks for similar words.';
+
 create function grant_rights() returns void language plpgsql as $$
 declare
   changing record;
@@ -418,10 +457,6 @@ comment on function grant_rights is
 
 -- What a server with keys reads and writes, it does as holdfast_api.
 
-create function tenant_in_force() returns text language sql stable
-return nullif(current_setting('holdfast.tenant', true), '');
-comment on function tenant_in_force is 'The tenant that a server has set for its connection; null: none.';
-
 create function condition_of_tenant(relation regclass) returns text language sql stable as $$
 select case
   when relation = 'model_facts'::regclass then 'tenant in ('''', tenant_in_force())'
@@ -457,7 +492,8 @@ begin
       and c.relname not in ('api_keys', 'workers') and pg_has_role(c.relowner, 'usage')
   loop
     if found_relation.relkind = 'v' then
-      if not found_relation.is_readers then
+      if not found_relation.is_readers
+        and found_relation.name not in ('searched_passages'::regclass, 'searched_terms'::regclass) then
         execute format('alter view %s set (security_invoker = true)', found_relation.name);
       end if;
     else

@@ -18,8 +18,6 @@ import type { WaysToSend } from './sending/ways-to-send.ts';
 /** What the methods of a client share. */
 export interface ClientContext {
   readonly database: Database;
-  /** Where passages are searched: an index of text serves only who may see all rows, so its queries name the tenant themselves. */
-  readonly searchDatabase: Database;
   readonly listeners: Listeners;
   readonly temporal: RungTemporal;
   readonly doorbell: Doorbell;

@@ -112,7 +112,6 @@ export async function openConnection(options: ConnectOptions): Promise<Connectio
     databaseUrl: servers.databaseUrl,
     context: {
       database,
-      searchDatabase: database,
       listeners,
       temporal,
       doorbell,

@@ -36,10 +36,10 @@ export class MemoryMethods {
    * originals, summaries, notes and tool results, also what compaction took out of the window.
    */
   search(options: MemorySearch): Promise<FoundPassage[]> {
-    const { boundary, database, searchDatabase, tenant, meaning } = this.#context;
+    const { boundary, database, tenant, meaning } = this.#context;
     return boundary.callWith(search, 'memory.search', options, async () => {
       if (options.conversationId !== undefined) await requireConversation(database, options.conversationId);
-      const passages = await searchMemory(searchDatabase, { ...options, tenant }, meaning);
+      const passages = await searchMemory(database, { ...options, tenant }, meaning);
       const places = await readBranchPlaces(
         database,
         passages.map(({ entryId }) => entryId),

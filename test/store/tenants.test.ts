@@ -25,6 +25,8 @@ async function as<Result>(tenant: string | null, work: (api: Database) => Promis
   }
 }
 
+/** Views that say themselves which rows are a tenant's. */
+const BY_INDEX = new Set(['searched_passages', 'searched_terms']);
 /** Tables without rows of tenants. */
 const OF_NOBODY = ['deployment', 'migrations', 'provider_pauses'];
 
@@ -36,8 +38,8 @@ it('every table and view that a server reads is behind a policy, and keys it doe
       coalesce(c.reloptions @> array['security_invoker=true'], false) as is_readers
     from pg_class c where c.relnamespace = 'holdfast'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
       and has_any_column_privilege('holdfast_api', c.oid, 'select')`;
-  const open = rows.filter(({ kind, policies, forced, isReaders }) =>
-    kind === 'v' ? !isReaders : policies !== 1 || !forced,
+  const open = rows.filter(({ name, kind, policies, forced, isReaders }) =>
+    kind === 'v' ? !isReaders && !BY_INDEX.has(name) : policies !== 1 || !forced,
   );
   expect(open).toEqual([]);
   expect(rows.length).toBeGreaterThan(25);

@@ -52,7 +52,8 @@ export async function findCandidates(
       ${hasPhrases(sql, phrases)} as "hasPhrase",
       (select coalesce(sum(a.bit), 0)::int from asked a where p.terms @@ a.query) as mask
     from unnest(${wanted}::text[]) as q (query) cross join lateral (
-      select p.* from passages p where p.terms @@ q.query::tsquery ${isWanted(sql, filter)} limit ${MOST_ROWS}) p`;
+      select p.* from searched_passages p
+      where p.terms @@ q.query::tsquery ${isWanted(sql, filter)} limit ${MOST_ROWS}) p`;
   return { candidates: [...new Map(rows.map((row) => [row.id, row])).values()], isAll };
 }
 

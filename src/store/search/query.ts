@@ -175,7 +175,7 @@ export async function similarWords(
       select f.term, f.passages, case when f.term like ${part} and ${isPart} then ${SIMILARITY_OF_PART}::float8
         when f.term = any(${swapped}) then 1::float8
         else greatest(similarity(f.term, ${stem}), similarity(f.term, ${letters}))::float8 end as similarity
-      from term_frequencies f
+      from searched_terms f
       where f.tenant = ${tenant} and f.agent = ${agent} and f.term !~ '^@' and f.passages > 0
         and (f.term like ${part} or ${isAlike}) and ts_lexize('english_stem', f.term) is distinct from '{}') as l
     where similarity >= ${SMALLEST_SIMILARITY}
