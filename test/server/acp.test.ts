@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, onTestFinished, test } from 'vitest';
+import { textOf } from '../../src/context/log/content.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { createAcpAgent } from '../../src/server/acp/acp-agent.ts';
 import { EXECUTABLE } from '../cli/run-cli.ts';
@@ -139,6 +142,18 @@ test('a denied call does not run; a cancel stops the turn and ends all prompts o
   expect(await Promise.all([first, second])).toEqual(['cancelled', 'cancelled']);
 });
 
+test('two first prompts at once begin one conversation, and both end', async () => {
+  const editor = await openEditor('approve');
+  const sessionId = await newSession(editor);
+  const prompts = ['Say heron', 'Say crane'].map((text) => prompt(editor, sessionId, text));
+  expect(await Promise.all(prompts)).toEqual(['end_turn', 'end_turn']);
+  const { items } = await harness.client.log.entries({ conversationId: sessionId });
+  expect(items.flatMap(({ kind, content }) => (kind === 'user' ? [textOf(content)] : []))).toEqual([
+    'Say heron',
+    'Say crane',
+  ]);
+});
+
 test('a compaction is told with its summary, live and when the session is loaded', async () => {
   const editor = await openEditor('approve');
   const sessionId = await newSession(editor);
@@ -185,14 +200,43 @@ test('an agent and a model are chosen before the first prompt, and a wrong reque
   await expect(agent.request('no/such')).rejects.toMatchObject({ code: -32_601 });
 });
 
-test('with editor and agent killed the turn goes on, and the next editor sees it all and is asked what waits', async () => {
+function spawnAgent() {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [EXECUTABLE, 'acp'], {
     cwd: harness.workspace,
     env: { PATH, HOME, ...harness.environment },
-    stdio: ['pipe', 'pipe', 'ignore'],
   });
+  child.stderr.resume();
   onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+test('holdfast acp answers half lines, no messages and a wrong order with a code, and ends at a line of 33 MB', async () => {
+  const child = spawnAgent();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async (): Promise<unknown> => JSON.parse((await lines.next()).value ?? '');
+  child.stdin.write('not JSON\n{"jsonrpc":"2.0","id":1\n[]\n');
+  child.stdin.write(Buffer.from([0xff, 0xfe, 0x22, 0x0a]));
+  for (const code of [-32_700, -32_700, -32_600, -32_700]) expect(await answer()).toMatchObject({ error: { code } });
+  const send = (id: number, method: string, params = {}): void => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+  };
+  send(1, 'session/new', { cwd: '/', mcpServers: [] });
+  expect(await answer()).toMatchObject({ id: 1, error: { code: -32_600 } });
+  send(2, 'initialize', { protocolVersion: 1 });
+  expect(await answer()).toMatchObject({ id: 2, result: { agentInfo: { name: 'holdfast' } } });
+  send(3, 'no/such');
+  expect(await answer()).toMatchObject({ id: 3, error: { code: -32_601 } });
+  let remarks = '';
+  child.stderr.on('data', (chunk: Buffer) => (remarks += chunk.toString()));
+  child.stdin.on('error', () => undefined);
+  child.stdin.write('x'.repeat(33 * 1024 * 1024));
+  const [code] = await once(child, 'exit');
+  expect([code, remarks]).toEqual([0, expect.stringContaining('the editor is disconnected, and the turns go on')]);
+});
+
+test('with editor and agent killed the turn goes on, and the next editor sees it all and is asked what waits', async () => {
+  const child = spawnAgent();
   const input = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
   const killed = client({ name: 'killed' }).connect(ndJsonStream(Writable.toWeb(child.stdin), input));
   await killed.agent.request(methods.agent.initialize, { protocolVersion: 1 });

@@ -3,6 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { clientCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
+import { printRemark } from '../output.ts';
 import { readVersion } from '../../temporal/package-version.ts';
 
 /** Holdfast as an agent of an editor. */
@@ -13,7 +14,7 @@ const acp = clientCommand({
   options: [tenantOption()],
   needs: { agents: true },
   async run({ client, surroundings: { configuration } }) {
-    const [{ createAcpAgent }, { ndJsonStream }] = await Promise.all([
+    const [{ createAcpAgent }, { MessageTooLargeError, ndJsonStream }] = await Promise.all([
       import('../../server/acp/acp-agent.ts'),
       import('@agentclientprotocol/sdk'),
     ]);
@@ -24,6 +25,10 @@ const acp = clientCommand({
     await untilSignalled(async (signal) => {
       await Promise.race([connection.closed, once(signal, 'abort')]);
     });
+    const { reason } = connection.signal;
+    if (reason instanceof MessageTooLargeError) {
+      printRemark(`warning: the editor is disconnected, and the turns go on: ${reason.message}`);
+    }
     connection.close();
   },
 });

@@ -1,6 +1,6 @@
 /** Holdfast as an agent of the Agent Client Protocol (v1): sessions are conversations, modes are agents. */
-import { agent, methods, RequestError } from '@agentclientprotocol/sdk';
-import type { AgentApp, AgentContext, SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk';
+import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import type { AgentApp, AgentContext, SessionConfigOption } from '@agentclientprotocol/sdk';
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { Configuration } from '../../config/configuration.ts';
@@ -13,18 +13,11 @@ export interface AcpAgentOptions {
   readonly version: string;
 }
 
-const PROTOCOL_VERSION = 1;
-
-/** What session/new and session/load answer of the choices that there are. */
-interface Choices {
-  readonly modes: SessionModeState;
-  readonly configOptions: SessionConfigOption[];
-}
-
 /** One connection of an editor. */
 export function createAcpAgent(options: AcpAgentOptions): AgentApp {
   const sessions = new OpenSessions(options);
-  const app = agent({ name: 'holdfast' })
+  const { session } = methods.agent;
+  return agent({ name: 'holdfast' })
     .onConnect(({ signal }) => signal.addEventListener('abort', () => sessions.closeAll()))
     .onRequest(methods.agent.initialize, ({ params }) => {
       sessions.knowsCompactions = params.clientCapabilities?.session?.compaction != null;
@@ -38,16 +31,10 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
         },
         authMethods: [],
       };
-    });
-  return withSessions(app, sessions, options);
-}
-
-function withSessions(app: AgentApp, sessions: OpenSessions, options: AcpAgentOptions): AgentApp {
-  const { session } = methods.agent;
-  return app
+    })
     .onRequest(session.new, ({ params, client }) => {
       const sessionId = newId();
-      return { sessionId, ...choicesOf(sessions.open(client, sessionId, params.cwd), options) };
+      return { sessionId, ...sessions.choicesOf(sessions.open(client, sessionId, params.cwd)) };
     })
     .onRequest(session.load, ({ params, client }) => coded(() => sessions.load(client, params, true)))
     .onRequest(session.resume, ({ params, client }) => coded(() => sessions.load(client, params, false)))
@@ -57,38 +44,47 @@ function withSessions(app: AgentApp, sessions: OpenSessions, options: AcpAgentOp
     })
     .onRequest(session.prompt, ({ params }) => coded(() => sessions.named(params.sessionId).prompt(params.prompt)))
     .onNotification(session.cancel, ({ params }) => coded(() => sessions.named(params.sessionId).cancel()))
-    .onRequest(session.setMode, ({ params: { sessionId, modeId } }) => {
-      choose(sessions.named(sessionId), 'agent', modeId, options);
+    .onRequest(session.setMode, ({ params }) => {
+      sessions.choose(params.sessionId, 'agent', params.modeId);
       return {};
     })
-    .onRequest(session.setConfigOption, ({ params: { sessionId, configId, value } }) => {
-      choose(sessions.named(sessionId), configId, value, options);
-      return { configOptions: choicesOf(sessions.named(sessionId), options).configOptions };
+    .onRequest(session.setConfigOption, ({ params }) => {
+      const { configOptions } = sessions.choose(params.sessionId, params.configId, params.value);
+      return { configOptions };
     });
 }
 
 /** The sessions that an editor has opened. */
 class OpenSessions {
   knowsCompactions = false;
-  readonly #options: AcpAgentOptions;
+  readonly #client: Holdfast;
+  readonly #agents: Configuration['agents'];
+  /** Values of each option. */
+  readonly #values: Readonly<Record<string, readonly string[]>>;
   readonly #byId = new Map<string, AcpSession>();
 
-  constructor(options: AcpAgentOptions) {
-    this.#options = options;
+  constructor({ client, configuration: { agents, models, presets } }: AcpAgentOptions) {
+    this.#client = client;
+    this.#agents = agents;
+    this.#values = {
+      agent: agents.map(({ name }) => name),
+      model: [...new Set([...agents.map(({ model }) => model), ...Object.keys(models)])],
+      preset: Object.keys(presets),
+    };
   }
 
-  open(editor: AgentContext, id: string, workspace: string): AcpSession {
-    this.#byId.get(id)?.close();
+  open(editor: AgentContext, conversationId: string, workspace: string): AcpSession {
+    this.#byId.get(conversationId)?.close();
     const { knowsCompactions } = this;
-    const session = new AcpSession({ client: this.#options.client, editor, id, workspace, knowsCompactions });
-    this.#byId.set(id, session);
+    const session = new AcpSession({ client: this.#client, editor, conversationId, workspace, knowsCompactions });
+    this.#byId.set(conversationId, session);
     return session;
   }
 
-  async load(editor: AgentContext, of: { sessionId: string; cwd: string }, isReplayed: boolean): Promise<Choices> {
+  async load(editor: AgentContext, of: { sessionId: string; cwd: string }, isReplayed: boolean) {
     const session = this.open(editor, of.sessionId, of.cwd);
     await session.load(isReplayed);
-    return choicesOf(session, this.#options);
+    return this.choicesOf(session);
   }
 
   named(id: string): AcpSession {
@@ -100,50 +96,42 @@ class OpenSessions {
   closeAll(): void {
     for (const session of this.#byId.values()) session.close();
   }
-}
 
-/** @throws RequestError for what cannot be chosen, or not any more */
-function choose(session: AcpSession, name: string, value: unknown, options: AcpAgentOptions): void {
-  const known = valuesOf(options);
-  if (name !== 'agent' && name !== 'model' && name !== 'preset') throw refused(`there is no option ${name}`);
-  if (typeof value !== 'string' || !known[name].includes(value)) {
-    throw refused(`${name} has no value ${String(value)}: there are ${known[name].join(', ')}`);
+  /** @throws RequestError for what cannot be chosen, or not any more */
+  choose(sessionId: string, name: string, value: unknown) {
+    const session = this.named(sessionId);
+    const values = this.#values[name];
+    if (values === undefined) throw refused(`there is no option ${name}`);
+    if (typeof value !== 'string' || !values.includes(value)) {
+      throw refused(`${name} has no value ${String(value)}: there are ${values.join(', ')}`);
+    }
+    if (session.isStarted) {
+      throw refused(`${name} is chosen before the first message: begin a new session for another one`);
+    }
+    session.choices = { ...session.choices, [name]: value };
+    return this.choicesOf(session);
   }
-  if (session.isStarted)
-    throw refused(`${name} is chosen before the first message: begin a new session for another one`);
-  session.choices = { ...session.choices, [name]: value };
+
+  /** What session/new and session/load answer. */
+  choicesOf({ choices }: AcpSession) {
+    const chosen = this.#agents.find(({ name }) => name === (choices.agent ?? 'default')) ?? this.#agents[0];
+    const { agent: agents = [], model: models = [], preset: presets = [] } = this.#values;
+    return {
+      modes: {
+        currentModeId: choices.agent ?? chosen?.name ?? 'default',
+        availableModes: agents.map((name) => ({ id: name, name })),
+      },
+      configOptions: [
+        { ...select('model', 'Model', models, choices.model ?? chosen?.model ?? ''), category: 'model' },
+        select('preset', 'Compaction', presets, choices.preset ?? chosen?.policy.name ?? 'default'),
+      ],
+    };
+  }
 }
 
-function valuesOf({ configuration: { agents, models, presets } }: AcpAgentOptions) {
-  return {
-    agent: agents.map(({ name }) => name),
-    model: [...new Set([...agents.map(({ model }) => model), ...Object.keys(models)])],
-    preset: Object.keys(presets),
-  };
-}
-
-function choicesOf({ choices }: AcpSession, options: AcpAgentOptions): Choices {
-  const { agents } = options.configuration;
-  const known = valuesOf(options);
-  const chosen = agents.find(({ name }) => name === (choices.agent ?? 'default')) ?? agents[0];
-  const select = (id: string, name: string, values: readonly string[], current: string): SessionConfigOption => ({
-    type: 'select',
-    id,
-    name,
-    currentValue: current,
-    options: [...new Set([...values, current])].map((value) => ({ value, name: value })),
-    ...(id === 'model' && { category: 'model' }),
-  });
-  return {
-    modes: {
-      currentModeId: choices.agent ?? chosen?.name ?? 'default',
-      availableModes: known.agent.map((name) => ({ id: name, name })),
-    },
-    configOptions: [
-      select('model', 'Model', known.model, choices.model ?? chosen?.model ?? ''),
-      select('preset', 'Compaction', known.preset, choices.preset ?? chosen?.policy.name ?? 'default'),
-    ],
-  };
+function select(id: string, name: string, values: readonly string[], currentValue: string): SessionConfigOption {
+  const options = [...new Set([...values, currentValue])].map((value) => ({ value, name: value }));
+  return { type: 'select', id, name, currentValue, options };
 }
 
 /** Refusals of the client with their code and what to do. */

@@ -1,9 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { LiveTextUpdate } from '../../client/types.ts';
-import type { EntryOfAnswer } from './entry-updates.ts';
-import { textUpdate } from './entry-updates.ts';
-
-type Spoken = 'text' | 'thinking';
+import { textUpdate } from './updates.ts';
+import type { ToldEntry } from './updates.ts';
 
 const UPDATES = { text: 'agent_message_chunk', thinking: 'agent_thought_chunk' } as const;
 
@@ -14,7 +12,7 @@ const UPDATES = { text: 'agent_message_chunk', thinking: 'agent_thought_chunk' }
 export class AnswerStream {
   #call = '';
   #attempt = 0;
-  #shown: Record<Spoken, string> = { text: '', thinking: '' };
+  #shown: Record<keyof typeof UPDATES, string> = { text: '', thinking: '' };
 
   live({ turnId, callNumber, attempt, kind, offset, text }: LiveTextUpdate): SessionUpdate[] {
     if (kind === 'tool_call') return [];
@@ -27,7 +25,7 @@ export class AnswerStream {
   }
 
   /** What of the stored answer was not shown yet. */
-  rest({ turnId, callNumber, content }: Pick<EntryOfAnswer, 'turnId' | 'callNumber' | 'content'>): SessionUpdate[] {
+  rest({ turnId, callNumber, content }: Pick<ToldEntry, 'turnId' | 'callNumber' | 'content'>): SessionUpdate[] {
     if (`${turnId}:${callNumber}` !== this.#call) this.#begin(`${turnId}:${callNumber}`, 0);
     return (['thinking', 'text'] as const).flatMap((kind) => {
       const whole = content.map((part) => (part.type === kind ? part.text : '')).join('');

@@ -1,30 +1,32 @@
 import type { AgentContext, ContentBlock, PromptResponse, SessionUpdate, StopReason } from '@agentclientprotocol/sdk';
 import { textOf } from '../../context/log/content.ts';
+import type { ContentPart } from '../../context/log/content.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { ConversationChoices } from '../../client/arguments.ts';
-import type { OpenedEntry, TimelineEvent } from '../../client/types.ts';
+import type { TimelineEvent } from '../../client/types.ts';
 import { newId } from '../../store/database/ids.ts';
 import { AnswerStream } from './answer-stream.ts';
-import { callUpdates, entryUpdates, textUpdate } from './entry-updates.ts';
-import { compaction, compactionUpdates, stopReasonOf } from './event-updates.ts';
 import { Permissions } from './permissions.ts';
 import { promptContent } from './prompt-content.ts';
-
-const PAGE = 200;
+import { compactionSentence, entryUpdates, parsed, STOP_REASONS, textUpdate } from './updates.ts';
+import type { ToldEntry } from './updates.ts';
 
 export interface SessionOptions {
   readonly client: Holdfast;
   readonly editor: AgentContext;
-  readonly id: string;
+  readonly conversationId: string;
   /** Absolute path. */
   readonly workspace: string;
   /** The editor shows compactions by themselves. */
   readonly knowsCompactions: boolean;
 }
 
+type Compaction = Omit<SessionUpdate & { sessionUpdate: 'compaction_update' }, 'sessionUpdate'>;
+
 /** A prompt whose turn goes on. */
 interface OpenPrompt {
-  readonly messageId: string;
+  /** `null`: not sent yet, or the answer to a question. */
+  messageId: string | null;
   turnId: string | null;
   readonly end: (reason: StopReason) => void;
   readonly fail: (error: unknown) => void;
@@ -35,14 +37,16 @@ interface OpenPrompt {
  * prompts; the conversation begins with the first prompt, under the session's id.
  */
 export class AcpSession {
-  /** Chosen until the first prompt. */
+  /** Chosen until it is started. */
   choices: ConversationChoices = {};
+  isStarted = false;
   readonly #options: SessionOptions;
+  readonly #of: { readonly conversationId: string };
   readonly #permissions: Permissions;
   readonly #stream = new AnswerStream();
   readonly #closing = new AbortController();
-  #prompts: OpenPrompt[] = [];
-  #isStarted = false;
+  readonly #prompts = new Set<OpenPrompt>();
+  #sending: Promise<void> = Promise.resolve();
   #isFollowed = false;
   #shownEvent = 0;
   /** Entries up to it were replayed. */
@@ -50,55 +54,43 @@ export class AcpSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#permissions = new Permissions(options.client, options.editor);
-  }
-
-  get isStarted(): boolean {
-    return this.#isStarted;
+    this.#of = { conversationId: options.conversationId };
+    this.#permissions = new Permissions(options);
   }
 
   /** Goes on with a conversation. @param isReplayed whether the editor is told what was said */
   async load(isReplayed: boolean): Promise<void> {
-    const { client, id, workspace } = this.#options;
-    const { agent, model, eventCount, entryCount, waitingCalls } = await client.conversation.get({
-      conversationId: id,
-    });
+    const conversation = await this.#options.client.conversation.get(this.#of);
+    const { agent, model } = conversation;
     this.choices = { agent, ...(model !== null && { model }) };
-    this.#isStarted = true;
-    this.#shownEvent = eventCount;
-    this.#shownEntry = entryCount;
+    this.isStarted = true;
+    this.#shownEvent = conversation.eventCount;
+    this.#shownEntry = conversation.entryCount;
     if (isReplayed) await this.#replay();
     this.#follow();
-    this.#permissions.ask(id, workspace, waitingCalls);
+    this.#permissions.ask(conversation.waitingCalls);
   }
 
   /** Sends a prompt, or answers the question that waits, and waits until the turn has ended or asks. */
   async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
     const content = promptContent(blocks);
-    const { client, id, workspace } = this.#options;
-    const messageId = this.#isStarted ? newId() : id;
-    const { waitingCalls } = this.#isStarted
-      ? await client.conversation.get({ conversationId: id })
-      : { waitingCalls: [] };
-    const question = waitingCalls.find(({ kind }) => kind === 'question');
     return new Promise((resolve, reject) => {
-      const prompt: OpenPrompt = {
-        messageId,
-        turnId: question?.turnId ?? null,
-        end: (stopReason) => resolve({ stopReason }),
-        fail: reject,
-      };
-      this.#prompts.push(prompt);
-      this.#send(content, messageId, question?.call, workspace).catch((error: unknown) => {
-        this.#prompts = this.#prompts.filter((other) => other !== prompt);
-        reject(error);
-      });
+      const end = (stopReason: StopReason): void => resolve({ stopReason });
+      const prompt: OpenPrompt = { messageId: null, turnId: null, end, fail: reject };
+      this.#prompts.add(prompt);
+      // One after the other, because the first one starts the conversation.
+      this.#sending = this.#sending
+        .then(() => this.#send(content, prompt))
+        .catch((error: unknown) => {
+          this.#prompts.delete(prompt);
+          reject(error);
+        });
     });
   }
 
   async cancel(): Promise<void> {
-    const { client, id } = this.#options;
-    if (this.#isStarted) await client.conversation.stop({ conversationId: id });
+    await this.#sending;
+    if (this.isStarted) await this.#options.client.conversation.stop(this.#of);
   }
 
   /** The turn goes on. */
@@ -106,43 +98,37 @@ export class AcpSession {
     this.#closing.abort();
   }
 
-  async #send(
-    content: ReturnType<typeof promptContent>,
-    messageId: string,
-    question: string | undefined,
-    workspace: string,
-  ): Promise<void> {
-    const { client, id: conversationId } = this.#options;
-    if (question !== undefined) {
-      this.#follow();
-      await client.decisions.answer({ conversationId, call: question, text: textOf(content) });
-    } else if (this.#isStarted) {
-      this.#follow();
-      await client.conversation.send({ conversationId, messageId, content });
-    } else {
+  async #send(content: readonly ContentPart[], prompt: OpenPrompt): Promise<void> {
+    const { client, conversationId, workspace } = this.#options;
+    if (!this.isStarted) {
+      // The first message has the id of its conversation.
+      prompt.messageId = conversationId;
       await client.start(content, { ...this.choices, workspace, conversationId, startKey: conversationId });
-      this.#isStarted = true;
+      this.isStarted = true;
       this.#follow();
+      return;
+    }
+    this.#follow();
+    const { waitingCalls } = await client.conversation.get(this.#of);
+    const question = waitingCalls.find(({ kind }) => kind === 'question');
+    if (question === undefined) {
+      prompt.messageId = newId();
+      await client.conversation.send({ conversationId, messageId: prompt.messageId, content });
+    } else {
+      prompt.turnId = question.turnId;
+      await client.decisions.answer({ conversationId, call: question.call, text: textOf(content) });
     }
   }
 
   async #replay(): Promise<void> {
-    const { client, id: conversationId, workspace, knowsCompactions } = this.#options;
-    const summaries = new Map(
-      (await client.log.summaries({ conversationId })).map(({ compactionId, text }) => [compactionId, text]),
-    );
     for (let afterSequence = 0; afterSequence < this.#shownEntry;) {
-      const { items, hasMore } = await client.log.entries({ conversationId, afterSequence, limit: PAGE });
-      for (const entry of items) {
-        afterSequence = entry.sequence;
-        if (entry.sequence > this.#shownEntry) break;
-        const { compactionId } = entry;
-        if (compactionId === null) await this.#tell(entryUpdates(entry, workspace));
-        else if (knowsCompactions) {
-          await this.#tell([compaction(compactionId, 'completed', summaries.get(compactionId) ?? null)]);
-        }
+      const { items, hasMore } = await this.#options.client.log.entries({ ...this.#of, afterSequence });
+      for (const entry of items.filter(({ sequence }) => sequence <= this.#shownEntry)) {
+        if (entry.compactionId === null) await this.#tell(this.#updatesOf(entry));
+        else await this.#showCompacted(entry.compactionId);
       }
       if (!hasMore) return;
+      afterSequence = items.at(-1)?.sequence ?? this.#shownEntry;
     }
   }
 
@@ -151,7 +137,8 @@ export class AcpSession {
     this.#isFollowed = true;
     this.#readTimeline()
       .catch((error: unknown) => {
-        for (const prompt of this.#prompts.splice(0)) prompt.fail(error);
+        for (const prompt of this.#prompts) prompt.fail(error);
+        this.#prompts.clear();
       })
       .finally(() => {
         this.#isFollowed = false;
@@ -159,138 +146,114 @@ export class AcpSession {
   }
 
   async #readTimeline(): Promise<void> {
-    const { client, id: conversationId } = this.#options;
     const { signal } = this.#closing;
-    const watching = client.conversation.watch({ conversationId, afterSequence: this.#shownEvent, signal });
-    for await (const update of watching) {
-      if (update.type === 'live_text') {
-        await this.#tell(this.#stream.live(update.text));
-        continue;
+    const from = { ...this.#of, afterSequence: this.#shownEvent, signal };
+    for await (const update of this.#options.client.conversation.watch(from)) {
+      if (update.type === 'live_text') await this.#tell(this.#stream.live(update.text));
+      else {
+        await this.#show(update.event);
+        this.#shownEvent = update.event.sequence;
       }
-      await this.#show(update.event);
-      this.#shownEvent = update.event.sequence;
     }
   }
 
   async #show(event: TimelineEvent): Promise<void> {
-    const { client, id: conversationId, workspace, knowsCompactions: isKnown } = this.#options;
     switch (event.kind) {
-      case 'message_taken':
-        await this.#showMessage(event.data, event.turnId);
-        break;
-      case 'model_call_answered': {
-        const entry = await this.#open(event.data.entryId);
-        if (entry === null) break;
-        await this.#tell([...this.#stream.rest(entry), ...callUpdates(entry, workspace)]);
-        await this.#showUsage(event.data);
+      case 'message_taken': {
+        const prompt = [...this.#prompts].find(({ messageId }) => messageId === event.data.messageId);
+        // What was sent from elsewhere is shown; what this editor sent it shows itself.
+        if (prompt === undefined) await this.#showEntry(event.data.entryId);
+        else prompt.turnId = event.turnId;
         break;
       }
-      case 'tool_call_finished': {
-        const entry = await this.#open(event.data.entryId);
-        if (entry !== null) await this.#tell(entryUpdates(entry, workspace));
+      case 'model_call_answered':
+      case 'tool_call_finished':
+        await this.#showEntry(event.data.entryId);
+        if (event.kind === 'model_call_answered') await this.#showUsage(event);
         break;
-      }
-      case 'decision_requested': {
-        const { waitingCalls } = await client.conversation.get({ conversationId });
-        this.#permissions.ask(conversationId, workspace, waitingCalls);
-        if (event.data.kind === 'question') await this.#showQuestion(event);
+      case 'decision_requested':
+        await this.#showWaiting(event);
         break;
-      }
       case 'decision_made':
         this.#permissions.decided(`${event.data.turn}.${event.data.callNumber}.${event.data.callIndex}`);
         break;
-      case 'compaction_committed': {
-        const summaries = await client.log.summaries({ conversationId });
-        const made = summaries.find(({ compactionId }) => compactionId === event.data.compactionId);
-        await this.#tell(compactionUpdates(event, { isKnown, summary: made?.text ?? null }));
-        break;
-      }
       case 'turn_ended':
         await this.#showEnd(event);
         break;
+      case 'compaction_committed':
+        await this.#showCompacted(event.data.compactionId);
+        if (!this.#options.knowsCompactions) await this.#tell([compactionSentence(event)]);
+        break;
+      case 'compaction_started':
+        if (event.data.formNumber > 1) break;
+        await this.#tellCompaction({ compactionId: event.data.compactionId, status: 'in_progress' });
+        break;
+      case 'compaction_abandoned': {
+        const { compactionId, failure: error } = event.data;
+        await this.#tellCompaction({ compactionId, status: 'failed', error });
+        break;
+      }
       default:
-        await this.#tell(compactionUpdates(event, { isKnown, summary: null }));
     }
   }
 
-  /** What was sent from elsewhere is shown; what this editor sent it shows itself. */
-  async #showMessage(
-    { messageId, entryId }: { messageId: string; entryId: string },
-    turnId: string | null,
-  ): Promise<void> {
-    const prompt = this.#prompts.find((one) => one.messageId === messageId);
-    if (prompt !== undefined) {
-      prompt.turnId = turnId;
-      return;
-    }
-    const entry = await this.#open(entryId);
-    if (entry !== null) await this.#tell(entryUpdates(entry, this.#options.workspace));
+  async #showCompacted(compactionId: string): Promise<void> {
+    const summaries = await this.#options.client.log.summaries(this.#of);
+    const text = summaries.find((one) => one.compactionId === compactionId)?.text ?? null;
+    const summary = text === null ? [] : [{ type: 'text' as const, text }];
+    await this.#tellCompaction({ compactionId, status: 'completed', summary });
+  }
+
+  async #tellCompaction(of: Compaction): Promise<void> {
+    if (!this.#options.knowsCompactions) return;
+    await this.#tell([{ sessionUpdate: 'compaction_update', ...of }]);
+  }
+
+  async #showEntry(entryId: string): Promise<void> {
+    const entry = await this.#options.client.log.open({ entryId });
+    if (entry.sequence > this.#shownEntry) await this.#tell(this.#updatesOf(entry));
+  }
+
+  #updatesOf(entry: ToldEntry): SessionUpdate[] {
+    const told = entryUpdates(entry, this.#options.workspace);
+    return entry.kind === 'assistant' ? [...this.#stream.rest(entry), ...told] : told;
+  }
+
+  async #showUsage({ data: { inputTokens, outputTokens } }: TimelineEvent<'model_call_answered'>): Promise<void> {
+    if (inputTokens === null) return;
+    const { window: size } = await this.#options.client.log.context(this.#of);
+    await this.#tell([{ sessionUpdate: 'usage_update', used: inputTokens + (outputTokens ?? 0), size }]);
   }
 
   /** An editor has no way to ask for text: the prompt ends with the question, and the next one answers it. */
-  async #showQuestion({ turnId }: TimelineEvent): Promise<void> {
-    const { client, id: conversationId } = this.#options;
-    const { waitingCalls } = await client.conversation.get({ conversationId });
-    const asked = waitingCalls.filter(({ kind }) => kind === 'question');
-    for (const { arguments: json } of asked)
-      await this.#tell([textUpdate('agent_message_chunk', `\n\n${questionIn(json)}`)]);
-    if (asked.length > 0) this.#endPrompts(turnId, 'end_turn');
+  async #showWaiting({ turnId, data }: TimelineEvent<'decision_requested'>): Promise<void> {
+    const { waitingCalls } = await this.#options.client.conversation.get(this.#of);
+    this.#permissions.ask(waitingCalls);
+    const question = waitingCalls.find(({ call }) => call.endsWith(`.${data.callNumber}.${data.callIndex}`));
+    if (question?.kind !== 'question') return;
+    await this.#tell([textUpdate('agent_message_chunk', `\n\n${String(parsed(question.arguments)['question'])}`)]);
+    this.#endPrompts(turnId, 'end_turn');
   }
 
-  async #showUsage({
-    inputTokens,
-    outputTokens,
-  }: {
-    inputTokens: number | null;
-    outputTokens: number | null;
-  }): Promise<void> {
-    if (inputTokens === null) return;
-    const { client, id: conversationId } = this.#options;
-    const [{ window: size }, { turn }] = await Promise.all([
-      client.log.context({ conversationId }),
-      client.conversation.get({ conversationId }),
-    ]);
-    const cost = turn?.cost ?? null;
-    await this.#tell([
-      {
-        sessionUpdate: 'usage_update',
-        used: inputTokens + (outputTokens ?? 0),
-        size,
-        ...(cost !== null && { cost: { amount: cost, currency: 'USD' } }),
-      },
-    ]);
-  }
-
-  async #showEnd(event: TimelineEvent<'turn_ended'>): Promise<void> {
-    const { client, id: conversationId } = this.#options;
-    const { outcome } = event.data;
+  async #showEnd({ turnId, data: { outcome } }: TimelineEvent<'turn_ended'>): Promise<void> {
     if (outcome !== 'completed' && outcome !== 'stopped') {
-      const { turn } = await client.conversation.get({ conversationId });
-      const explanation = turn?.turnId === event.turnId ? turn.explanation : null;
-      await this.#tell([textUpdate('agent_message_chunk', `\n\n[${outcome}] ${explanation ?? ''}`)]);
+      const { turn } = await this.#options.client.conversation.get(this.#of);
+      const explanation = turn?.turnId === turnId ? (turn.explanation ?? '') : '';
+      await this.#tell([textUpdate('agent_message_chunk', `\n\n[${outcome}] ${explanation}`)]);
     }
-    this.#endPrompts(event.turnId, stopReasonOf(outcome));
+    this.#endPrompts(turnId, STOP_REASONS[outcome] ?? 'end_turn');
   }
 
   #endPrompts(turnId: string | null, reason: StopReason): void {
-    const ended = this.#prompts.filter((prompt) => prompt.turnId === turnId);
-    this.#prompts = this.#prompts.filter((prompt) => !ended.includes(prompt));
-    for (const prompt of ended) prompt.end(reason);
-  }
-
-  /** `null`: it was replayed. */
-  async #open(entryId: string): Promise<OpenedEntry | null> {
-    const entry = await this.#options.client.log.open({ entryId });
-    return entry.sequence <= this.#shownEntry ? null : entry;
+    for (const prompt of this.#prompts) {
+      if (prompt.turnId !== turnId) continue;
+      this.#prompts.delete(prompt);
+      prompt.end(reason);
+    }
   }
 
   async #tell(updates: readonly SessionUpdate[]): Promise<void> {
-    const { editor, id: sessionId } = this.#options;
+    const { editor, conversationId: sessionId } = this.#options;
     for (const update of updates) await editor.notify('session/update', { sessionId, update });
   }
-}
-
-function questionIn(json: string): string {
-  const { question }: { question?: unknown } = JSON.parse(json);
-  return typeof question === 'string' ? question : json;
 }

@@ -38,9 +38,8 @@ export class StoredResponse {
     const output = new TurnOutput(this.#of);
     if (turn === null) for (const call of conversation.waitingCalls) output.add(decisionItem(this.#of, call));
     for (const entry of turn === null ? [] : await this.#entriesOf(turn.turnId)) {
-      const { compactionId } = entry;
-      if (compactionId === null) output.stored(entry);
-      else output.add(await this.#compaction(compactionId));
+      if (entry.compactionId === null) output.stored(entry);
+      else output.add(await this.#compaction(entry.compactionId));
     }
     output.end();
     return this.#describe(conversation, turn, output.items);
