@@ -38,6 +38,12 @@ function toolNamed(name: string): ToolDefinition {
   return found;
 }
 
+function openWith(option: string): McpConnection {
+  const { address } = server;
+  if (!('command' in address)) throw new Error('a program');
+  return openMcpConnection({ ...server, address: { ...address, args: [fixture, option] } });
+}
+
 const callTool = async (name: string, options: CallOptions = {}) => call(toolNamed(`fixture__${name}`), options);
 
 describe('the tools of an MCP server', () => {
@@ -53,6 +59,15 @@ describe('the tools of an MCP server', () => {
         additionalProperties: true,
       },
     });
+  });
+
+  test('are refused, with what is wrong, where a schema is none', async () => {
+    const lying = openWith('--lies');
+    await expect(listMcpTools(server, lying)).rejects.toMatchObject({
+      code: 'mcp_result_invalid',
+      message: expect.stringContaining('inputSchema.type'),
+    });
+    await lying.close();
   });
 
   test('have a name that providers take, and another one than a similar tool', () => {
@@ -145,9 +160,7 @@ describe('a call of an MCP tool', () => {
   });
 
   test('does not run where the server does not start, and shows the end of its log', async () => {
-    const { address } = server;
-    if (!('command' in address)) throw new Error('a program');
-    const broken = openMcpConnection({ ...server, address: { ...address, args: [fixture, '--broken'] } });
+    const broken = openWith('--broken');
     await expect(listMcpTools(server, broken)).rejects.toMatchObject({
       code: 'mcp_unavailable',
       message: expect.stringContaining('It wrote: cannot read a-key-that-is-long'),

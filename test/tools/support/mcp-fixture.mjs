@@ -32,6 +32,8 @@ const tools = [
   tool('remove_echo'),
 ];
 
+if (process.argv.includes('--lies')) tools.push({ ...tool('odd'), inputSchema: { type: 'string' } });
+
 const calls = {
   echo: ({ text: said }) => (removed ? null : text(said)),
   put: () => text('put'),
