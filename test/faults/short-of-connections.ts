@@ -48,8 +48,8 @@ export async function runShortOfConnections({ url, connections, logFile }: Short
   };
   await waitUntil('Postgres has refused the worker', async () => {
     await takeAll();
-    await admin`
-      select pg_terminate_backend(pid) from pg_stat_activity where application_name in ('holdfast-worker', 'holdfast-live')`;
+    // The connections of live text stay: they hold the sessions of the workers, and this is about the others.
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'holdfast-worker'`;
     return (await refusedConnections(logFile)) - before - refusedHere >= REFUSALS;
   });
   for (const connection of taken) connection.release();
