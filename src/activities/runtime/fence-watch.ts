@@ -8,10 +8,10 @@ import type { StoreError } from '../../store/database/errors.ts';
 import { describeError } from './failures.ts';
 
 /**
- * Milliseconds between two looks. A replaced writer stops within 2 s: this, the query, and the 800 ms after which a tool that does not
- * react is given up.
+ * Milliseconds between two looks. Work that must end learns it within a second, on a busy machine too. Then a tool that does not react is
+ * given up after 800 ms.
  */
-const INTERVAL_MILLISECONDS = 750;
+const INTERVAL_MILLISECONDS = 500;
 
 /** Watched work of this worker. */
 export interface WatchedWork {
