@@ -15,11 +15,15 @@ import type { WorkerKind } from './workers/settings.ts';
 import { startBenchWorker } from './workers/worker-process.ts';
 import type { BenchWorker } from './workers/worker-process.ts';
 
-export interface WorkerLimits {
+export interface BenchWorkerOptions {
   /** Default: Node's own. */
   readonly heapMebibytes?: number;
   /** Model calls and tools at once. Default: 100. */
   readonly concurrentWork?: number;
+  /** Default: those of the stack. */
+  readonly databaseUrl?: string;
+  /** Default: that of the stack. */
+  readonly temporalAddress?: string;
 }
 
 /** Servers of the bench's own and what talks to them. */
@@ -35,7 +39,7 @@ export interface BenchStack {
   /** An empty folder, of the workers' agents. */
   readonly workspace: string;
   /** A worker that ends with the stack, if not before. */
-  startWorker(kind: WorkerKind, limits?: WorkerLimits): Promise<BenchWorker>;
+  startWorker(kind: WorkerKind, options?: BenchWorkerOptions): Promise<BenchWorker>;
   /** What the raw worker repeats; before it starts. */
   keepRequests(requests: readonly unknown[]): Promise<void>;
   stop(): Promise<void>;
@@ -94,11 +98,11 @@ async function connectStack(
     temporal,
     directory,
     workspace,
-    async startWorker(kind, { heapMebibytes, concurrentWork = 100 } = {}) {
+    async startWorker(kind, { heapMebibytes, concurrentWork = 100, ...servers } = {}) {
       const settings = {
         kind,
-        databaseUrl,
-        temporal: temporalAddress,
+        databaseUrl: servers.databaseUrl ?? databaseUrl,
+        temporal: { ...temporalAddress, address: servers.temporalAddress ?? temporalAddress.address },
         simulatorUrl: connections.simulatorUrl ?? '',
         workspace,
         requestsFile: kind === 'raw' ? requestsFile : null,

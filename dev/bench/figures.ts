@@ -8,7 +8,19 @@ export interface Figure extends Summary {
   readonly benchmark: string;
   readonly name: string;
   /** `×` marks a ratio of two values that were measured in the same minutes on the same servers. */
-  readonly unit: '×' | 'ms' | 'steps/s' | 'bytes' | 'events' | 'MiB' | 'tokens' | 'queries' | 'rows' | 'rounds' | '%';
+  readonly unit:
+    | '×'
+    | 'ms'
+    | 'steps/s'
+    | 'bytes'
+    | 'events'
+    | 'MiB'
+    | 'tokens'
+    | 'queries'
+    | 'rows'
+    | 'rounds'
+    | 'calls'
+    | '%';
   /** Absent where the figure only explains another one. */
   readonly target?: Target;
   /** What it is the 95th percentile of, in the JSON. */

@@ -3,7 +3,16 @@ import { UsageError } from '../../src/cli/usage-error.ts';
 import { parseCommand, wholeNumber } from '../command-line.ts';
 
 /** Run only when named: they need data of the user's, or take long. */
-const NAMED_ONLY = ['recall', 'dialogues', 'search-features', 'memory-search', 'memory', 'load', 'takeover'] as const;
+const NAMED_ONLY = [
+  'recall',
+  'dialogues',
+  'search-features',
+  'memory-search',
+  'memory',
+  'load',
+  'takeover',
+  'control',
+] as const;
 const USUAL = [
   'steps',
   'throughput',
@@ -58,6 +67,7 @@ Examples:
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- load --minutes 10         (200 open turns; fills a database of 2,000 conversations)
   $ npm run bench -- takeover --rounds 30      (how soon another worker goes on; half an hour)
+  $ npm run bench -- control                   (how soon a stop reaches a running tool)
 
 Exit codes:
     0  measured; with --check: every target is met

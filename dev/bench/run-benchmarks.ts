@@ -1,6 +1,7 @@
 import { remark } from '../command-line.ts';
 import type { BenchStack } from './bench-stack.ts';
 import { measureAppend } from './benchmarks/append.ts';
+import { measureControl } from './benchmarks/control.ts';
 import { measureDeletion } from './benchmarks/deletion.ts';
 import { measureDialogues } from './benchmarks/dialogues.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
@@ -34,6 +35,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   memory: { run: measureMemory },
   load: { run: measureLoad },
   takeover: { run: measureTakeover },
+  control: { run: (stack, { rounds }) => measureControl(stack, rounds) },
   steps: { needsWorkers: true, run: measureSteps },
   throughput: { needsWorkers: true, run: measureThroughput },
   history: { needsWorkers: true, run: measureHistory },

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
 import { remark } from '../../command-line.ts';
+import { untilDeathsCount } from '../../own-servers.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
 import type { BenchOptions } from '../options.ts';
@@ -14,6 +15,7 @@ import type { TaskStart } from '../task-starts.ts';
 import { MortalWorkers } from '../workers/mortal-workers.ts';
 import { READER } from '../workers/settings.ts';
 import type { BenchWorker } from '../workers/worker-process.ts';
+import { measureLosses } from './losses.ts';
 
 const KINDS = ['tool', 'model call', 'summary', 'workflow task', 'random instant'] as const;
 type Kind = (typeof KINDS)[number];
@@ -23,6 +25,9 @@ const NEXT_ATTEMPT = { median: 800, p95: 1_500 };
 const NEXT_MODEL_CALL = { p95: 2_000 };
 /** A workflow task that has begun is not moved: it ends at its time limit of 5 s. */
 const WORKFLOW_TASK = { median: 7_000, p95: 7_000 };
+
+/** A loss takes up to a minute, so there is one of each kind in so many rounds. */
+const ROUNDS_PER_LOSS = 5;
 
 const TOOL_MILLISECONDS = 1_500;
 /** Together more than the window, so that reading them is summarized. */
@@ -44,6 +49,7 @@ export async function measureTakeover(stack: BenchStack, { rounds }: BenchOption
     const lines = Array.from({ length: 120 }, (_, line) => `pump ${file * 1_000 + line} opens at ${line + file} bar\n`);
     await writeFile(join(stack.workspace, `log-${file}.txt`), lines.join(''));
   }
+  await untilDeathsCount(stack.database);
   const workers = new MortalWorkers(stack);
   const measured: Measured = { attempt: new Map(), modelCall: new Map() };
   try {
@@ -60,7 +66,7 @@ export async function measureTakeover(stack: BenchStack, { rounds }: BenchOption
   } finally {
     await workers.stop();
   }
-  return figuresOf(measured);
+  return [...figuresOf(measured), ...(await measureLosses(stack, Math.ceil(rounds / ROUNDS_PER_LOSS)))];
 }
 
 function note(values: Map<Kind, number[]>, kind: Kind, value: number): void {

@@ -7,6 +7,12 @@ export type WorkerKind = 'holdfast' | 'raw';
 
 export const TASK_QUEUES: Readonly<Record<WorkerKind, string>> = { holdfast: 'agent-turn', raw: 'agent-turn-raw' };
 
+/** What tools did, in the workspace. */
+export const JOURNAL = 'journal.jsonl';
+
+/** When tools were aborted, milliseconds since 1970, in the workspace. */
+export const ABORTS = 'aborts.txt';
+
 /** Agent of a small window that reads files. */
 export const READER = 'reader';
 

@@ -1,7 +1,10 @@
+import { appendFileSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineTool } from '../../../src/tools/define-tool.ts';
-import { BODY_MILLISECONDS } from './settings.ts';
+import { ABORTS, BODY_MILLISECONDS, JOURNAL } from './settings.ts';
 
 const A_DAY = 24 * 60 * 60 * 1_000;
 
@@ -19,15 +22,32 @@ export const TOOLS = [
       return { content: `paused, number ${n}` };
     },
   }),
-  /** Takes a while: its worker is killed meanwhile. */
+  /** Takes a while: its worker is killed meanwhile, or it is aborted and writes down when. */
   defineTool({
     name: 'hold',
     description: 'Takes a while.',
     input: z.object({ milliseconds: z.number() }),
     effect: 'none',
-    async run({ milliseconds }, { signal }) {
+    async run({ milliseconds }, { signal, workspace }) {
+      signal.addEventListener('abort', () => appendFileSync(join(workspace, ABORTS), `${Date.now()}\n`), {
+        once: true,
+      });
       await sleep(milliseconds, undefined, { signal });
       return { content: 'held' };
+    },
+  }),
+  /** Acts outside Postgres, once. */
+  defineTool({
+    name: 'charge',
+    description: 'Charges a card. It must never happen twice.',
+    input: z.object({ item: z.string() }),
+    effect: 'once',
+    async run({ item }, { workspace, idempotencyKey, signal }) {
+      await sleep(150, undefined, { signal });
+      const effect = { tool: 'charge', effect: 'once', key: idempotencyKey };
+      await appendFile(join(workspace, JOURNAL), `${JSON.stringify(effect)}\n`);
+      await sleep(150, undefined, { signal });
+      return { content: `charged for ${item}` };
     },
   }),
   /** Keeps a turn open until it is stopped. */
