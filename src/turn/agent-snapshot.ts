@@ -1,6 +1,6 @@
 import type { ModelLimits } from '../context/plan/plan.ts';
 import type { CompactionPolicy } from '../context/policy/policy.ts';
-import type { AgentView } from '../context/view/view.ts';
+import type { AgentView, ToolTraits } from '../context/view/view.ts';
 import type { ApprovalSettings } from './approval-rules.ts';
 import type { LoopLimits } from './progress.ts';
 import type { SpendingLimits } from './spending.ts';
@@ -60,6 +60,8 @@ export interface AgentSnapshot extends AgentView {
   /** Absolute path. */
   readonly workspace: string;
   readonly allowCommands: boolean;
+  /** By name. Absent: the defaults. */
+  readonly toolTraits?: Readonly<Record<string, ToolTraits>>;
   /** Absent if only tools ask for approvals. */
   readonly approvals?: ApprovalSettings;
   /** Memories across conversations: the user, and the tokens that their note may take. Absent: none. */

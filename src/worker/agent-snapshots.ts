@@ -84,6 +84,7 @@ async function snapshotOf(
     instructions: agent.instructions,
     rules: agent.rules,
     tools: tools.schemasFor(agent),
+    toolTraits: tools.traitsFor(agent),
     ...definedOf({ skills: agent.skills, variables: agent.variables, runtimeAdvice: policy.runtimeNote?.text }),
     ...(policy.namedBlocks && { namedBlocks: true, device: describeDevice() }),
     ...model,

@@ -4,6 +4,7 @@ import { callModel } from '../../src/activities/model/call-model.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
+import { createToolRegistry } from '../../src/tools/runtime/registry.ts';
 import { toolSchema } from '../../src/tools/runtime/tool-input.ts';
 import { headOf, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
@@ -18,29 +19,33 @@ const tool = defineTool({
   run: () => Promise.resolve({ content: 'done' }),
 });
 
-/** What the workflow is told of the tools that an answer calls, by a worker that has these. */
-const calledBy = (tools: readonly ToolDefinition[]) =>
-  answered(tools, [toolCall(0, 'act'), toolCall(1, 'invented')], [tool]);
-
-async function answered(
-  tools: readonly ToolDefinition[],
-  content: ModelAnswer['content'],
-  declared: readonly ToolDefinition[] = tools,
-) {
-  const turn = await startTurn(sql, 'Act', { snapshot: { tools: declared.map(toolSchema) } });
+/** What the workflow is told of the tools that an answer calls. @param tools those of the turn; the worker has none of them */
+async function answered(tools: readonly ToolDefinition[], content: ModelAnswer['content']) {
+  const toolTraits = createToolRegistry(tools).traitsFor({
+    tools: tools.map(({ name }) => name),
+    allowCommands: false,
+  });
+  const turn = await startTurn(sql, 'Act', { snapshot: { tools: tools.map(toolSchema), toolTraits } });
   const answer: ModelAnswer = { content, stopReason: 'tool_calls' };
   const dependencies = {
-    ...activityDependencies(sql, { tools }),
+    ...activityDependencies(sql),
     modelClient: () => ({ answer: () => Promise.resolve(answer) }),
   };
   const headEntryId = await headOf(sql, turn.conversationId);
   return callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution({ attempt: 9 }));
 }
 
-test('a call of a tool that the worker of the answer lacks runs alone; one that it has, and one of no tool, beside others', async () => {
+test('a worker that lacks a tool knows from the turn how it runs and whether it asks; what is no tool runs beside others', async () => {
   const names = ['act', 'unknown_tool'];
-  expect(await calledBy([tool])).toMatchObject({ tools: { names, exclusive: [] } });
-  expect(await calledBy([])).toMatchObject({ tools: { names, exclusive: [0] } });
+  const calls = [toolCall(0, 'act'), toolCall(1, 'invented')];
+  const plain = await answered([tool], calls);
+  expect(plain).toMatchObject({ tools: { names, exclusive: [], timeoutSeconds: [120, 120] } });
+  expect(plain).not.toHaveProperty('asks');
+  const special = { ...tool, exclusive: true, timeout: 5_000, approval: true };
+  expect(await answered([special], calls)).toMatchObject({
+    tools: { names, exclusive: [0], timeoutSeconds: [5, 120] },
+    asks: true,
+  });
 });
 
 test.each([70, 200])(

@@ -3,7 +3,7 @@ import type { ModelAnswer } from '../../models/model-client.ts';
 import { textOf } from '../../context/log/content.ts';
 import type { ContentPart, ToolCallPart } from '../../context/log/content.ts';
 import { cutAnswerContent, invalidOutputContent, missingCallContent } from '../../context/view/notes.ts';
-import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS, LONGEST_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
+import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../../tools/define-tool.ts';
 import { appendNote, readFinalAnswer, newContent } from '../../store/log/entries.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
 import { readSpending } from '../../store/turns/turn-limits.ts';
@@ -40,7 +40,7 @@ export async function completeAnswer(
   const runs = isLimited
     ? runnableCalls(limits, await readSpending(dependencies.database, input.turn, limits), asked)
     : { runnable: asked, limit: null };
-  const result = describeAnswer(dependencies, snapshot, answer, runs);
+  const result = describeAnswer(snapshot, answer, runs);
   if (result.kind !== 'answered' || asked > 0) return result;
   const found = await whyUnfinished(dependencies, input, snapshot, answer);
   if (found === null) return result;
@@ -75,7 +75,6 @@ async function whyUnfinished(
 
 /** A stored answer as the workflow sees it: tool names and counts. */
 function describeAnswer(
-  dependencies: ActivityDependencies,
   snapshot: AgentSnapshot,
   answer: StoredAnswer,
   { runnable, limit }: ReturnType<typeof runnableCalls>,
@@ -87,32 +86,21 @@ function describeAnswer(
   const named = calls.map(({ name }) => (declared.has(name) ? name : UNKNOWN_TOOL));
   const names = [...new Set(named)];
   const longest = Math.min(LONGEST_NAME, Math.floor(ROOM_FOR_NAMES / names.length));
-  const tools = names.map((name) => calledTool(dependencies, name, snapshot.policy.toolsOneByOne));
+  const traits = names.map((name) => snapshot.toolTraits?.[name] ?? {});
+  const { toolsOneByOne } = snapshot.policy;
   return {
     kind: 'answered',
     tools: {
       names: names.map((name) => name.slice(0, longest)),
-      timeoutSeconds: tools.map(({ timeoutMilliseconds }) => Math.ceil(timeoutMilliseconds / 1_000)),
-      exclusive: tools.flatMap(({ exclusive }, place) => (exclusive ? [place] : [])),
+      timeoutSeconds: traits.map(({ timeoutMilliseconds = DEFAULT_TOOL_TIMEOUT_MILLISECONDS }) =>
+        Math.ceil(timeoutMilliseconds / 1_000),
+      ),
+      exclusive: traits.flatMap(({ exclusive }, place) => (toolsOneByOne || exclusive === true ? [place] : [])),
     },
     calls: named.map((name) => names.indexOf(name)),
     ...(limit !== null && { limit }),
-    ...(calls.some(({ name }) => mayAsk(dependencies, snapshot, name)) && { asks: true as const }),
+    ...(calls.some(({ name }) => mayAsk(snapshot, name)) && { asks: true as const }),
     turnCost: answer.turnCost,
-  };
-}
-
-/**
- * This worker cannot know whether a tool that it lacks may run beside others, nor for how long. So the call runs alone, and the tool's
- * own worker ends it in time.
- * @param oneByOne every call is alone, in the order of the answer
- */
-function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boolean) {
-  const tool = tools.get(name);
-  return {
-    exclusive: oneByOne || (tool === undefined ? name !== UNKNOWN_TOOL : (tool.exclusive ?? false)),
-    timeoutMilliseconds:
-      tool === undefined ? LONGEST_TOOL_TIMEOUT_MILLISECONDS : (tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS),
   };
 }
 

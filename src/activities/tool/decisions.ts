@@ -58,25 +58,22 @@ export async function requestDecisions(
   return open;
 }
 
-type Tools = Pick<ActivityDependencies, 'tools'>;
-
-/** Whether a call of this tool may need a decision. A tool that this worker lacks might. */
-export function mayAsk({ tools }: Tools, snapshot: AgentSnapshot, name: string): boolean {
-  if (!snapshot.tools.some((tool) => tool.name === name)) return false;
-  const tool = tools.get(name);
-  if (tool === undefined) return true;
-  const { approval = false } = tool;
-  return name === ASK_USER || approval !== false || mayFallUnder(snapshot.approvals?.rules ?? [], name);
+/** Whether a call of this tool may need a decision. */
+export function mayAsk({ tools, toolTraits, approvals }: AgentSnapshot, name: string): boolean {
+  if (!tools.some((tool) => tool.name === name)) return false;
+  return name === ASK_USER || toolTraits?.[name]?.asks === true || mayFallUnder(approvals?.rules ?? [], name);
 }
 
 /** The decision that a call needs and why; `null` if none. A call that cannot run, such as one with wrong arguments, needs none. */
 export async function wantedDecision(
-  { tools }: Tools,
+  { tools }: Pick<ActivityDependencies, 'tools'>,
   snapshot: AgentSnapshot,
   call: { readonly name: string; readonly argumentsText: string },
 ): Promise<{ readonly kind: DecisionKind; readonly rules: readonly string[] } | null> {
   const tool = tools.get(call.name);
-  if (tool === undefined || !mayAsk({ tools }, snapshot, call.name)) return null;
+  if (tool === undefined || !snapshot.tools.some(({ name }) => name === call.name)) return null;
+  // This worker's version of the tool may ask where that of the turn did not.
+  if ((tool.approval ?? false) === false && !mayAsk(snapshot, call.name)) return null;
   const parsed = await parseToolArguments(tool, call.argumentsText);
   if (!parsed.ok) return null;
   if (call.name === ASK_USER) return { kind: 'question', rules: [ASK_USER] };

@@ -161,7 +161,7 @@ async function run(
       argumentsText: call.arguments,
       entryId,
       claim,
-      // The answer's worker may have another version of the tool, with less time.
+      // The turn may have begun with another version of the tool, with less time.
       timeLimit: execution.timeLimit - TOOL_TIMEOUT_MARGIN_MILLISECONDS,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
       context: withPatientMemory(dependencies, {

@@ -10,6 +10,16 @@ export interface ToolSchema {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/** How a tool runs. The worker that gets an answer may lack the tool. */
+export interface ToolTraits {
+  /** Default: false. */
+  readonly exclusive?: boolean;
+  /** Default: that of all tools. */
+  readonly timeoutMilliseconds?: number;
+  /** The tool may want an approval, whatever the rules say. Default: false. */
+  readonly asks?: boolean;
+}
+
 /** The part of a turn's agent snapshot that requests are made from. */
 export interface AgentView {
   readonly instructions: string;

@@ -1,4 +1,4 @@
-import type { ToolSchema } from '../../context/view/view.ts';
+import type { ToolSchema, ToolTraits } from '../../context/view/view.ts';
 import { checkToolDefinition } from '../define-tool.ts';
 import { ToolDefinitionError } from '../errors.ts';
 import { RUN_COMMAND } from './names.ts';
@@ -19,6 +19,16 @@ export interface ToolRegistry {
    * @throws ToolDefinitionError for a name that no tool has.
    */
   schemasFor(agent: AgentTools): readonly ToolSchema[];
+  /** How these tools run, by name; without those that run by the defaults. */
+  traitsFor(agent: AgentTools): Readonly<Record<string, ToolTraits>>;
+}
+
+function traitsOf({ exclusive, timeout, approval = false }: ToolDefinition): ToolTraits {
+  return {
+    ...(exclusive === true && { exclusive }),
+    ...(timeout !== undefined && { timeoutMilliseconds: timeout }),
+    ...(approval !== false && { asks: true }),
+  };
 }
 
 /** The part of an agent's definition that decides which tools it gets. */
@@ -57,10 +67,18 @@ export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegist
     );
   }
 
+  function offeredTo(agent: AgentTools): readonly ToolDefinition[] {
+    return namesFor(agent).flatMap((name) => byName.get(name) ?? []);
+  }
+
   return {
     names,
     get: (name) => byName.get(name),
-    offeredTo: (agent) => namesFor(agent).flatMap((name) => byName.get(name) ?? []),
+    offeredTo,
     schemasFor: (agent) => namesFor(agent).map(schemaNamed),
+    traitsFor(agent) {
+      const traits = offeredTo(agent).map((tool) => [tool.name, traitsOf(tool)] as const);
+      return Object.fromEntries(traits.filter(([, each]) => Object.keys(each).length > 0));
+    },
   };
 }
