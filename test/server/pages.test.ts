@@ -120,10 +120,15 @@ test('by keyboard alone a person starts a task, queues a message, decides calls 
   expect(complaints).toEqual([]);
 });
 
-test('a person watches a task compact, finds what was dropped, and compares what the model saw', async () => {
-  await harness.fault({ kind: 'delay', milliseconds: 1_000, match: { purpose: 'summary' } });
+test('a person watches a task compact, stops it and resumes with a raise, finds what was dropped, and compares what the model saw', async () => {
+  await harness.fault({ kind: 'stall_stream', match: { purpose: 'summary' } });
   await startTask('Call read_log with {"page": "$index"} 8 times, one by one\nSay heron');
   await page.getByText(/^Compacts .* tokens in \d+ messages, \d+ targets \(summary\)/u).waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await untilState('stopped');
+  await harness.clearFaults();
+  await page.getByLabel('Limit to raise').selectOption('raise steps');
+  await page.getByRole('button', { name: 'Resume' }).click();
   const card = page.locator('.compaction-card').last();
   await card.getByText('proactive: the threshold was reached').waitFor();
   await untilState('completed');
@@ -179,7 +184,7 @@ test('script, escapes and direction marks in the names of conversations, files a
   expect(complaints).toEqual([]);
 });
 
-test('a page that is loaded again in the middle of a stream goes on, stops the turn and resumes it with a raise', async () => {
+test('a page that is loaded again in the middle of a stream goes on, and stops the turn', async () => {
   await harness.fault({ kind: 'stall_stream', afterBytes: 3_000 });
   await startTask('Write 500 words');
   await page.locator('.activity .entry .text').waitFor();
@@ -188,10 +193,6 @@ test('a page that is loaded again in the middle of a stream goes on, stops the t
   await page.getByRole('button', { name: 'Stop' }).click();
   await untilState('stopped');
   await page.getByText('The turn ended: stopped.').waitFor();
-  await harness.clearFaults();
-  await page.getByLabel('Limit to raise').selectOption('raise steps');
-  await page.getByRole('button', { name: 'Resume' }).click();
-  await untilState('completed');
 });
 
 test('a person attaches a file, forks, pins a rule and switches back, and reads on after an outage', async () => {
