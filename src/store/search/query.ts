@@ -39,6 +39,9 @@ const QUESTION_WORDS = new Set(
   ),
 );
 const QUESTION_WORD_SHARE = 0.06;
+/** Words of names from which on a query asks who of several it is: what tells of all of them hardly tells which. */
+const NAMES_OF_SEVERAL = 4;
+const SHARE_OF_SEVERAL = 0.7;
 const MOST_LOOKED_UP = 10;
 /** A date is named more often than meant. */
 const DATE_SHARE = 0.6;
@@ -117,8 +120,10 @@ async function wordTerms(sql: Database, { languages }: SearchedScope, text: stri
     const key = terms[0] ?? word;
     if (found.has(key)) continue;
     const isStopWord = stems.get(language)?.get(word)?.isStopWord === true;
-    const share = !isStopWord ? 1 : QUESTION_WORDS.has(word) ? QUESTION_WORD_SHARE : STOP_WORD_SHARE;
-    found.set(key, { ...USUAL, word, terms, position, isStopWord, isName: names.has(word), share });
+    const isName = names.has(word);
+    const usual = isName && names.size >= NAMES_OF_SEVERAL ? SHARE_OF_SEVERAL : 1;
+    const share = !isStopWord ? usual : QUESTION_WORDS.has(word) ? QUESTION_WORD_SHARE : STOP_WORD_SHARE;
+    found.set(key, { ...USUAL, word, terms, position, isStopWord, isName, share });
   }
   return [...found.values()];
 }

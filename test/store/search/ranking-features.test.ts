@@ -56,6 +56,23 @@ describe('of passages with the same words', () => {
     expect(all.slice(0, 4).toSorted()).toEqual(four.toSorted());
   });
 
+  it('one about all the people of a query goes below one that says what is asked of one of them', async () => {
+    const people = [
+      'Ada Lind sails.',
+      'Ada Lind cooks.',
+      'Ada Lind repairs clocks.',
+      'Bo Falk bakes.',
+      'Bo Falk reads.',
+    ];
+    const others = ['Bo Falk swims.', 'Cy Moss sings.', 'Cy Moss dances.'];
+    const [all, one] = ['Ada Lind, Bo Falk and Cy Moss hike.', 'Cy Moss paints big landscapes.'];
+    const hall = 'Landscapes hang in the hall.';
+    const texts = [all, ...BETWEEN, one, ...BETWEEN, hall, ...BETWEEN, ...people, ...others];
+    const { conversationId } = await loadEntries(sql, texts.length, (index) => texts[index] ?? '');
+    const found = await search(conversationId, 'who of Ada Lind, Bo Falk and Cy Moss paints landscapes');
+    expect(found.slice(0, 2)).toEqual([one, all]);
+  });
+
   it('words that make a question tell less than other stop words', async () => {
     const texts = ['which why how', ...BETWEEN, 'under these clouds', ...BETWEEN, 'stone'];
     const { conversationId } = await loadEntries(sql, texts.length, (index) => texts[index] ?? '');
