@@ -68,10 +68,7 @@ export async function searchMemory(
   const text = plainText(query.query.trim()).slice(0, LONGEST_QUERY);
   const askedAt = askedAtOf(query);
   if (text === '') return [];
-  const searched = await openSearched(sql, query);
-  const scope = searched === null ? null : await openScope(sql, searched);
-  // Nothing of it is indexed yet: "nothing found" would be untrue.
-  if (scope === null && isLockConflict(searched?.conflict)) throw searched?.conflict;
+  const scope = await openSearched(sql, query);
   if (scope === null) return [];
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
   const phrases = phrasesOf(text);
@@ -112,32 +109,25 @@ async function findByWords(
   return rankPassages({ ...query, terms: weighted }, await readPlaces(sql, places, filter), places);
 }
 
-interface Searched extends AgentOfTenant {
-  readonly conversationId: string | null;
-  readonly conflict: unknown;
-}
-
-/** The conversation or agent, with a part of what was not indexed; `null`: there is no such conversation. */
-async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched | null> {
-  const { conversationId, agent, tenant = DEFAULT_TENANT } = query;
-  if (conversationId === undefined) {
-    if (agent === undefined) {
-      throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
-    }
-    const behind = await sql<{ id: string }[]>`
-      select id from conversations where tenant = ${tenant} and agent = ${agent} and is_unindexed
-      order by active_at desc limit ${INDEXED_FIRST}`;
-    const end = performance.now() + INDEXING_MILLISECONDS;
-    for (const { id } of behind) if (performance.now() < end) await indexFirst(sql, id);
-    return { tenant, agent, conversationId: null, conflict: null };
-  }
-  if (!isId(conversationId)) return null;
-  const [found] = await sql<(AgentOfTenant & { isUnindexed: boolean })[]>`
-    select tenant, agent, is_unindexed from conversations where id = ${conversationId}`;
-  if (found === undefined || (agent !== undefined && found.agent !== agent)) return null;
-  const conflict = found.isUnindexed ? await indexFirst(sql, conversationId) : null;
-  if (conflict instanceof StoreError) throw conflict;
-  return { tenant: found.tenant, agent: found.agent, conversationId, conflict };
+/** What is searched, with a part of what was not indexed; `null`: nothing of it is indexed. */
+async function openSearched(sql: Database, query: MemoryQuery): Promise<SearchedScope | null> {
+  const { conversationId = null, agent = null, tenant = DEFAULT_TENANT } = query;
+  if (conversationId === null && agent === null)
+    throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
+  if (conversationId !== null && !isId(conversationId)) return null;
+  const isSearched =
+    conversationId === null ? sql`tenant = ${tenant} and agent = ${agent}` : sql`id = ${conversationId}`;
+  const behind = await sql<{ id: string }[]>`
+    select id from conversations where ${isSearched} and is_unindexed order by active_at desc limit ${INDEXED_FIRST}`;
+  const end = performance.now() + INDEXING_MILLISECONDS;
+  let conflict: unknown = null;
+  for (const { id } of behind) if (performance.now() < end) conflict = (await indexFirst(sql, id)) ?? conflict;
+  const [found] = await sql<AgentOfTenant[]>`select tenant, agent from conversations where ${isSearched} limit 1`;
+  if (found === undefined || (agent !== null && found.agent !== agent)) return null;
+  const scope = await openScope(sql, { ...found, conversationId });
+  // "Nothing found" would be untrue.
+  if (scope === null && conflict !== null) throw conflict;
+  return scope;
 }
 
 /** One batch. What is indexed is searched when others index for longer than a lock is waited for, or delete the conversation. */

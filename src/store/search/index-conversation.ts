@@ -6,8 +6,8 @@ import { entryPieces, entryText, originalText } from '../log/entry-text.ts';
 import { StoreError } from '../database/errors.ts';
 import { plainText } from '../log/stored-text.ts';
 import { transaction } from '../database/transaction.ts';
-import { PassageWriter } from './passage-writer.ts';
-import type { IndexedConversation, Source } from './passage-writer.ts';
+import { cutSource, writePassages } from './passage-writer.ts';
+import type { CutPassage, IndexedConversation, Source } from './passage-writer.ts';
 
 /** Entries that one transaction indexes, so that others see progress. */
 const BATCH_ENTRIES = 500;
@@ -71,22 +71,22 @@ async function indexBatch(open: Transaction, conversationId: string): Promise<In
     where p.conversation_id = ${conversationId} for update of p`;
   // Whoever builds the index anew took the row away while it was waited for: the next batch makes one.
   if (progress === undefined) return { passages: 0, isWhole: false };
-  const writer = new PassageWriter(open, progress);
-  const entries = await indexEntries(open, writer, progress);
-  const compaction = await indexSummaries(open, writer, progress);
-  const { passages, talkPassages } = await writer.finish();
+  const entries = await cutEntries(open, progress);
+  const summaries = await cutSummaries(open, progress);
+  const passages = [...entries.passages, ...summaries.passages];
+  const talkPassages = await writePassages(open, progress, passages);
   await open`
-    update search_progress set through_sequence = ${entries.through}, through_compaction = ${compaction},
-      passages = passages + ${passages}, talk_passages = ${talkPassages}
+    update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through},
+      passages = passages + ${passages.length}, talk_passages = ${talkPassages}
     where conversation_id = ${conversationId}`;
   // Where a step or a deletion has the row locked the mark stays, for whoever looks next.
   await open`
     update conversations set is_unindexed = false where id = (
       select c.id from conversations c
       where c.id = ${conversationId} and c.is_unindexed
-        and c.last_sequence <= ${entries.through} and c.compactions <= ${compaction}
+        and c.last_sequence <= ${entries.through} and c.compactions <= ${summaries.through}
       for no key update skip locked)`;
-  return { passages, isWhole: entries.isWhole };
+  return { passages: passages.length, isWhole: entries.isWhole };
 }
 
 interface EntryRow {
@@ -100,27 +100,34 @@ interface EntryRow {
   readonly createdAt: Date;
 }
 
-async function indexEntries(
+interface CutBatch {
+  readonly passages: readonly CutPassage[];
+  readonly through: number;
+}
+
+async function cutEntries(
   open: Transaction,
-  writer: PassageWriter,
   { id: conversationId, throughSequence: after }: Progress,
-): Promise<{ through: number; isWhole: boolean }> {
+): Promise<CutBatch & { readonly isWhole: boolean }> {
   const rows = await open<EntryRow[]>`
     select e.id, e.kind, e.sequence, e.tool_name, e.content, e.original_id, e.created_at, c.arguments from entries e
     left join tool_calls c on e.kind = 'tool_result'
       and c.conversation_id = e.conversation_id and c.turn_id = e.turn_id and c.call_number = e.call_number and c.call_index = e.call_index
     where e.conversation_id = ${conversationId} and e.sequence > ${after} order by e.sequence limit ${BATCH_ENTRIES}`;
+  const passages: CutPassage[] = [];
   let characters = 0;
   for (const row of rows) {
-    if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, isWhole: false };
+    if (characters >= BATCH_CHARACTERS) return { passages, through: row.sequence - 1, isWhole: false };
     if (row.kind === 'compaction' || isRecall(row.toolName)) continue;
     const texts =
       row.originalId === null
         ? searchedPieces(row.content).map((text) => [text])
         : [originalText(open, row.originalId)];
-    characters += await writer.add(sourceOf(row, row.kind), texts);
+    const cut = await cutSource(sourceOf(row, row.kind), texts);
+    characters += cut.characters;
+    for (const passage of cut.passages) passages.push(passage);
   }
-  return { through: rows.at(-1)?.sequence ?? after, isWhole: rows.length < BATCH_ENTRIES };
+  return { passages, through: rows.at(-1)?.sequence ?? after, isWhole: rows.length < BATCH_ENTRIES };
 }
 
 function sourceOf(row: EntryRow, kind: Exclude<EntryKind, 'compaction'>): Source {
@@ -163,19 +170,19 @@ function pathIn(written: unknown): string | null {
   }
 }
 
-async function indexSummaries(
+async function cutSummaries(
   open: Transaction,
-  writer: PassageWriter,
   { id: conversationId, throughCompaction: after }: Progress,
-): Promise<number> {
+): Promise<CutBatch> {
   const rows = await open<{ id: string; number: number; summary: string | null; finishedAt: Date }[]>`
     select id, number, summary, finished_at from compactions
     where conversation_id = ${conversationId} and number > ${after} order by number`;
   const shared = { kind: 'summary', isTalk: false, sequence: null, toolName: null, path: null } as const;
-  for (const { id: sourceId, summary, finishedAt: createdAt } of rows) {
-    if (summary !== null) await writer.add({ ...shared, sourceId, createdAt }, [[summary]]);
-  }
-  return rows.at(-1)?.number ?? after;
+  const told = rows.flatMap(({ summary, id: sourceId, finishedAt: createdAt }) =>
+    summary === null ? [] : [cutSource({ ...shared, sourceId, createdAt }, [[summary]])],
+  );
+  const cut = await Promise.all(told);
+  return { passages: cut.flatMap(({ passages }) => passages), through: rows.at(-1)?.number ?? after };
 }
 
 /**

@@ -89,113 +89,111 @@ interface SourceText {
   readonly pathWords: readonly Word[];
 }
 
-interface WaitingPassage extends SourceText, Passage {
+export interface CutPassage extends SourceText, Passage {}
+
+interface ReadPassageWords extends CutPassage {
   readonly words: readonly Word[];
   readonly place: number | null;
 }
 
-export class PassageWriter {
-  readonly #sql: Transaction;
-  readonly #conversation: IndexedConversation;
-  readonly #marks: readonly string[];
-  readonly #frequencies = new Map<string, number>();
-  #waiting: WaitingPassage[] = [];
-  #place: number;
-  #written = 0;
-
-  constructor(sql: Transaction, conversation: IndexedConversation) {
-    this.#sql = sql;
-    this.#conversation = conversation;
-    this.#marks = [agentMark(conversation), conversationMark(conversation.id)];
-    this.#place = conversation.talkPassages;
+/**
+ * Cuts the texts of a source into passages as they read. Offsets are those of the original, escapes of JSON included.
+ * @returns with how many of its characters were read
+ */
+export async function cutSource(
+  source: Source,
+  texts: readonly ChunkedText[],
+): Promise<{ readonly passages: readonly CutPassage[]; readonly characters: number }> {
+  const reader = new ReadableTextReader();
+  let text = '';
+  for await (const portion of portionsOf(texts, reader)) {
+    text += portion;
+    if (reader.originalOffset(text.length) >= INDEXED_CHARACTERS) break;
   }
+  const pathWords = source.path === null ? [] : wordsOfPath(source.path);
+  const shared = { source, pathWords, language: languageOf(text), saidAt: saidAtOf(source, text) };
+  const passages = splitPassages(text).map((passage) =>
+    Object.assign({}, shared, { offset: reader.originalOffset(passage.offset), text: plainText(passage.text) }),
+  );
+  return { passages, characters: reader.originalOffset(text.length) };
+}
 
-  /**
-   * Cuts the texts of a source into passages as they read. Offsets are those of the original, escapes of JSON included. Returns how many
-   * of its characters were read.
-   */
-  async add(source: Source, texts: readonly ChunkedText[]): Promise<number> {
-    const reader = new ReadableTextReader();
-    let text = '';
-    for await (const portion of portionsOf(texts, reader)) {
-      text += portion;
-      if (reader.originalOffset(text.length) >= INDEXED_CHARACTERS) break;
-    }
-    const pathWords = source.path === null ? [] : wordsOfPath(source.path);
-    const shared = { source, pathWords, language: languageOf(text), saidAt: saidAtOf(source, text) };
-    for (const passage of splitPassages(text)) {
-      this.#push(shared, passage, reader.originalOffset(passage.offset));
-      if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
-    }
-    return reader.originalOffset(text.length);
-  }
-
-  #push(shared: SourceText, passage: Passage, offset: number): void {
-    const text = plainText(passage.text);
-    const place = shared.source.isTalk ? this.#place : null;
-    if (place !== null) this.#place += 1;
-    this.#waiting.push({ ...shared, offset, text, place, words: wordsOf(withoutEncodedBytes(text)) });
-  }
-
-  /** Writes what waits; returns how many passages were written in all, and the next place of the talk. */
-  async finish(): Promise<{ readonly passages: number; readonly talkPassages: number }> {
-    await this.#flush();
-    await this.#writeFrequencies();
-    return { passages: this.#written, talkPassages: this.#place };
-  }
-
-  async #flush(): Promise<void> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    if (waiting.length === 0) return;
-    const stems = await this.#stemsOf(waiting);
-    const vectors = waiting.map((passage) => {
-      const marks = [...this.#marks, kindMark(passage.source.kind)];
-      const terms = passageTerms(passage, stems.get(passage.language) ?? new Map<string, Stem>(), marks);
-      for (const term of terms) this.#frequencies.set(term, (this.#frequencies.get(term) ?? 0) + 1);
+/** @returns the next place of the talk */
+export async function writePassages(
+  sql: Transaction,
+  conversation: IndexedConversation,
+  passages: readonly CutPassage[],
+): Promise<number> {
+  const marks = [agentMark(conversation), conversationMark(conversation.id)];
+  const frequencies = new Map<string, number>();
+  let place = conversation.talkPassages;
+  for (let first = 0; first < passages.length; first += PASSAGES_PER_INSERT) {
+    const read = passages.slice(first, first + PASSAGES_PER_INSERT).map((passage) => {
+      const own = passage.source.isTalk ? place : null;
+      if (own !== null) place += 1;
+      return Object.assign({}, passage, { place: own, words: wordsOf(withoutEncodedBytes(passage.text)) });
+    });
+    const stems = await stemsByLanguage(sql, read);
+    const vectors = read.map((passage) => {
+      const own = stems.get(passage.language) ?? new Map<string, Stem>();
+      const terms = passageTerms(passage, own, [...marks, kindMark(passage.source.kind)]);
+      for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
       return toVector(terms);
     });
-    await this.#insert(waiting, vectors);
-    this.#written += waiting.length;
+    await insertPassages(sql, conversation, read, vectors);
   }
+  await addFrequencies(sql, conversation, frequencies);
+  return place;
+}
 
-  async #stemsOf(passages: readonly WaitingPassage[]): Promise<ReadonlyMap<Language, ReadonlyMap<string, Stem>>> {
-    const stems = new Map<Language, ReadonlyMap<string, Stem>>();
-    for (const language of new Set(passages.map((passage) => passage.language))) {
-      const words = passages.flatMap((each) => (each.language === language ? [...each.words, ...each.pathWords] : []));
-      stems.set(language, await stemsOf(this.#sql, language, words));
-    }
-    return stems;
+async function stemsByLanguage(
+  sql: Transaction,
+  passages: readonly ReadPassageWords[],
+): Promise<ReadonlyMap<Language, ReadonlyMap<string, Stem>>> {
+  const stems = new Map<Language, ReadonlyMap<string, Stem>>();
+  for (const language of new Set(passages.map((passage) => passage.language))) {
+    const words = passages.flatMap((each) => (each.language === language ? [...each.words, ...each.pathWords] : []));
+    stems.set(language, await stemsOf(sql, language, words));
   }
+  return stems;
+}
 
-  async #insert(passages: readonly WaitingPassage[], vectors: readonly string[]): Promise<void> {
-    await this.#sql`
-      insert into passages (conversation_id, source_id, kind, sequence, tool_name, path, character_offset, text, terms,
-        words, place, is_question, created_at, said_at)
-      select ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.path, p.character_offset, p.text,
-        p.terms::tsvector, p.words, p.place, p.is_question = 1, p.created_at, p.said_at
-      from unnest(${passages.map(({ source }) => source.sourceId)}::uuid[],
-        ${passages.map(({ source }) => source.kind)}::text[], ${passages.map(({ source }) => source.sequence)}::int[],
-        ${passages.map(({ source }) => source.toolName)}::text[], ${passages.map(({ source }) => source.path)}::text[],
-        ${passages.map(({ offset }) => offset)}::int[], ${passages.map(({ text }) => text)}::text[],
-        ${[...vectors]}::text[], ${passages.map(({ words }) => words.at(-1)?.position ?? 0)}::int[],
-        ${passages.map(({ place }) => place)}::int[], ${passages.map(({ text }) => Number(ASKS.test(text)))}::int[],
-        ${passages.map(({ source }) => source.createdAt.toISOString())}::timestamptz[],
-        ${passages.map(({ saidAt }) => saidAt.toISOString())}::timestamptz[])
-        as p (source_id, kind, sequence, tool_name, path, character_offset, text, terms, words, place, is_question,
-          created_at, said_at)`;
-  }
+async function insertPassages(
+  sql: Transaction,
+  { id }: IndexedConversation,
+  passages: readonly ReadPassageWords[],
+  vectors: readonly string[],
+): Promise<void> {
+  await sql`
+    insert into passages (conversation_id, source_id, kind, sequence, tool_name, path, character_offset, text, terms,
+      words, place, is_question, created_at, said_at)
+    select ${id}, p.source_id, p.kind, p.sequence, p.tool_name, p.path, p.character_offset, p.text,
+      p.terms::tsvector, p.words, p.place, p.is_question = 1, p.created_at, p.said_at
+    from unnest(${passages.map(({ source }) => source.sourceId)}::uuid[],
+      ${passages.map(({ source }) => source.kind)}::text[], ${passages.map(({ source }) => source.sequence)}::int[],
+      ${passages.map(({ source }) => source.toolName)}::text[], ${passages.map(({ source }) => source.path)}::text[],
+      ${passages.map(({ offset }) => offset)}::int[], ${passages.map(({ text }) => text)}::text[],
+      ${[...vectors]}::text[], ${passages.map(({ words }) => words.at(-1)?.position ?? 0)}::int[],
+      ${passages.map(({ place }) => place)}::int[], ${passages.map(({ text }) => Number(ASKS.test(text)))}::int[],
+      ${passages.map(({ source }) => source.createdAt.toISOString())}::timestamptz[],
+      ${passages.map(({ saidAt }) => saidAt.toISOString())}::timestamptz[])
+      as p (source_id, kind, sequence, tool_name, path, character_offset, text, terms, words, place, is_question,
+        created_at, said_at)`;
+}
 
-  /** The last statement of a batch and in order of terms: all conversations of an agent share these rows. */
-  async #writeFrequencies(): Promise<void> {
-    const terms = [...this.#frequencies].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    if (terms.length === 0) return;
-    await this.#sql`
-      insert into term_frequencies as f (tenant, agent, term, passages)
-      select ${this.#conversation.tenant}, ${this.#conversation.agent}, t.term, t.passages
-      from unnest(${terms.map(([term]) => term)}::text[], ${terms.map(([, count]) => count)}::int[]) as t (term, passages)
-      on conflict (tenant, agent, term) do update set passages = f.passages + excluded.passages`;
-  }
+/** The last statement of a batch and in order of terms: all conversations of an agent share these rows. */
+async function addFrequencies(
+  sql: Transaction,
+  { tenant, agent }: IndexedConversation,
+  frequencies: ReadonlyMap<string, number>,
+): Promise<void> {
+  const terms = [...frequencies].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  if (terms.length === 0) return;
+  await sql`
+    insert into term_frequencies as f (tenant, agent, term, passages)
+    select ${tenant}, ${agent}, t.term, t.passages
+    from unnest(${terms.map(([term]) => term)}::text[], ${terms.map(([, count]) => count)}::int[]) as t (term, passages)
+    on conflict (tenant, agent, term) do update set passages = f.passages + excluded.passages`;
 }
 
 /** Words by which somebody may ask for a file: the path, the names in it and the file's without its ending, with their parts. */
