@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import type { Use } from '../client/api/endpoint.ts';
 import { hashKey } from '../client/keys.ts';
@@ -41,9 +42,12 @@ interface Limited {
   readonly limits: Pick<ServerLimits, 'openTurns' | 'costPerDay'>;
 }
 
-/** For a server without keys, which listens on its own machine only. */
-export function localAccess(tenant: string): Access {
-  const { routes, requireLogin } = createLocalLogin();
+/**
+ * For a server without keys, which listens on its own machine only.
+ * @param secret 32 random bytes that the cookie of a browser holds. Default: new ones, so that a restart logs all browsers out
+ */
+export function localAccess(tenant: string, secret: Buffer = randomBytes(32)): Access {
+  const { routes, requireLogin } = createLocalLogin(secret);
   return {
     login: routes,
     async callerOf(context) {

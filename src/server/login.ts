@@ -33,9 +33,11 @@ function remember(context: Context, value: string): void {
   setCookie(context, COOKIE, value, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
 }
 
-/** The login of a server without keys: any program of this machine gets a link, and the browser that follows it first is in. */
-export function createLocalLogin() {
-  const secret = randomBytes(32);
+/**
+ * The login of a server without keys: any program of this machine gets a link, and the browser that follows it first is in.
+ * @param secret 32 random bytes that the cookie holds
+ */
+export function createLocalLogin(secret: Buffer) {
   const tickets = new Set<string>();
   const routes = new Hono();
   routes.post('/login-links', (context) => {

@@ -1,6 +1,7 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readLoginSecret } from '../../src/local/login-secret.ts';
 import { readStack, resolveConnections, stateDirectory, writeStack } from '../../src/local/stack-file.ts';
 import { StackRecord } from '../../src/local/stack-record.ts';
 import type { Stack } from '../../src/local/stack-file.ts';
@@ -96,4 +97,15 @@ describe('the connections of a command', () => {
     );
     expect(() => resolveConnections({ TEMPORAL_ADDRESS: 'x:1' }, null)).toThrow(/No database is known.*DATABASE_URL/);
   });
+});
+
+test("the secret of the pages' login outlives the server, is the user's alone, and is made anew when it is cut off", async () => {
+  const secret = await readLoginSecret(directory);
+  const path = join(directory, 'pages-login');
+  expect([secret?.length, (await stat(path)).mode & 0o777]).toEqual([32, 0o600]);
+  expect(await readLoginSecret(directory)).toEqual(secret);
+  await writeFile(path, '');
+  const other = await readLoginSecret(directory);
+  expect([other?.length, other?.equals(secret ?? Buffer.of())]).toEqual([32, false]);
+  expect(await readLoginSecret(join(directory, 'none'))).toBeNull();
 });

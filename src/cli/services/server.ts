@@ -42,12 +42,15 @@ export const commands = { server };
 type Served = Pick<ServerOptions, 'access' | 'clientOf' | 'needsKeys'> & { readonly database: Database };
 
 async function serveLocally(flags: ServerFlags, surroundings: Surroundings, client: Holdfast): Promise<void> {
-  const [{ localAccess }, { openConnection }] = await Promise.all([
+  const [{ localAccess }, { openConnection }, { readLoginSecret }, { stateDirectory }] = await Promise.all([
     import('../../server/access.ts'),
     import('../../client/connect.ts'),
+    import('../../local/login-secret.ts'),
+    import('../../local/state-folder.ts'),
   ]);
   const { context, disconnect } = await openConnection(await connectOptions(flags, surroundings));
-  const access = localAccess(flags.tenant ?? 'default');
+  const secret = await readLoginSecret(stateDirectory());
+  const access = localAccess(flags.tenant ?? 'default', secret ?? undefined);
   try {
     await listen(flags, surroundings, { access, clientOf: () => client, database: context.database });
   } finally {
