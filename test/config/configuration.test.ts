@@ -20,7 +20,7 @@ async function configurationOf(text: string, options: Partial<LoadOptions> = {})
 
 const FILE = `
 models:
-  simulator/sim-200k: { policy: { forcedTargetFactor: 0.6 } }
+  simulator/sim-200k: { policy: { overflowRecoveries: 2 } }
 agents:
   reader: { policy: { minimumGain: 0.05 }, rules: [Be brief.] }
 `;
@@ -34,7 +34,7 @@ test('another model brings the options of that model, another workspace and noth
   const configuration = await configurationOf(FILE);
   const agent = selectAgent(configuration, 'reader', { model: 'simulator/sim-200k', workspace: '/elsewhere' });
   expect(agent).toMatchObject({ model: 'simulator/sim-200k', workspace: '/elsewhere', rules: ['Be brief.'] });
-  expect(agent.policy).toMatchObject({ name: 'default', minimumGain: 0.05, forcedTargetFactor: 0.6 });
+  expect(agent.policy).toMatchObject({ name: 'default', minimumGain: 0.05, overflowRecoveries: 2 });
 });
 
 test('another preset comes as it is, without the agent’s changes of its own', async () => {
@@ -43,7 +43,7 @@ test('another preset comes as it is, without the agent’s changes of its own', 
   expect(selectAgent(configuration, 'reader', { preset: 'default' }).policy.minimumGain).toBe(0.05);
   expect(selectAgent(configuration, 'default', { preset: 'other', model: 'simulator/sim-200k' }).policy).toEqual({
     ...OTHER,
-    forcedTargetFactor: 0.6,
+    overflowRecoveries: 2,
   });
 });
 

@@ -29,7 +29,7 @@ test('a fallback whose key is missing is told at start, with agent, model and va
   const text = `
 models: { anthropic/claude-opus-5-5: { policy: { minimumGain: 0.2 } } }
 agents:
-  reader: { model: simulator/sim-64k, fallbacks: [anthropic/claude-opus-5-5], policy: { forcedTargetFactor: 0.7 } }`;
+  reader: { model: simulator/sim-64k, fallbacks: [anthropic/claude-opus-5-5], policy: { overflowRecoveries: 2 } }`;
   const without = await load(text, { environment: { HOLDFAST_SIMULATOR_URL: 'http://simulator' } });
   expect(() => requireFallbacks(without)).toThrow(
     'Agent reader cannot fall back to anthropic/claude-opus-5-5. The provider anthropic has no key: set ANTHROPIC_API_KEY.',
@@ -38,5 +38,5 @@ agents:
   const configuration = await load(text, { environment });
   expect(() => requireFallbacks(configuration)).not.toThrow();
   const [fallback] = selectAgent(configuration, 'reader').fallbacks ?? [];
-  expect(fallback?.policy).toMatchObject({ name: 'default', minimumGain: 0.2, forcedTargetFactor: 0.7 });
+  expect(fallback?.policy).toMatchObject({ name: 'default', minimumGain: 0.2, overflowRecoveries: 2 });
 });

@@ -21,6 +21,8 @@ const SMALLEST_ROOM = 1 / 3;
  * the window. A deeper cut would clip the task itself.
  */
 const DEEPEST_CUT = 0.25;
+/** After a reported overflow a pass aims for this share of the target, and for less with each further one (C21, R2). */
+const FORCED_SHARE = 0.7;
 /** A pass that the user asks for in a small view aims for this share of what can shrink. */
 const MANUAL_SHARE = 0.5;
 /** A pass that drops messages for their number only has to be smaller; what stays is not to be clipped for it. */
@@ -150,7 +152,7 @@ function planOperations(
  * low the estimate was: a view that we take for small is scaled as if it had filled the window (D1).
  */
 function goalTokens(state: PlanningState): number {
-  const { budget, policy, reason, counted } = state.input;
+  const { budget, reason, counted } = state.input;
   const calibrated = (tokens: number): number =>
     Math.min(tokens * (counted?.calibratedPerToken ?? 1), budget.inputBudget);
   const room = Math.max(0, calibrated(budget.trigger) - state.fixedTokens);
@@ -165,7 +167,7 @@ function goalTokens(state: PlanningState): number {
     case 'manual':
       return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
     case 'overflow': {
-      const lower = target * policy.forcedTargetFactor ** (1 + (state.input.recoveries ?? 0));
+      const lower = target * FORCED_SHARE ** (1 + (state.input.recoveries ?? 0));
       const scaled = Math.min(lower, (state.tokens * lower) / Math.max(1, budget.window));
       return Math.min(budget.inputBudget, Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT));
     }

@@ -171,10 +171,6 @@ export const policyShape = {
     description: 'A compaction that frees a smaller part of the window counts as failed.',
     unit: '0 to 1',
   }),
-  forcedTargetFactor: fraction.default(0.7).meta({
-    description: 'After a reported overflow, a compaction aims for this part of the target.',
-    unit: '0 to 1',
-  }),
   overflowRecoveries: z.number().int().min(1).max(MOST_OVERFLOW_RECOVERIES).default(1).meta({
     description:
       'Reported overflows that a turn may recover from. Each compaction aims lower. One more overflow ends the turn.',

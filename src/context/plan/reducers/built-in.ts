@@ -154,7 +154,6 @@ const clipping = object({
   tailLimit: characters.meta({ description: 'Most that is kept at the end.', unit: 'characters' }),
   minimumCharacters: characters.meta({ description: 'Shorter contents stay whole.', unit: 'characters' }),
   protectNewest: count.meta({ description: 'Newest entries of each role that stay whole.', unit: 'entries' }),
-  protectErrors: z.boolean().default(true).meta({ description: 'Results of failed calls stay whole.' }),
   protectedTools: toolNames.default([]).meta({ description: 'Tools whose results stay whole.' }),
   protectFirstUserMessage: z.boolean().default(false).meta({ description: 'The first user message stays whole.' }),
   unseen: z.boolean().default(false).meta({
@@ -214,7 +213,8 @@ function isClippable(state: PlanningState, draft: Draft, position: number, given
   if (!given.unseen && isUnseen(state, position)) return false;
   if (table.charactersAt(position) < given.minimumCharacters) return false;
   if (given.protectFirstUserMessage && position === state.firstUserMessage) return false;
-  if (given.protectErrors && table.isErrorAt(position)) return false;
+  // What went wrong is seldom said twice (W12).
+  if (table.isErrorAt(position)) return false;
   if (given.protectedTools.includes(table.toolNameAt(position))) return false;
   const inForce = operationOn(state, draft, position)?.kind;
   return inForce === undefined || inForce === 'strip';
