@@ -202,3 +202,9 @@ export type RequestStubs = z.output<typeof requestStubs>;
 export function definePolicy(policy: CompactionPolicyInput): CompactionPolicy {
   return compactionPolicy.parse(policy);
 }
+
+/** Tools that read and change files, by the names of Holdfast and of the published designs. */
+export const FILE_TOOLS = {
+  read: ['read_file', 'read'],
+  modified: ['write_file', 'edit_file', 'write', 'edit'],
+} as const;

@@ -112,8 +112,3 @@ export function branchSummaryView(input: {
 }
 
 const FRAME_TOKENS = 60;
-
-export const BRANCH_FILE_TOOLS = {
-  read: ['read_file', 'read'],
-  modified: ['write_file', 'edit_file', 'write', 'edit'],
-} as const;

@@ -1,4 +1,5 @@
-import { BRANCH_FILE_TOOLS, NOTHING_CHOSEN, chooseBranchItems } from '../../context/summary/branch-summary.ts';
+import { NOTHING_CHOSEN, chooseBranchItems } from '../../context/summary/branch-summary.ts';
+import { FILE_TOOLS } from '../../context/policy/policy.ts';
 import type { BranchItem } from '../../context/summary/branch-summary.ts';
 import type { EntryKind } from '../../context/log/entry.ts';
 import { extendFileLists } from '../../context/summary/summary-ledger.ts';
@@ -89,7 +90,7 @@ export async function readLeftFiles(sql: Database, left: LeftBranch): Promise<Fi
     for (const { content: parts, nested } of rows) {
       const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
       const earlier = nested === null ? files : union(files, nested);
-      files = extendFileLists({ earlier, calls, tools: BRANCH_FILE_TOOLS });
+      files = extendFileLists({ earlier, calls, tools: FILE_TOOLS });
     }
   }
   return files;

@@ -1,4 +1,4 @@
-import { definePolicy } from '../policy.ts';
+import { definePolicy, FILE_TOOLS } from '../policy.ts';
 import {
   CONDENSED_HANDOFF_SECTIONS,
   FLUSH_PROMPT,
@@ -61,7 +61,7 @@ export const COWORK_POLICY = definePolicy({
       sections: FLUSH_SECTIONS,
     },
     // Not in the document: R18 holds for every preset.
-    fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
+    fileLists: FILE_TOOLS,
     transcript: {
       user: 3_000,
       assistant: 1_500,

@@ -1,4 +1,4 @@
-import { definePolicy } from '../policy.ts';
+import { definePolicy, FILE_TOOLS } from '../policy.ts';
 import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '../prompts/checkpoint.ts';
 
 /**
@@ -26,7 +26,7 @@ export const GOAGENT_POLICY = definePolicy({
     turnPrefixSections: TURN_PREFIX_SECTIONS,
     splitTurn: 'separate',
     maximumOutput: { tokens: 4_096 },
-    fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
+    fileLists: FILE_TOOLS,
     transcript: { toolResult: 2_000 },
   },
 });

@@ -1,4 +1,4 @@
-import { definePolicy } from '../policy.ts';
+import { definePolicy, FILE_TOOLS } from '../policy.ts';
 import { CONTINUATION_PROMPTS, CONTINUATION_SECTIONS } from '../prompts/continuation-prompt.ts';
 
 /**
@@ -36,7 +36,7 @@ export const OPENCODE_POLICY = definePolicy({
     sections: CONTINUATION_SECTIONS,
     maximumOutput: { fraction: 1, of: 'output_reserve' },
     // Not in the document: R18 holds for every preset.
-    fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
+    fileLists: FILE_TOOLS,
     question: 'What did we do so far?',
     transcript: { toolResult: 2_000 },
   },

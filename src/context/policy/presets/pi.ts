@@ -1,4 +1,4 @@
-import { definePolicy } from '../policy.ts';
+import { definePolicy, FILE_TOOLS } from '../policy.ts';
 import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '../prompts/checkpoint.ts';
 
 /**
@@ -25,7 +25,7 @@ export const PI_POLICY = definePolicy({
     splitTurn: 'separate',
     maximumOutput: { fraction: 0.8, of: 'output_reserve' },
     turnPrefixOutput: { fraction: 0.5, of: 'output_reserve' },
-    fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
+    fileLists: FILE_TOOLS,
     transcript: { toolResult: 2_000 },
   },
 });
