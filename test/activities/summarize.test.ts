@@ -37,11 +37,17 @@ useStoreAndSimulator((opened) => {
 const TRANSCRIPT_POLICY = { ...DEFAULT_POLICY, summary: { ...DEFAULT_POLICY.summary, sharesPrefix: null } };
 
 /** A pass inside a turn: what the turn was asked is read again once the summary came. */
-async function plannedPart(said = 'hello', policy: CompactionPolicy = DEFAULT_POLICY): Promise<PartReference> {
+async function plannedPart(
+  said = 'hello',
+  policy: CompactionPolicy = DEFAULT_POLICY,
+  fromSequence = 1,
+): Promise<PartReference> {
   const turn = await startTurn(sql, said, { snapshot: { policy } });
   await step(sql, turn, 1);
   await step(sql, turn, 2);
-  const { compaction } = await plan(sql, turn, planWithCut(4, { insideTurn: true }));
+  const planned = planWithCut(4, { insideTurn: true });
+  const parts = planned.parts.map((part) => Object.assign({}, part, { fromSequence }));
+  const { compaction } = await plan(sql, turn, { ...planned, parts });
   return { turn, compactionId: compaction.compactionId, part: 1 };
 }
 
@@ -118,10 +124,13 @@ test.each([
   },
 );
 
-test('R28 what is kept from the originals does not tell the password of a connection string', async () => {
+test.each([
+  ['R28 what is kept from the originals', 1],
+  ['R28 what the user asked before the originals is told to the model, and', 2],
+])('%s does not tell the password of a connection string', async (_, fromSequence) => {
   // Who summarizes a transcript never saw it, and cannot name it himself.
   const said = 'Look at postgres://admin:hunter2pw@db.example.com:5432/orders for TICKET-4711';
-  const part = await plannedPart(said, TRANSCRIPT_POLICY);
+  const part = await plannedPart(said, TRANSCRIPT_POLICY, fromSequence);
   await summarize(activityDependencies(sql, { simulatorUrl: simulator.url }), part, execution());
   const written = (await listParts(sql, part.compactionId))[0]?.text;
   expect(written).toContain('TICKET-4711');

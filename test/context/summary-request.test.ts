@@ -5,7 +5,7 @@ import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import type { PlanPart } from '../../src/context/plan/plan.ts';
 import type { TranscriptLimits } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
-import { summaryView } from '../../src/context/summary/summary-request.ts';
+import { requestBefore, summaryView } from '../../src/context/summary/summary-request.ts';
 import type { SummaryRequestInput } from '../../src/context/summary/summary-request.ts';
 import { transcriptText } from '../../src/context/summary/transcript.ts';
 import { AGENT, image, LogBuilder, prose, text } from './builders.ts';
@@ -55,6 +55,23 @@ describe('summaryView', () => {
     expect(system).toMatch(/not continue the conversation/i);
     expect(system).toMatch(/not call tools/i);
     expect(asked).toMatch(/Write the summary now, beginning with the first heading\.$/);
+  });
+
+  test('what the user asked before a part stands in it, shortened, unless the part begins with a message', () => {
+    const built = log();
+    built.steer('Also its license.');
+    const [asked, ...steps] = built.entries;
+    const [work, wish] = [steps.slice(0, -1), built.entries.slice(-1)];
+    const earlier = [...wish, ...(asked === undefined ? [] : [asked])];
+    expect(requestBefore(work, earlier).map(({ content }) => textOf(content))).toEqual([
+      'Read docs/a.md and tell me the version.',
+      'Also its license.',
+    ]);
+    expect(requestBefore(wish, earlier)).toEqual([]);
+    expect(requestBefore([], earlier)).toEqual([]);
+    const long = new LogBuilder();
+    long.user(prose(9_000));
+    expect(requestBefore(work, long.entries).map(({ content }) => textOf(content))).toEqual([prose(2_000)]);
   });
 
   test('R29 names tool outputs as data, and no text can close its frame', () => {

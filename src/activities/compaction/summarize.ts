@@ -80,7 +80,8 @@ async function extract(
   task: SummaryTask,
   call: AttemptEnd | null = null,
 ): Promise<SummarizeResult> {
-  const { source, entries, policy } = task;
+  const { source, policy } = task;
+  const entries = [...task.request, ...task.entries];
   const previousSummary = previousText(source);
   const text = extractiveSummary({ policy, entries, previousSummary, maximumTokens: source.row.part.maximumOutput });
   const redacted = secretsLeftOut(text, { of: task.leftOut, already: previousSummary ?? '' });

@@ -5,7 +5,12 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/summary-quotes.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import { withoutFileLists } from '../../context/summary/summary-ledger.ts';
-import { sharedSummaryView, summaryView } from '../../context/summary/summary-request.ts';
+import {
+  QUOTED_CHARACTERS,
+  requestBefore,
+  sharedSummaryView,
+  summaryView,
+} from '../../context/summary/summary-request.ts';
 import type { SummaryRequest } from '../../context/summary/summary-request.ts';
 import { readLastCall } from '../../store/attempts/find-model-call.ts';
 import { readOriginals } from '../../store/compactions/compaction-parts.ts';
@@ -111,12 +116,12 @@ async function plainRequest(
   task: SummaryTask,
   { focus, instructions }: QuotedWords,
 ): Promise<SummaryRequest> {
-  const { source, snapshot, policy, entries } = task;
+  const { source, snapshot, policy } = task;
   return summaryView({
     policy,
     parts: source.compaction.plan.parts,
     part: source.row.part,
-    entries,
+    entries: [...task.request, ...task.entries],
     previousSummary: previousText(source),
     partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
     focus,
@@ -141,6 +146,8 @@ export interface SummaryWork {
   readonly policy: CompactionPolicy;
   /** Originals without their secrets, for quotes. */
   readonly entries: readonly Entry[];
+  /** What the user asked before them. */
+  readonly request: readonly Entry[];
   /** Number of removed secrets. */
   readonly leftOut: number;
 }
@@ -183,18 +190,19 @@ export function previousText({ previousSummary }: PartSource): string | null {
   return previousSummary === null ? null : withoutFileLists(previousSummary.text);
 }
 
-/** The originals of a part, without their secrets. */
+/** The originals of a part and what the user asked before it, without their secrets. */
 export async function readOriginalsOf(
   { database }: ActivityDependencies,
   { input, source: { row, compaction } }: Pick<SummaryWork, 'input' | 'source'>,
-): Promise<Pick<SummaryWork, 'entries' | 'leftOut'>> {
+): Promise<Pick<SummaryWork, 'entries' | 'request' | 'leftOut'>> {
   const { fromSequence, toSequence } = row.part;
-  if (fromSequence === undefined || toSequence === undefined) return { entries: [], leftOut: 0 };
-  const { conversationId } = input.turn;
-  const range = { conversationId, headEntryId: compaction.headEntryId, fromSequence, toSequence };
+  if (fromSequence === undefined || toSequence === undefined) return { entries: [], request: [], leftOut: 0 };
+  const branch = { conversationId: input.turn.conversationId, headEntryId: compaction.headEntryId };
   const originals: Entry[] = [];
-  for await (const page of readOriginals(database, range)) originals.push(...page);
+  for await (const page of readOriginals(database, { ...branch, fromSequence, toSequence })) originals.push(...page);
   const readable = row.part.kind === 'flush' ? originals : readableEntries(compaction.plan, originals);
   const { entries, count } = await redactedOriginals(readable);
-  return { entries, leftOut: count };
+  const before = { ...branch, throughSequence: fromSequence - 1, characters: QUOTED_CHARACTERS };
+  const earlier = await redactedOriginals(await readUserMessages(database, before));
+  return { entries, request: requestBefore(entries, earlier.entries), leftOut: count + earlier.count };
 }

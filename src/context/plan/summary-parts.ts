@@ -8,8 +8,8 @@ import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from '../summary/sum
 import { resolveAmount } from '../policy/budget.ts';
 import type { PlanningState } from './planning-state.ts';
 
-/** The quoted instructions of the agent, a focus, and the fixed sentences of a request, tokens. */
-const QUOTED_TOKENS = 1_000;
+/** The quoted instructions of the agent, a focus, what the user asked before, and the fixed sentences of a request, tokens. */
+const QUOTED_TOKENS = 1_500;
 /** Parts of a plan at most: what crosses Temporal is bounded. Beyond it, another form is planned. */
 const PARTS_MAXIMUM = 48;
 /** All sections of a part's summary need this much at least. Tokens. */

@@ -1,4 +1,5 @@
 import { headOf, tailOf } from '../plan/clip.ts';
+import { saidText } from '../log/attached-text.ts';
 import type { Entry } from '../log/entry.ts';
 import { estimateTokens } from '../log/estimate.ts';
 import { frame } from '../log/frames.ts';
@@ -16,8 +17,8 @@ import { measureView } from '../view/view-arrangement.ts';
 const ESTIMATE_MARGIN = 0.9;
 /** A previous summary that is larger than this share of the request loses its middle. */
 export const PREVIOUS_SHARE = 0.4;
-/** Characters of the agent's instructions, and of a focus, that are quoted at most. */
-const QUOTED_CHARACTERS = 2_000;
+/** Characters of the agent's instructions, of a focus, and of what the user asked before, that are quoted at most. */
+export const QUOTED_CHARACTERS = 2_000;
 /** English words per token, for telling the model how long its answer may be. */
 const WORDS_PER_TOKEN = 0.6;
 
@@ -75,6 +76,25 @@ export function headingList(
   return sections
     .map(({ title, instruction }) => (style === 'labels' ? `${title}: ${instruction}` : `## ${title}\n${instruction}`))
     .join('\n\n');
+}
+
+/**
+ * What the user asked before a part begins, oldest first and shortened: the model is to note what the task asks for, and a message that
+ * stays in the view is in no transcript. Empty when the part begins with a message of the user.
+ *
+ * @param earlier user messages before the part, newest first
+ */
+export function requestBefore(part: readonly Entry[], earlier: readonly Entry[]): Entry[] {
+  const [first] = part;
+  if (first === undefined || first.kind === 'user') return [];
+  let left = QUOTED_CHARACTERS;
+  const shown: Entry[] = [];
+  for (const message of earlier) {
+    const text = headOf(saidText(message.content), left);
+    left -= text.length;
+    if (text !== '') shown.unshift({ ...message, content: [{ type: 'text', text }] });
+  }
+  return shown;
 }
 
 export interface SummaryRequest {

@@ -16,6 +16,8 @@ export interface AskedRequest extends SummaryRequest {
 
 interface PartToAsk extends PartToWrite {
   readonly entries: readonly Entry[];
+  /** What the user asked before them. */
+  readonly request: readonly Entry[];
   /** Text of the summary in force. */
   readonly previous: string | null;
   /** Of the model, with this part. */
@@ -52,6 +54,7 @@ export function askedRequest(agent: LabAgent, conversation: LabConversation, of:
   if (shared !== null) return { ...shared, kind: 'shared_prefix', cached: Math.min(of.cached(), shared.sharedTokens) };
   const request = summaryView({
     ...common,
+    entries: [...of.request, ...entries],
     previousSummary: previous,
     partTexts: part.kind === 'merge' ? before.map(({ kind, text }) => ({ kind, text: text ?? '' })) : [],
     summarizer: agent.summarizer.limits,

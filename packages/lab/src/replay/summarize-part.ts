@@ -11,6 +11,7 @@ import {
   quoteUserMessages,
   quotingSection,
 } from 'holdfast/internal/context/summary/summary-quotes.js';
+import { requestBefore } from 'holdfast/internal/context/summary/summary-request.js';
 import type { CompactionPlan, CompactionReason, PlanPart } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
 import { readableEntries } from 'holdfast/internal/context/plan/summary-sizes.js';
@@ -63,11 +64,12 @@ export async function summarizePart(
   const { plan, part } = of;
   const policy = partPolicy(agent.policy, part);
   const entries = originalsOf(conversation, plan, part);
+  const wish = requestOf(conversation, part, entries);
   const previous = conversation.summary === null ? null : withoutFileLists(conversation.summary.text);
   if (plan.form === 'extractive_summary' && part.kind !== 'flush') {
     const extract = extractiveSummary({
       policy,
-      entries,
+      entries: [...wish, ...entries],
       previousSummary: previous,
       maximumTokens: part.maximumOutput,
     });
@@ -77,7 +79,7 @@ export async function summarizePart(
   const calls: SummaryCall[] = [];
   let promptVersion = '';
   for (let failures = 0; failures <= SUMMARY_RETRIES; failures += 1) {
-    const request = askedRequest(agent, conversation, { ...of, entries, previous, failures });
+    const request = askedRequest(agent, conversation, { ...of, entries, request: wish, previous, failures });
     ({ promptVersion } = request);
     const tried = await tryOnce(agent, { request, part, policy });
     calls.push(tried.call);
@@ -96,6 +98,16 @@ function originalsOf(conversation: LabConversation, plan: CompactionPlan, part: 
   if (fromSequence === undefined || toSequence === undefined) return [];
   const entries = conversation.withContent(conversation.entries.slice(fromSequence - 1, toSequence));
   return part.kind === 'flush' ? entries : [...readableEntries(plan, entries)];
+}
+
+/** More never fit. */
+const MOST_REQUESTS = 20;
+
+/** As the activity `summarize` reads what the user asked before a part. */
+function requestOf(conversation: LabConversation, { fromSequence }: PlanPart, entries: readonly Entry[]): Entry[] {
+  if (fromSequence === undefined) return [];
+  const before = conversation.entries.slice(0, fromSequence - 1).filter((entry) => entry.kind === 'user');
+  return requestBefore(entries, conversation.withContent(before.slice(-MOST_REQUESTS).toReversed()));
 }
 
 /** The user's messages are quoted once, in the text that the others lead to, where the policy quotes them. */
