@@ -1,5 +1,4 @@
-import { PinnedTextMissing, projectChecked } from '../context/plan/check-pinned.ts';
-import { RENDERER_VERSION } from '../context/view/project-view.ts';
+import { PinnedTextMissing, projectChecked, RENDERER_VERSION } from '../context/view/project-view.ts';
 import type { Database } from '../store/database/database.ts';
 import { StoreError } from '../store/database/errors.ts';
 import { readProjectionSourceOfCall } from '../store/log/view.ts';

@@ -6,7 +6,7 @@ import {
   retryableFailure,
   waitFailure,
 } from '../../src/activities/runtime/failures.ts';
-import { PinnedTextMissing } from '../../src/context/plan/check-pinned.ts';
+import { PinnedTextMissing } from '../../src/context/view/project-view.ts';
 import { StoreError } from '../../src/store/database/errors.ts';
 
 /** Counts nothing: an error that is counted fails the test. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { missingPinned, PinnedTextMissing, projectChecked } from '../../src/context/plan/check-pinned.ts';
+import { missingPinned, PinnedTextMissing, projectChecked, projectView } from '../../src/context/view/project-view.ts';
 import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
-import { projectView } from '../../src/context/view/project-view.ts';
 import { AGENT, Conversation, LogBuilder, prose, text } from './builders.ts';
 import { planOf } from './planning.ts';
 

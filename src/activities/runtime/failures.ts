@@ -1,6 +1,6 @@
 import { CompleteAsyncError } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import { PinnedTextMissing } from '../../context/plan/check-pinned.ts';
+import { PinnedTextMissing } from '../../context/view/project-view.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import { isOutage, StoreError } from '../../store/database/errors.ts';
 import { recordWaitOver, recordWorkerWait } from '../../store/turns/waits.ts';

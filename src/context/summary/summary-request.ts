@@ -10,7 +10,7 @@ import type { CompactionPolicy, Prompt, SummarySection } from '../policy/policy.
 import { transcriptText } from './transcript.ts';
 import type { AgentView, View, ProjectionInput } from '../view/view.ts';
 import type { Measurements } from '../log/measurements.ts';
-import { projectChecked } from '../plan/check-pinned.ts';
+import { projectChecked } from '../view/project-view.ts';
 import { measureView } from '../view/view-arrangement.ts';
 
 /** The estimate of a request that was never sent may be this much too low. */
