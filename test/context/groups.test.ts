@@ -4,10 +4,18 @@ import { GroupTable, groupEntries } from '../../src/context/log/groups.ts';
 import { outlineTable } from '../../src/context/log/outline-table.ts';
 import { LogBuilder, outline } from './builders.ts';
 
+function tableOf({ entries }: LogBuilder): GroupTable {
+  return new GroupTable(
+    outlineTable(entries),
+    entries.map((_, position) => position),
+  );
+}
+
 function shapes(log: LogBuilder): string[] {
-  return groupEntries(log.entries).map((group) => {
+  const table = tableOf(log);
+  return groupEntries(log.entries).map((group, index) => {
     const inside = group.entries.map((entry) => entry.callIndex ?? entry.kind).join(',');
-    return `${group.kind}(${inside})${group.cutBefore ? '' : ' no cut'}`;
+    return `${group.kind}(${inside})${table.cutBeforeAt(index) ? '' : ' no cut'}`;
   });
 }
 
@@ -90,8 +98,7 @@ describe('groupEntries', () => {
           expect(results).toHaveLength(assistant?.toolCallCount ?? 0);
           expect(new Set(results.map((result) => result.callNumber))).toEqual(new Set([assistant?.callNumber]));
         }
-        const positions = log.entries.map((_, position) => position);
-        const table = new GroupTable(outlineTable(log.entries), positions);
+        const table = tableOf(log);
         for (const from of [0, 2])
           expect(table.entriesFrom(from).map((position) => log.entries[position]?.id)).toEqual(
             groups.slice(from).flatMap((group) => group.entries.map((entry) => entry.id)),

@@ -11,14 +11,7 @@ export interface Group<T extends EntryOutline = EntryOutline> {
   readonly kind: GroupKind;
   /** The assistant entry first, then its results by call index, whatever order they arrived in. */
   readonly entries: readonly T[];
-  readonly turnId: string;
   readonly firstSequence: number;
-  readonly lastSequence: number;
-  /**
-   * Whether the kept part of a view may begin with this group: it can stand at the beginning and
-   * no earlier group still waits for a result that arrived later.
-   */
-  readonly cutBefore: boolean;
 }
 
 export type GroupKind = 'user' | 'exchange' | 'note' | 'branch_summary' | 'marker' | 'orphan_result';
@@ -81,6 +74,10 @@ export class GroupTable {
     return this.table.sequenceAt(this.positions[this.lasts[group] ?? 0] ?? 0);
   }
 
+  /**
+   * Whether the kept part of a view may begin with this group: it can stand at the beginning and
+   * no earlier group still waits for a result that arrived later.
+   */
   cutBeforeAt(group: number): boolean {
     return this.cuts[group] === 1;
   }
@@ -145,10 +142,7 @@ export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Gro
   return Array.from({ length: groups.length }, (_, group) => ({
     kind: groups.kindAt(group),
     entries: groups.entriesAt(group).flatMap((position) => entries[position] ?? []),
-    turnId: groups.table.turnIdAt(groups.firstAt(group)),
     firstSequence: groups.firstSequenceAt(group),
-    lastSequence: groups.lastSequenceAt(group),
-    cutBefore: groups.cutBeforeAt(group),
   }));
 }
 

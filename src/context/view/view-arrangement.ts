@@ -9,26 +9,21 @@ import { addMeasurements, NO_MEASUREMENTS, sumMeasurements } from '../log/measur
 import type { Measurements } from '../log/measurements.ts';
 
 /** Which entries a view shows, and where; entries that it does not show are left out. */
-export interface ViewArrangement<T extends EntryOutline> {
+interface Arranged<Item, Kept = readonly Item[]> {
   /** The newest note of slot `rules`; goes into the system text. */
-  readonly rules: T | null;
+  readonly rules: Item | null;
   /** The newest plan and memories from before the cut; stand right after the summary. */
-  readonly carriedNotes: readonly T[];
+  readonly carriedNotes: readonly Item[];
   /** Kept verbatim before the summary; `null` unless the summary is placed after it. */
-  readonly firstUserMessage: T | null;
+  readonly firstUserMessage: Item | null;
   /** Older user messages, and groups that name active files: kept verbatim after the notes, oldest first. */
-  readonly olderUserMessages: readonly T[];
-  readonly kept: readonly T[];
+  readonly olderUserMessages: readonly Item[];
+  readonly kept: Kept;
 }
 
-/** The same as positions of a table. */
-export interface ArrangedPositions {
-  readonly rules: number | null;
-  readonly carriedNotes: readonly number[];
-  readonly firstUserMessage: number | null;
-  readonly olderUserMessages: readonly number[];
-  readonly kept: Int32Array;
-}
+export type ViewArrangement<T extends EntryOutline> = Arranged<T>;
+/** As positions of a table. */
+export type ArrangedPositions = Arranged<number, Int32Array>;
 
 const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
 
