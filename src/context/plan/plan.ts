@@ -231,8 +231,6 @@ export interface PlanReading {
   readonly after: number;
   /** … and these earlier ones, which no summary stands for yet. */
   readonly earlier: readonly number[];
-  /** Entries that the plan does not shorten stay visible; of them only head and tail are read. */
-  readonly excerptUnchanged: boolean;
 }
 
 /** Tokens by kind of content. */

@@ -90,15 +90,15 @@ export function coveredAlready(
   return kind === 'clip' || kind === 'clear';
 }
 
-/** The entries of a part's range as its transcript shows them: originals, and excerpts of what stays visible. */
+/** The entries of a part's range as its transcript shows them: originals, and excerpts of what stays visible beside a summary in place. */
 export function readableEntries(plan: CompactionPlan, entries: readonly Entry[]): readonly Entry[] {
-  const { reading } = plan;
+  const { reading, inPlace = false } = plan;
   if (reading === undefined) return entries;
   const earlier = new Set(reading.earlier);
   const changed = new Set(plan.operations.map((operation) => operation.entryId));
   return entries
     .filter((entry) => entry.sequence > reading.after || earlier.has(entry.sequence))
-    .map((entry) => (reading.excerptUnchanged && !changed.has(entry.id) ? excerpt(entry) : entry));
+    .map((entry) => (inPlace && !changed.has(entry.id) ? excerpt(entry) : entry));
 }
 
 /** The user's words stay whole: they are the task. */

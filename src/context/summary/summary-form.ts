@@ -181,7 +181,6 @@ function completePlan(
       reading: {
         after,
         earlier: sequencesOf(table, dropped).filter((sequence) => sequence <= after),
-        excerptUnchanged: false,
       },
     }),
     quotedLimit: Math.ceil(layout.quotedTokens),

@@ -76,7 +76,7 @@ function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan[
     if (table.sequenceAt(position) > after) break;
     if (draft.operations.has(position) && !coveredAlready(state, position)) earlier.push(table.sequenceAt(position));
   }
-  return { after, earlier, excerptUnchanged: true };
+  return { after, earlier };
 }
 
 function positionsRead({ table, input, arrangement }: PlanningState, earlier: readonly number[]): number[] {
