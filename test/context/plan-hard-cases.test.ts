@@ -71,6 +71,23 @@ describe('what users of such systems ran into', () => {
     expect(viewText(conversation.view())).toContain('more');
   });
 
+  test('a result that is clipped to next to nothing still says how to read on', () => {
+    const conversation = new Conversation({
+      policy: NO_REDUCERS,
+      limits: { window: 8_192, maximumOutput: 2_048 },
+    });
+    conversation.log.user('Read the file.');
+    for (let page = 1; page <= 40; page += 1) {
+      conversation.log.step([
+        `${prose(2_900, page)}\n[lines ${page}–${page + 1} of 1383; read on with offset ${page + 2}]`,
+      ]);
+    }
+    const plan = planOf(conversation, { form: 'clip_only' });
+    conversation.commit(plan, '');
+    expect(plan.operations.length).toBeGreaterThan(0);
+    for (let page = 1; page <= 40; page += 1) expect(viewText(conversation.view())).toContain(`offset ${page + 2}]`);
+  });
+
   test('D9 one giant user message is clipped, head and tail kept', () => {
     const conversation = new Conversation();
     const giant = conversation.log.user(`FIRST ${prose(400_000)} LAST`);

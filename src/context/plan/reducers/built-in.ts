@@ -233,7 +233,9 @@ export const BUILT_IN_REGISTRY: Reducers = new Map(Object.entries(BUILT_IN_REDUC
 export const SMALLEST_CLIP = 64;
 /** What rounding the measurements of a clip may add. Tokens. */
 const ROUNDING = 3;
-const HEAD_SHARE = 0.6;
+const TAIL_SHARE = 0.4;
+/** Of little that is kept, the end counts most: in the last line a tool says how to read on. Characters. */
+const LAST_LINE = 120;
 
 export function clipTo(
   state: PlanningState,
@@ -246,6 +248,6 @@ export function clipTo(
   const perCharacter = tokensOf(state, text) / Math.max(1, characterCount(entry.measurements));
   const forText = Math.max(SMALLEST_CLIP / 2, level - empty - ROUNDING);
   const kept = perCharacter === 0 ? 0 : Math.floor(forText / perCharacter);
-  const head = Math.ceil(kept * HEAD_SHARE);
-  return clipOperation(entry, { head, tail: kept - head, keepMedia });
+  const tail = Math.min(kept, Math.max(Math.floor(kept * TAIL_SHARE), LAST_LINE));
+  return clipOperation(entry, { head: kept - tail, tail, keepMedia });
 }
