@@ -8,13 +8,13 @@ import type { ModelMethods } from './model-methods.ts';
 import type { WebhookMethods } from './webhook-methods.ts';
 
 /**
- * What a client can do, connected to the database or to a server. Only beside the database: `conversation.export` and `import`, which move
- * files, `log.open`, which reads whole originals, and what is an operator's, such as `memory.reindex` and `keys`.
+ * What a client can do, connected to the database or to a server. Only beside the database: what is an operator's, such as
+ * `memory.reindex` and `keys`. A server imports for an agent of its configuration: of what `conversation.import` takes, `agent` and `user`.
  */
 export interface HoldfastClient extends Pick<Holdfast, 'start' | 'open' | 'close'> {
-  readonly conversation: Omit<ConversationMethods, 'export' | 'import'>;
+  readonly conversation: Pick<ConversationMethods, keyof ConversationMethods>;
   readonly branches: Pick<BranchMethods, keyof BranchMethods>;
-  readonly log: Omit<LogMethods, 'open'>;
+  readonly log: Pick<LogMethods, keyof LogMethods>;
   readonly memory: Omit<MemoryMethods, 'reindex'>;
   readonly decisions: Pick<DecisionMethods, keyof DecisionMethods>;
   readonly models: Pick<ModelMethods, 'costs' | 'listServed' | 'listPauses'>;

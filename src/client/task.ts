@@ -17,8 +17,8 @@ import type {
 } from './types.ts';
 
 interface Groups {
-  readonly conversation: Omit<ConversationMethods, 'export' | 'import'>;
-  readonly log: Omit<LogMethods, 'open'>;
+  readonly conversation: Pick<ConversationMethods, keyof ConversationMethods>;
+  readonly log: Pick<LogMethods, keyof LogMethods>;
 }
 
 /** A message that was sent, and the turn that takes it. `Output`: the form of the answer that it asks for. */

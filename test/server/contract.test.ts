@@ -1,11 +1,14 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src/client/connect.ts';
 import type { HoldfastClient } from '../../src/client/holdfast-client.ts';
+import type { SentMessage } from '../../src/client/types.ts';
 import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
 import { serveHealth } from '../../src/worker/health.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
@@ -13,8 +16,31 @@ let harness: ServerHarness;
 let worker: RunningWorker;
 let remote: HoldfastClient;
 
+/** Endpoints of which a client was asked, by the client. */
+const asked = { local: new Set<string>(), remote: new Set<string>() };
+
+function recorded(client: HoldfastClient, names: Set<string>): HoldfastClient {
+  const noted = <Target extends object>(target: Target, prefix: string): Target =>
+    new Proxy(target, {
+      get(of, key) {
+        const value: unknown = Reflect.get(of, key);
+        if (typeof value === 'object' && value !== null) return noted(value, `${String(key)}.`);
+        if (typeof value !== 'function') return value;
+        names.add(`${prefix}${String(key)}`);
+        return value.bind(of);
+      },
+    });
+  return noted(client, '');
+}
+
 beforeAll(async () => {
-  harness = await startServerHarness();
+  harness = await startServerHarness({
+    agent: {
+      tools: ['write_file', 'ask_user', 'run_command'],
+      allowCommands: true,
+      approvals: { rules: ['write_file'] },
+    },
+  });
   worker = await harness.startWorker();
   remote = await connect({ url: harness.server.url });
 });
@@ -24,8 +50,8 @@ afterAll(async () => {
 });
 
 describe.each([
-  ['the database', (): HoldfastClient => harness.client],
-  ['a server', (): HoldfastClient => remote],
+  ['the database', (): HoldfastClient => recorded(harness.client, asked.local)],
+  ['a server', (): HoldfastClient => recorded(remote, asked.remote)],
 ])('a client of %s', (_, clientOf) => {
   test('starts a task, tells its events and its result', async () => {
     const task = await clientOf().start('Say heron');
@@ -45,13 +71,18 @@ describe.each([
 
   test('sends once, and refuses with the same codes', async () => {
     const client = clientOf();
-    const { conversation } = await client.start('Say one');
+    const startKey = newId();
+    const { conversation } = await client.start('Say one', { startKey });
+    const started = await client.start('Say one', { startKey });
+    expect(started).toMatchObject({ conversationId: conversation.id, duplicate: true });
     const first = await conversation.send('Say two', { messageId: 'm1', mode: 'queue' });
     const again = await conversation.send('Say two', { messageId: 'm1', mode: 'queue' });
     expect([first.duplicate, again.duplicate]).toEqual([false, true]);
     await first.result();
     const code = (refused: Promise<unknown>) => refused.catch((error: { code: string }) => error.code);
-    expect(await code(conversation.send('Say three', { messageId: 'm1' }))).toBe('message_id_reused');
+    const reused = { conversationId: conversation.id, messageId: 'm1', content: 'Say three' };
+    expect(await code(client.conversation.send(reused))).toBe('message_id_reused');
+    expect(await code(client.start('Say two', { startKey }))).toBe('message_id_reused');
     expect(await code(client.conversation.get({ conversationId: newId() }))).toBe('conversation_not_found');
     expect(await code(client.conversation.resume({ conversationId: conversation.id }))).toBe('nothing_to_resume');
     expect(await code(client.branches.switch({ conversationId: conversation.id, branch: 9 }))).toBe('branch_not_found');
@@ -63,12 +94,14 @@ describe.each([
   });
 
   test('shows all who watch a conversation each event once, whenever they come', async () => {
-    const { conversation, ...first } = await clientOf().start('Say one');
+    const client = clientOf();
+    const { conversation, ...first } = await client.start('Say one');
     const follow = async (afterSequence: number): Promise<number[]> => {
       const leaving = new AbortController();
       const seen: number[] = [];
       let ended = afterSequence === 0 ? 0 : 1;
-      for await (const update of conversation.watch({ signal: leaving.signal, afterSequence })) {
+      const watched = { conversationId: conversation.id, signal: leaving.signal, afterSequence };
+      for await (const update of client.conversation.watch(watched)) {
         if (update.type !== 'event') continue;
         seen.push(update.event.sequence);
         if (update.event.kind === 'turn_ended') ended += 1;
@@ -78,7 +111,7 @@ describe.each([
     };
     const early = Array.from({ length: 5 }, () => follow(0));
     await first.result();
-    const { eventCount } = await clientOf().conversation.get({ conversationId: conversation.id });
+    const { eventCount } = await client.conversation.get({ conversationId: conversation.id });
     const late = [follow(0), follow(eventCount), follow(eventCount)];
     await (await conversation.send('Say two', { mode: 'queue' })).result();
     await (await conversation.send('Say three', { mode: 'queue' })).result();
@@ -89,16 +122,81 @@ describe.each([
     expect(others.map((seen) => whole.length - seen.length)).toEqual([0, 0, 0, 0, 0, eventCount, eventCount]);
   });
 
-  test('watches until it leaves', async () => {
-    const { conversation } = await clientOf().start('Say watched');
-    const leaving = new AbortController();
-    const seen: number[] = [];
-    for await (const update of conversation.watch({ signal: leaving.signal, liveText: false })) {
-      if (update.type !== 'event') continue;
-      seen.push(update.event.sequence);
-      if (update.event.kind === 'turn_ended') leaving.abort();
-    }
-    expect(seen).toEqual(seen.map((_, place) => place + 1));
+  test('decides calls, and takes answers', async () => {
+    const client = clientOf();
+    const write = 'Call write_file with {"path":"a.txt","content":"x"}';
+    const asks = [write, 'Call ask_user with {"question":"Which?"}', write, 'Say done'];
+    const { conversationId, ...task } = await client.start(asks.join('\n'));
+    const of = { conversationId };
+    const next = async (): Promise<string> => {
+      const waits = async () => (await client.conversation.get(of)).waitingCalls;
+      await waitUntil('a call waits', async () => (await waits()).length > 0);
+      return (await waits())[0]?.call ?? '';
+    };
+    const call = await next();
+    const other = await client.start(write);
+    await waitUntil('both wait', async () => (await client.decisions.listWaiting()).items.length === 2);
+    const first = await client.decisions.listWaiting({ limit: 1 });
+    expect(first).toMatchObject({ items: [{ conversationId, call }], hasMore: true });
+    const after = await client.decisions.listWaiting({ after: `${conversationId}/${call}` });
+    expect(after).toMatchObject({ items: [{ conversationId: other.conversationId }], hasMore: false });
+    const approval = { ...of, call, for: 'agent', decisionId: newId() } as const;
+    expect(await client.decisions.approve(approval)).toMatchObject({ tool: 'write_file', decided: 2 });
+    expect(await client.decisions.approve(approval)).toMatchObject({ duplicate: true });
+    expect(await client.decisions.listStanding()).toMatchObject([{ rule: 'write_file', decision: 'approved' }]);
+    await client.decisions.endStanding({ agent: 'default', rule: 'write_file' });
+    expect(await client.decisions.listStanding()).toEqual([]);
+    await client.decisions.answer({ ...of, call: await next(), text: 'The second.' });
+    await client.decisions.deny({ ...of, call: await next(), reason: 'Not now.' });
+    expect(await task.result()).toMatchObject({ outcome: 'completed', text: 'done' });
+    await other.result();
+  });
+
+  test('compacts, pins, branches and stops, and deletes in the end', async () => {
+    const client = clientOf();
+    const count = 'Call run_command with {"command":"seq 90000"}';
+    const { conversationId, ...task } = await client.start(`${count}\nSay one`);
+    const of = { conversationId };
+    await task.result();
+    const done = async (sent: Promise<SentMessage>) => client.conversation.outcome(await sent);
+    const ended = { state: 'ended', outcome: 'completed' };
+    expect(await done(client.conversation.pin({ ...of, rule: 'Be brief.' }))).toMatchObject(ended);
+    expect(await client.conversation.pins(of)).toEqual(['Be brief.']);
+    await done(client.conversation.unpin({ ...of, pin: 1 }));
+    expect(await client.conversation.pins(of)).toEqual([]);
+    expect(await done(client.conversation.compact({ ...of, focus: 'one' }))).toMatchObject({ state: 'ended' });
+    const { items } = await client.log.entries({ ...of, afterSequence: 0 });
+    const { entryId = '' } = items.find(({ kind }) => kind === 'user') ?? {};
+    expect(await client.log.around({ entryId, count: 1 })).toHaveLength(2);
+    await done(client.branches.regenerate({ ...of, entryId }));
+    expect(await done(client.branches.edit({ ...of, entryId, content: 'Say two' }))).toMatchObject({ text: 'two' });
+    await done(client.branches.fork({ ...of, entryId, summarize: false }));
+    expect(await client.branches.active(of)).toMatchObject({ branch: 3, headEntryId: entryId });
+    await done(client.branches.switch({ ...of, branch: 0, summarize: false }));
+    expect(await client.branches.active(of)).toMatchObject({ branch: 0, active: true });
+    expect(await done(client.conversation.stop(of))).toMatchObject({ state: 'served' });
+    expect(await client.log.open({ entryId })).toMatchObject({ entryId, kind: 'user', original: null });
+    const { entryId: counted = '' } = items.find(({ kind }) => kind === 'tool_result') ?? {};
+    const { original, originalBytes } = await client.log.open({ entryId: counted });
+    expect(new TextDecoder().decode(original?.subarray(0, 4))).toBe('1\n2\n');
+    expect(original).toHaveLength(originalBytes ?? 0);
+    const lines: string[] = [];
+    await client.conversation.export({ ...of, write: (line) => void lines.push(line) });
+    expect(await client.conversation.delete(of)).not.toEqual([]);
+    const gone = { code: 'conversation_not_found' };
+    await expect(client.conversation.get(of)).rejects.toMatchObject(gone);
+    const imported = await client.conversation.import({ lines: Readable.from(lines) });
+    expect(imported).toMatchObject({ conversationId, entries: (await client.conversation.get(of)).entryCount });
+    await expect(client.memory.forget({ memoryId: newId() })).rejects.toMatchObject({ code: 'memory_not_found' });
+  });
+
+  test('names addresses that are told of events', async () => {
+    const { webhooks } = clientOf();
+    const { webhookId, secret } = await webhooks.create({ url: 'https://example.org/hook', events: ['turn_ended'] });
+    expect(secret).toMatch(/^whsec_/u);
+    expect(await webhooks.list()).toMatchObject([{ webhookId, events: ['turn_ended'] }]);
+    expect(await webhooks.retry({ deliveryId: newId() })).toBe(false);
+    expect([await webhooks.delete({ webhookId }), await webhooks.delete({ webhookId })]).toEqual([true, false]);
   });
 });
 
@@ -137,13 +235,19 @@ test('both read the same, and what a server answers is what its schemas say', as
     'models.listServed': await from.models.listServed(),
     'models.listPauses': await from.models.listPauses(),
   });
-  const [local, served] = [await read(client), await read(remote)];
+  const local = await read(recorded(client, asked.local));
+  const served = await read(recorded(remote, asked.remote));
   expect(served).toEqual(local);
   for (const [name, answer] of Object.entries(served)) {
     const { result } = ENDPOINTS[name as keyof typeof ENDPOINTS];
     // Parsed, an answer loses what its schema does not name.
     expect([name, result.parse(answer)]).toEqual([name, answer]);
   }
+});
+
+test('the tests above ask both clients of every endpoint', () => {
+  const names = [...Object.keys(ENDPOINTS), 'conversation.watch', 'conversation.export', 'conversation.import'];
+  for (const seen of Object.values(asked)) expect([...seen]).toEqual(expect.arrayContaining(names));
 });
 
 test('a worker answers probes, and is not ready once it shuts down', async () => {

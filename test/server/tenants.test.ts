@@ -255,6 +255,8 @@ test('a key that is revoked ends its event streams', async () => {
   const events = await readEvents(url, isLast, { authorization: `Bearer ${key}` });
   expect(await revoking).toBe(true);
   expect(events.at(-1)?.data).toMatchObject({ code: 'key_refused' });
+  // Looked at every so many seconds, where this file's server looks more often.
+  expect(serverLimits.parse({}).keyCheckSeconds).toBeLessThan(5);
   expect((await callAs(key, 'GET', '/v1/conversations')).status).toBe(401);
   expect(await harness.client.keys.revoke({ keyId: 'none' })).toBe(false);
 });

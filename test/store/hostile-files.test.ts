@@ -4,8 +4,17 @@ import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../support/insert-memory.ts';
 import { listMemories } from '../support/list-memories.ts';
 import { writeAsTurn } from '../../src/store/database/transaction.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { end } from './support/branch-builders.ts';
-import { changed, fileOf, importLines, richConversation, rowsOf, sealed } from './support/conversation-files.ts';
+import {
+  changed,
+  exported,
+  fileOf,
+  importLines,
+  richConversation,
+  rowsOf,
+  sealed,
+} from './support/conversation-files.ts';
 import { answer, startTurn, text, useTestStore } from './support/store-builders.ts';
 
 const { sql } = useTestStore();
@@ -198,4 +207,19 @@ it('a file that was changed is refused although every line of it is right', asyn
   const made = changed(lines, (line) => line.replaceAll('the heron of Utrecht', 'the heron of Arnhem'));
   await expect(importLines(sql, [...made.slice(0, -1), lines.at(-1) ?? ''])).rejects.toThrow('SHA-256');
   expect(await rowsOf(sql, conversationId)).toEqual({});
+});
+
+it('under ids of the tenant that imports it a file stands beside its original, and says the same', async () => {
+  const conversationId = await richConversation(sql);
+  const lines = await exported(sql, conversationId);
+  const { conversationId: own } = await importLines(sql, lines, { tenant: 'bob', ownIds: true });
+  const rows = (file: readonly string[]): string[] =>
+    file.slice(1, -1).map((line) => line.replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gu, '<id>'));
+  const copy = await exported(sql, own);
+  expect(rows(copy).toSorted()).toEqual(rows(lines).toSorted());
+  expect(copy.join()).not.toContain(conversationId);
+  const { invariants } = await verify(sql, { conversationId: own });
+  expect(invariants.filter(({ breaches }) => breaches.length > 0)).toEqual([]);
+  const again = importLines(sql, lines, { tenant: 'bob', ownIds: true });
+  await expect(again).rejects.toMatchObject({ code: 'conversation_exists' });
 });

@@ -16,7 +16,8 @@ export async function waitForOutcome<Output>(
     output,
     timeoutMilliseconds = Infinity,
     signal,
-    ...message
+    conversationId,
+    messageId,
   }: {
     readonly conversationId: string;
     readonly messageId: string;
@@ -29,7 +30,7 @@ export async function waitForOutcome<Output>(
   for (;;) {
     signal?.throwIfAborted();
     const left = Math.max(0, deadline - performance.now());
-    const asked = { ...message, timeoutMilliseconds: Math.min(left, WAIT_MILLISECONDS) };
+    const asked = { conversationId, messageId, timeoutMilliseconds: Math.min(left, WAIT_MILLISECONDS) };
     try {
       const found = await requests.call(ENDPOINTS['conversation.outcome'], asked, signal);
       const served = servedCommand.safeParse(found);

@@ -6,6 +6,7 @@ import type { HoldfastClient } from '../holdfast-client.ts';
 import { waitForOutcome } from './outcome.ts';
 import { createRequests } from './requests.ts';
 import type { Requests } from './requests.ts';
+import { exportRemote, importRemote, openRemote } from './transfer.ts';
 import { watchRemote } from './watch.ts';
 import { openConversation, taskOf } from '../task.ts';
 
@@ -27,7 +28,10 @@ export function connectRemote({ url, apiKey }: RemoteOptions): HoldfastClient {
       watch: (options) => watchRemote(requests, options),
       outcome: (options) => waitForOutcome(requests, options),
       send: (options) => methods.conversation.send(withSchema(options)),
+      export: (options) => exportRemote(requests, options),
+      import: (options) => importRemote(requests, options),
     },
+    log: { ...methods.log, open: (options) => openRemote(requests, (of) => methods.log.open(of), options) },
   };
   return {
     ...groups,
@@ -47,13 +51,18 @@ function withSchema<Options extends { readonly output?: GivenForm }>(options: Op
   return options.output === undefined ? options : { ...options, output: schemaOf(options.output) };
 }
 
+/** What else an object holds, such as a message that was sent, is passed over, as a client of the database does. */
+function known(endpoint: Endpoint, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => name in endpoint.arguments));
+}
+
 /** A method for each endpoint, by group. */
 function methodsOf(requests: Requests): Groups;
 function methodsOf(requests: Requests): unknown {
   const groups: Record<string, Record<string, (options?: Readonly<Record<string, unknown>>) => Promise<unknown>>> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
     const [group = '', method = ''] = name.split('.');
-    (groups[group] ??= {})[method] = (options = {}) => requests.call(endpoint, options);
+    (groups[group] ??= {})[method] = (options = {}) => requests.call(endpoint, known(endpoint, options));
   }
   return groups;
 }

@@ -8,10 +8,7 @@ export interface Requests {
   /** What the method of the endpoint returns. @throws HoldfastClientError */
   call(endpoint: Endpoint, options: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<unknown>;
   /** An answer of any kind, read by the caller. @throws HoldfastClientError */
-  open(
-    path: string,
-    init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal },
-  ): Promise<Response>;
+  open(path: string, init?: RequestInit): Promise<Response>;
   /** Ends what is under way. */
   close(): void;
 }
@@ -24,7 +21,7 @@ export function createRequests(url: string, apiKey: string | undefined): Request
   const base = `${url.replace(/\/+$/u, '')}/v1`;
   const closing = new AbortController();
   const authorization: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  const send = async (path: string, init: RequestInit): Promise<Response> => {
+  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     if (closing.signal.aborted) throw clientClosed();
     const signals = [closing.signal, ...(init.signal == null ? [] : [init.signal])];
     const headers = { ...authorization, ...Object.fromEntries(new Headers(init.headers)) };
@@ -44,7 +41,7 @@ export function createRequests(url: string, apiKey: string | undefined): Request
       const response = await send(path, { ...init, ...(signal !== undefined && { signal }) });
       return response.status === 204 ? undefined : unwrapped(endpoint, await response.json());
     },
-    open: (path, init) => send(path, init),
+    open: send,
     close: () => closing.abort(),
   };
 }
@@ -61,13 +58,28 @@ function requestOf(
   const key = idempotencyKey === undefined ? undefined : options[idempotencyKey];
   const headers = { ...(typeof key === 'string' && { 'idempotency-key': key }) };
   if (method !== 'post') {
-    const query = new URLSearchParams(
-      rest.flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)])),
-    );
-    return { path: `${address}?${query.toString()}`, init: { method: method.toUpperCase(), headers } };
+    return { path: `${address}?${queryOf(Object.fromEntries(rest))}`, init: { method: method.toUpperCase(), headers } };
   }
   const body = JSON.stringify(Object.fromEntries(rest));
   return { path: address, init: { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body } };
+}
+
+/** Arguments as a query; those of a list stand one by one. */
+export function queryOf(options: object): string {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(
+    given.flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)])),
+  ).toString();
+}
+
+/** Pieces of an answer as they come, without what separates them. */
+export async function* piecesOf(response: Response, separator: string): AsyncGenerator<string, undefined> {
+  let rest = '';
+  for await (const text of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    const pieces = `${rest}${text}`.split(separator);
+    rest = pieces.pop() ?? '';
+    yield* pieces;
+  }
 }
 
 /** As the server wraps lists and single values. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { liveText, timelineEvent } from '../api/log-results.ts';
 import { HoldfastClientError } from '../errors.ts';
-import { refusalIn } from './requests.ts';
+import { piecesOf, refusalIn } from './requests.ts';
 import type { Requests } from './requests.ts';
 import type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from '../types.ts';
 
@@ -40,14 +40,9 @@ const event = z.custom<TimelineEvent>((value) => timelineEvent.safeParse(value).
 const piece = z.custom<LiveTextUpdate>((value) => liveText.safeParse(value).success);
 
 async function* updatesIn(response: Response): AsyncGenerator<WatchUpdate> {
-  let rest = '';
-  for await (const text of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-    const blocks = `${rest}${text}`.split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const update = updateIn(block);
-      if (update !== null) yield update;
-    }
+  for await (const block of piecesOf(response, '\n\n')) {
+    const update = updateIn(block);
+    if (update !== null) yield update;
   }
 }
 
