@@ -1,16 +1,12 @@
 /** Clients that others wrote: each completes a task with an approval, a compaction and a killed worker. */
-import { execFile } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { createOpenResponses } from '@ai-sdk/open-responses';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { streamText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { EXECUTABLE } from '../cli/run-cli.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import { startServerHarness } from './server-harness.ts';
@@ -23,9 +19,6 @@ const AGENT = {
   approvals: { rules: ['write_file'] },
 };
 
-const require = createRequire(import.meta.url);
-const ACPX = require.resolve('acpx');
-
 let harness: ServerHarness;
 
 beforeAll(async () => {
@@ -37,17 +30,6 @@ beforeAll(async () => {
 afterAll(async () => harness.stop());
 
 const CLIENTS: Readonly<Record<string, (task: string) => Promise<string>>> = {
-  async acpx(task) {
-    const { PATH = '' } = process.env;
-    const agent = `${process.execPath} ${EXECUTABLE} acp`;
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [ACPX, '--agent', agent, '--approve-all', '--format', 'quiet', 'exec', task],
-      { cwd: harness.workspace, env: { PATH, HOME: harness.workspace, ...harness.environment } },
-    );
-    return stdout;
-  },
-
   async openai(task) {
     const openai = new OpenAI({ baseURL: `${harness.server.url}/v1`, apiKey: 'none', maxRetries: 0 });
     const stream = await openai.responses.create({ model: 'default', input: task, stream: true });
@@ -86,7 +68,7 @@ const taskOf = (name: string): string =>
     'Say all done',
   ].join('\n');
 
-test('acpx, the openai SDK, the AI SDK and an MCP client', { timeout: 180_000 }, async () => {
+test('the openai SDK, the AI SDK and an MCP client', { timeout: 180_000 }, async () => {
   const { client, workspace } = harness;
   await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: AGENT } }));
   const worker = await startWorkerProcess(harness);
