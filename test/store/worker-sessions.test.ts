@@ -1,4 +1,4 @@
-import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
 import { alone } from '../../src/store/upkeep/alone.ts';
 import {
@@ -12,6 +12,8 @@ import { send, startTurn, useTestStore } from './support/store-builders.ts';
 
 const { sql, owner } = useTestStore();
 
+// Before that nobody is free. When all tests run, it is long past.
+beforeAll(() => sql`select pg_sleep_until(pg_postmaster_start_time() + interval '10 seconds')`);
 afterEach(() => sql`delete from workers`);
 
 async function connection() {
