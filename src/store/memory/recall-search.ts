@@ -122,11 +122,13 @@ async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched
   const end = performance.now() + INDEXING_MILLISECONDS;
   let conflict: unknown = null;
   for (const { id } of behind) if (performance.now() < end) conflict = (await indexFirst(sql, id)) ?? conflict;
+  // Deleted meanwhile.
+  if (conversationId !== null && conflict instanceof StoreError) throw conflict;
   const [found] = await sql<AgentOfTenant[]>`select tenant, agent from conversations where ${isSearched} limit 1`;
   if (found === undefined || (agent !== null && found.agent !== agent)) return null;
   const scope = await openScope(sql, { ...found, conversationId });
   // "Nothing found" would be untrue.
-  if (scope === null && conflict !== null) throw conflict;
+  if (scope === null && isLockConflict(conflict)) throw conflict;
   return scope;
 }
 
