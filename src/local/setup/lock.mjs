@@ -83,6 +83,8 @@ export function tryLock(path) {
     writeFileSync(path, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return null;
+    // On a full disk the file is made and nothing gets into it.
+    rmSync(path, { force: true });
     throw error;
   }
   return { release: () => rmSync(path, { force: true }) };
