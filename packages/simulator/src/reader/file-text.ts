@@ -38,7 +38,7 @@ export function isPlaceholder(text: string): boolean {
   return (
     trimmed.length <= PLACEHOLDER_CHARACTERS &&
     GAP.test(trimmed) &&
-    /^\[[\s\S]*\]$/.test(trimmed) &&
+    /^\[[^\]]*\]$/.test(trimmed) &&
     !NUMBERED.test(trimmed)
   );
 }
