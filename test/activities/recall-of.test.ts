@@ -5,6 +5,7 @@ import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../support/insert-memory.ts';
 import type { ToolMemory } from '../../src/tools/tool.ts';
+import { exported, importLines, richConversation } from '../store/support/conversation-files.ts';
 import {
   SNAPSHOT,
   continueConversation,
@@ -93,4 +94,14 @@ it('shows another user the entry of a shared memory without the secrets that the
   expect((await bob.open(sourceId, middle, 10))?.text).toBe('*'.repeat(10));
   expect((await bob.open(sourceId, middle, 1_000))?.text).toBe(masked.slice(middle));
   expect((await recallFor(ada.user).open(sourceId, 0, 1_000))?.text).toBe(said);
+});
+
+it('an imported conversation opens entries by the ids of its file, which its texts name', async () => {
+  const conversationId = await richConversation(sql);
+  const entryId = await firstMessageOf(conversationId);
+  const lines = await exported(sql, conversationId);
+  const { conversationId: own } = await importLines(sql, lines, { tenant: 'bob', ownIds: true });
+  const recall = recallOf({ database: sql, embedder: null, logger: pino({ level: 'silent' }) }, own);
+  expect(await recall.open(entryId, 0, 1_000)).toMatchObject({ kind: 'user' });
+  expect(await recall.around(entryId, 1)).toMatchObject({ entries: [{ kind: 'user' }, { kind: 'assistant' }] });
 });

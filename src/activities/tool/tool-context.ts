@@ -1,7 +1,7 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
 import { readLeftBranches } from '../../store/conversations/branches.ts';
-import { isConversationOfUser } from '../../store/conversations/conversations.ts';
+import { isConversationOfUser, readTenant } from '../../store/conversations/conversations.ts';
 import type { Database } from '../../store/database/database.ts';
 import { openEntry, openAround } from '../../store/log/open-entry.ts';
 import { readNewestRequestId } from '../../store/log/notes.ts';
@@ -9,6 +9,7 @@ import type { OpenRequest, OpenedText } from '../../store/log/open-entry.ts';
 import { findSourceConversation } from '../../store/memory/memories.ts';
 import type { MemoryScope } from '../../store/memory/memories.ts';
 import { countUnindexed, searchedInPart, searchMemory } from '../../store/memory/recall-search.ts';
+import { ownId } from '../../store/transfer/own-ids.ts';
 import { resultLimitFor } from '../../tools/runtime/compose-result.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import type { RecalledPage, RecalledRange, ToolMemory, ToolMemories } from '../../tools/tool.ts';
@@ -62,6 +63,9 @@ export function recallOf(
   const onFailure = (error: unknown): void =>
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
   const meaning = embedder === null ? null : { embedder, onFailure };
+  /** Texts of a conversation that was imported under ids of the tenant name its entries by the ids of the file. */
+  const ofEntry = async <Found>(id: string, find: (known: string) => Promise<Found | null>): Promise<Found | null> =>
+    (await find(id)) ?? find(ownId(await readTenant(database, conversationId), id));
   return {
     async search(query, limit, filter = {}) {
       // The message that the turn answers is in view, and shares words with what the model asks for.
@@ -72,7 +76,7 @@ export function recallOf(
     searchedInPart: () => searchedInPart(database, conversationId),
     countUnindexed: () => countUnindexed(database, { conversationId }),
     async around(id, count) {
-      const own = await openAround(database, { conversationId, id, count });
+      const own = await ofEntry(id, (known) => openAround(database, { conversationId, id: known, count }));
       const range = own === null ? await openAroundSource(database, reader, { id, count }) : { entries: own };
       if (range === null || range === 'of_another_user') return range;
       const left = await readLeftBranches(database, [id, ...range.entries.map(({ entryId }) => entryId)]);
@@ -84,7 +88,7 @@ export function recallOf(
     },
     async open(id, offset, limit) {
       const page =
-        (await openEntry(database, { conversationId, id, offset, limit })) ??
+        (await ofEntry(id, (known) => openEntry(database, { conversationId, id: known, offset, limit }))) ??
         (await openSource(database, reader, { id, offset, limit }));
       if (page === null) return null;
       return { ...page, ...definedOf({ branch: (await readLeftBranches(database, [id])).get(id) }) };

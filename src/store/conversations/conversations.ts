@@ -100,6 +100,12 @@ export async function isConversationOfUser(sql: Queries, conversationId: string,
 /** Of a deployment that knows no tenants. */
 export const DEFAULT_TENANT = 'default';
 
+/** Of no conversation: the default. */
+export async function readTenant(sql: Queries, conversationId: string): Promise<string> {
+  const [row] = await sql<{ tenant: string }[]>`select tenant from conversations where id = ${conversationId}`;
+  return row?.tenant ?? DEFAULT_TENANT;
+}
+
 const DEFAULT_PAGE = 50;
 
 export async function listConversations(
