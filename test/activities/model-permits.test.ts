@@ -115,6 +115,23 @@ test('a call at the front of the queue takes the permit that becomes free in the
   expect(await asking).toMatchObject({ kind: 'answered' });
 });
 
+test('a call far from the front asks once, however many calls the provider takes at a time', async () => {
+  const limits = { concurrentCalls: 10 };
+  const provider = { name: 'sim', protocol: 'anthropic', baseUrl: newId(), apiKey: 'key', limits } as const;
+  const other = () => {
+    const by = execution({ activityId: newId() });
+    return { provider: 'sim', conversationId: newId(), callKey: newId(), by, tokens: 10 };
+  };
+  const before = Array.from({ length: 18 }, other);
+  for (const call of before)
+    await claimPermit(sql, { ...call, providerKey: providerKeyOf(provider) }, { ...ONE, ...limits });
+  const asked: unknown[] = [];
+  const database = observeWrites(sql, (writes) => asked.push(writes));
+  const permits = createModelPermits({ database, providers: [provider] });
+  expect(await permits.acquire(other())).toMatchObject({ kind: 'wait' });
+  expect(asked).toHaveLength(1);
+});
+
 test('the permit is given back before the answer is stored, with what the provider counted', async () => {
   const { dependencies } = await limitedProvider();
   const order: unknown[] = [];

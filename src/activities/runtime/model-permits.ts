@@ -27,10 +27,14 @@ import type { Execution } from './activity.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { waitFailure, requireProvider } from './failures.ts';
 
-/** A queued call asks again after so long for each round of calls before it: a round is as many as may run at once. */
-const ROUND_MILLISECONDS = 100;
-/** A call that is so near asks from here, where a permit that becomes free is taken at once. Temporal would call it too late. */
-const NEAR_ROUNDS = 4;
+/** A queued call asks again after so long for each call before it. */
+const PLACE_MILLISECONDS = 50;
+/**
+ * Calls that ask from here, where a permit that becomes free is taken at once. Temporal would call them too late. Few, because calls of
+ * one provider ask one at a time: the others of the worker would wait for a connection.
+ */
+const NEAR_PLACES = 8;
+const SHORTEST_NEAR_MILLISECONDS = 100;
 /** Longest wait in the activity, where it holds a slot of the worker. */
 const NEAR_MILLISECONDS = 1_000;
 /** A retry by Temporal reads the call again, so it comes not too often, and often enough to keep the call's place. */
@@ -130,19 +134,14 @@ async function claimSoon(
   for (;;) {
     const answer = await claimPermit(database, request, capacity);
     if (answer.kind !== 'queued') return answer;
-    const rounds = roundsBefore(answer.place, capacity);
-    if (rounds > NEAR_ROUNDS || performance.now() > end) return answer;
-    await delay(rounds * ROUND_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    if (answer.place > NEAR_PLACES || performance.now() > end) return answer;
+    const wait = Math.max(answer.place * PLACE_MILLISECONDS, SHORTEST_NEAR_MILLISECONDS);
+    await delay(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
-function roundsBefore(place: number, { concurrentCalls }: ProviderCapacity): number {
-  return Math.ceil(place / (concurrentCalls ?? 1));
-}
-
 function waitInQueue(place: number, capacity: ProviderCapacity) {
-  const asked = roundsBefore(place, capacity) * ROUND_MILLISECONDS;
-  const retry = Math.min(Math.max(asked, SHORTEST_RETRY_MILLISECONDS), LONGEST_RETRY_MILLISECONDS);
+  const retry = Math.min(Math.max(place * PLACE_MILLISECONDS, SHORTEST_RETRY_MILLISECONDS), LONGEST_RETRY_MILLISECONDS);
   const retryMilliseconds = Math.round(retry * (1 + Math.random() / 3));
   return { kind: 'wait', reason: limitOf(capacity), delayMilliseconds: TOLD_MILLISECONDS, retryMilliseconds } as const;
 }
