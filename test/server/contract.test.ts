@@ -72,15 +72,16 @@ describe.each([
   test('sends once, and refuses with the same codes', async () => {
     const client = clientOf();
     const startKey = newId();
+    const messageId = ' erste – ① ';
     const { conversation } = await client.start('Say one', { startKey });
     const started = await client.start('Say one', { startKey });
     expect(started).toMatchObject({ conversationId: conversation.id, duplicate: true });
-    const first = await conversation.send('Say two', { messageId: 'm1', mode: 'queue' });
-    const again = await conversation.send('Say two', { messageId: 'm1', mode: 'queue' });
+    const first = await conversation.send('Say two', { messageId, mode: 'queue' });
+    const again = await conversation.send('Say two', { messageId, mode: 'queue' });
     expect([first.duplicate, again.duplicate]).toEqual([false, true]);
     await first.result();
     const code = (refused: Promise<unknown>) => refused.catch((error: { code: string }) => error.code);
-    const reused = { conversationId: conversation.id, messageId: 'm1', content: 'Say three' };
+    const reused = { conversationId: conversation.id, messageId, content: 'Say three' };
     expect(await code(client.conversation.send(reused))).toBe('message_id_reused');
     expect(await code(client.start('Say two', { startKey }))).toBe('message_id_reused');
     expect(await code(client.conversation.get({ conversationId: newId() }))).toBe('conversation_not_found');

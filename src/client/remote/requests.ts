@@ -47,21 +47,18 @@ export function createRequests(url: string, apiKey: string | undefined): Request
 }
 
 function requestOf(
-  { method, path, idempotencyKey }: Endpoint,
+  { method, path }: Endpoint,
   options: Readonly<Record<string, unknown>>,
 ): { readonly path: string; readonly init: RequestInit } {
   const inPath = pathArguments(path);
-  const rest = Object.entries(options).filter(
-    ([name, value]) => value !== undefined && name !== idempotencyKey && !inPath.includes(name),
-  );
+  const rest = Object.entries(options).filter(([name, value]) => value !== undefined && !inPath.includes(name));
   const address = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(String(options[name])));
-  const key = idempotencyKey === undefined ? undefined : options[idempotencyKey];
-  const headers = { ...(typeof key === 'string' && { 'idempotency-key': key }) };
   if (method !== 'post') {
-    return { path: `${address}?${queryOf(Object.fromEntries(rest))}`, init: { method: method.toUpperCase(), headers } };
+    return { path: `${address}?${queryOf(Object.fromEntries(rest))}`, init: { method: method.toUpperCase() } };
   }
+  // An idempotency key too: a header holds neither all characters of one nor its outer spaces.
   const body = JSON.stringify(Object.fromEntries(rest));
-  return { path: address, init: { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body } };
+  return { path: address, init: { method: 'POST', headers: { 'content-type': 'application/json' }, body } };
 }
 
 /** Arguments as a query; those of a list stand one by one. */
