@@ -9,6 +9,8 @@ import { HoldfastClientError } from './errors.ts';
 // What methods take. Types say it too, but not every caller has a compiler, and numbers come from outside.
 
 export const text = z.string({ error: 'must be a text' });
+/** An id or a key that is compared with stored ones. */
+export const storable = text.refine((written) => !written.includes('\0'), { error: 'must be a text without NUL' });
 export const named = text.refine((name) => name !== '' && name.length <= 200 && !name.includes('\0'), {
   error: 'must be a text of 1 to 200 characters without NUL',
 });
@@ -19,7 +21,11 @@ export const userName = text.refine((name) => name.length <= 200 && /\S/u.test(n
 export const uuid = text.refine(isId, { error: 'must be a UUID' });
 export const flag = z.boolean({ error: 'must be true or false' });
 export const work = z.custom((value) => typeof value === 'function', { error: 'must be a function' });
-export const time = text.refine((written) => !Number.isNaN(Date.parse(written)), { error: 'must be an ISO time' });
+const anyTime = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
+/** Postgres has no year 0. */
+export const time = text.refine((written) => anyTime.safeParse(written).success && !written.startsWith('0000'), {
+  error: 'must be an ISO time, such as 2026-11-28T09:00:00Z',
+});
 export const absolutePath = text.refine(isAbsolute, { error: 'must be an absolute path' });
 
 export function formed(pattern: RegExp, error: string): z.ZodType {

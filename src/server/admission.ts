@@ -35,6 +35,9 @@ export function admit({
     },
   });
   return async (context, next) => {
+    // It would run as a GET whose body nobody reads: an event stream or an export that never ends.
+    if (context.req.method === 'HEAD')
+      throw new RequestError('route_not_found', 'There is no HEAD route at this path.');
     const caller = await access.callerOf(context);
     context.set('caller', caller);
     context.set('clientFor', (scope) => {

@@ -25,6 +25,8 @@ interface WantedEvents {
 /** Open event streams of one server. */
 export interface EventStreams {
   serve(context: Context<Admitted>, client: Holdfast, wanted: WantedEvents): Promise<Response>;
+  /** Aborts with the caller's key, and with the server. @throws RequestError `too_many_watchers` */
+  endingOf(context: Context<Admitted>): AbortController;
   /**
    * Opens a stream that ends with its caller, its key or the server. It is written no faster than it is read.
    * @param write ends when the signal aborts
@@ -43,7 +45,7 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
   /** By its ending, the key of each. */
   const open = new Map<AbortController, string | null>();
   const keyChecks = checkKeys(open, access, limits.keyCheckSeconds, log);
-  const openStream: EventStreams['open'] = (context, write, failed) => {
+  const endingOf: EventStreams['endingOf'] = (context) => {
     if (open.size >= limits.watchers) {
       throw new RequestError('too_many_watchers', `This server has ${limits.watchers} open event streams.`, {
         retryAfterSeconds: RETRY_SECONDS,
@@ -51,8 +53,13 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
     }
     const ending = new AbortController();
     open.set(ending, context.var.caller.key?.id ?? null);
+    context.env.outgoing.once('close', () => open.delete(ending));
+    return ending;
+  };
+  const openStream: EventStreams['open'] = (context, write, failed) => {
+    const ending = endingOf(context);
     context.header('x-accel-buffering', 'no');
-    context.env.outgoing.setTimeout(limits.heartbeatSeconds * MISSED_HEARTBEATS * 1_000);
+    cutOffStandstill(context, limits);
     return streamSSE(context, async (stream) => {
       stream.onAbort(() => ending.abort());
       const stopBeating = beat(stream, limits.heartbeatSeconds, ending);
@@ -63,11 +70,11 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
         await failed(stream, error);
       } finally {
         stopBeating();
-        open.delete(ending);
       }
     });
   };
   return {
+    endingOf,
     open: openStream,
     async serve(context, client, { conversationId, liveText = true, ...wanted }) {
       const options = { liveText, afterSequence: lastEventOf(context) ?? wanted.afterSequence ?? 0 };
@@ -87,6 +94,11 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
       await keyChecks.end();
     },
   };
+}
+
+/** A reader that takes nothing must not hold what its answer is read from. */
+export function cutOffStandstill({ env }: Context<Admitted>, { heartbeatSeconds }: ServerLimits): void {
+  env.outgoing.setTimeout(heartbeatSeconds * MISSED_HEARTBEATS * 1_000);
 }
 
 /** Ends the streams whose keys are not in force any more. */

@@ -7,7 +7,11 @@ import { z } from 'zod';
 import { readBody } from './arguments.ts';
 import { RequestError } from './problem.ts';
 
-const COOKIE = 'holdfast_login';
+/** Browsers share cookies between the ports of a host: servers beside each other need names of their own. */
+function cookieName(context: Context): string {
+  return `holdfast_login${new URL(context.req.url).port}`;
+}
+
 /** Our pages send it with whatever changes something; a form or a link of another page cannot. */
 const PAGE_HEADER = 'x-holdfast-page';
 /** The newest links that nobody used yet. */
@@ -20,7 +24,7 @@ function isFromBrowser(context: Context): boolean {
 
 /** What the cookie holds. @throws RequestError `origin_refused` for a change that no page of ours asked for */
 export function readLogin(context: Context): string | null {
-  const cookie = getCookie(context, COOKIE) ?? null;
+  const cookie = getCookie(context, cookieName(context)) ?? null;
   const isChange = context.req.method !== 'GET' && context.req.header(PAGE_HEADER) === undefined;
   if (cookie !== null && isChange) {
     throw new RequestError('origin_refused', 'With a cookie, only a page of this server may change something.');
@@ -30,7 +34,7 @@ export function readLogin(context: Context): string | null {
 
 function remember(context: Context, value: string): void {
   const secure = context.req.header('x-forwarded-proto') === 'https';
-  setCookie(context, COOKIE, value, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
+  setCookie(context, cookieName(context), value, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
 }
 
 /**

@@ -13,6 +13,7 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
   const app = new Hono<Admitted>();
   app.post('/', admit(parts), async (context) => {
     const { caller } = context.var;
+    const ending = parts.streams.endingOf(context);
     const parsedBody = await readBody(context);
     const server = createMcpServer(parts.clientOf(caller.tenant), parts.version, {
       name: caller.name,
@@ -28,8 +29,8 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
     });
     const transport = new WebStandardStreamableHTTPServerTransport({});
     await server.connect(transport);
-    // A tool that waits stops waiting with its caller.
-    context.req.raw.signal.addEventListener('abort', () => void server.close());
+    // A tool that waits stops waiting with its caller, and with the caller's key.
+    for (const { signal } of [ending, context.req.raw]) signal.addEventListener('abort', () => void server.close());
     return transport.handleRequest(context.req.raw, { parsedBody });
   });
   // There is no session, so nothing to listen to or to end.

@@ -9,8 +9,10 @@ import type { Scope } from '../store/conversations/api-keys.ts';
 import type { Admitted } from './admission.ts';
 import { configuredAgent, configuredLink, configuredPreset } from './configured.ts';
 import type { Configured } from './configured.ts';
+import { cutOffStandstill } from './events.ts';
 import type { EventStreams } from './events.ts';
 import type { RequireAgent } from './known-agents.ts';
+import type { ServerLimits } from './limits.ts';
 import { serveBytes, serveExport, serveImport } from './transfer.ts';
 
 /** What a route serves with. */
@@ -21,6 +23,7 @@ export interface Served {
   readonly configured: Configured;
   readonly streams: EventStreams;
   readonly requireAgent: RequireAgent;
+  readonly limits: ServerLimits;
 }
 
 export interface OtherRoute<Shape extends z.ZodRawShape = z.ZodRawShape> {
@@ -80,7 +83,10 @@ export const OTHER_ROUTES = {
     summary: 'Write a whole conversation',
     arguments: { conversationId: text },
     answer: [LINES, z.string()],
-    serve: ({ client }, { conversationId }) => serveExport(client, conversationId),
+    serve({ context, client, limits }, { conversationId }) {
+      cutOffStandstill(context, limits);
+      return serveExport(client, conversationId);
+    },
   }),
   'conversation.import': route({
     method: 'post',

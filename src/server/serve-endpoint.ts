@@ -44,9 +44,10 @@ export function endpointServer(name: EndpointName) {
 }
 
 /** @throws RequestError `invalid_argument` for a longer page, `body_too_large` for more attachments than the server takes */
-function requireSizes({ limit, content, task }: Record<string, unknown>, limits: ServerLimits): void {
-  if (typeof limit === 'number' && limit > limits.pageItems) {
-    throw refused([{ field: 'limit', message: `must be ${limits.pageItems} or less` }]);
+function requireSizes({ limit, count, content, task }: Record<string, unknown>, limits: ServerLimits): void {
+  for (const [field, items] of Object.entries({ limit, count })) {
+    if (typeof items !== 'number' || items <= limits.pageItems) continue;
+    throw refused([{ field, message: `must be ${limits.pageItems} or less` }]);
   }
   requireAttachments(content ?? task, limits);
 }

@@ -6,6 +6,7 @@ import { loginLink } from '../../src/server/login-link.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { AT_OTHER_DOORS, FILE, HOSTILE, JSON_TYPE } from './hostile-requests.ts';
 import { readEvents, startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
@@ -29,61 +30,6 @@ beforeAll(async () => {
 });
 afterAll(async () => harness.stop());
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-const SQL = encodeURIComponent("'; drop table holdfast.events; --");
-const NESTED = `{"task":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
-const ESCAPES = '\u001B[2J\u202E<script>alert(1)</script>';
-
-const FILE = { type: 'file', mediaType: 'text/plain', name: `../../${ESCAPES}`, data: 'eA==', pages: 0 };
-
-/** Method, path, body and headers; status and code. */
-const HOSTILE: readonly [string, [string, string, string?, Record<string, string>?], [number, string]][] = [
-  ['SQL as an id', ['GET', `/v1/conversations/${SQL}/entries`], [404, 'conversation_not_found']],
-  ['NUL as an id', ['GET', '/v1/conversations/%00'], [404, 'conversation_not_found']],
-  ['NUL as an agent', ['GET', '/v1/conversations?agent=%00'], [400, 'invalid_argument']],
-  [
-    'a sequence beyond all',
-    ['GET', `/v1/conversations/${newId()}/entries?afterSequence=3000000000`],
-    [400, 'invalid_argument'],
-  ],
-  ['a long id', ['GET', `/v1/conversations/${'9'.repeat(5_000)}`], [404, 'conversation_not_found']],
-  ['a path out of the API', ['GET', '/v1/conversations/..%2f..%2fetc%2fpasswd'], [404, 'conversation_not_found']],
-  ['SQL as an entry', ['GET', `/v1/entries/${SQL}/content`], [404, 'entry_not_found']],
-  ['a list as a body', ['POST', '/v1/conversations', '[]', JSON_TYPE], [400, 'body_not_json']],
-  ['nothing as a body', ['POST', '/v1/conversations', 'null', JSON_TYPE], [400, 'body_not_json']],
-  ['nesting without end', ['POST', '/v1/conversations', NESTED, JSON_TYPE], [400, 'invalid_argument']],
-  ['a number beyond all', ['POST', '/v1/conversations', '{"task":1e999}', JSON_TYPE], [400, 'invalid_argument']],
-  [
-    'an unknown mode',
-    ['POST', `/v1/conversations/${newId()}/messages`, '{"content":"x","mode":"root"}', JSON_TYPE],
-    [400, 'invalid_argument'],
-  ],
-  [
-    'escapes as a field',
-    ['POST', '/v1/conversations', JSON.stringify({ [ESCAPES]: 1 }), JSON_TYPE],
-    [400, 'invalid_argument'],
-  ],
-  ['a workspace', ['POST', '/v1/conversations', '{"task":"x","workspace":"/"}', JSON_TYPE], [400, 'invalid_argument']],
-  [
-    'a long key',
-    ['POST', '/v1/conversations', '{"task":"x"}', { ...JSON_TYPE, 'idempotency-key': 'k'.repeat(300) }],
-    [400, 'invalid_argument'],
-  ],
-  ['a page beyond all', ['GET', '/v1/conversations?limit=101'], [400, 'invalid_argument']],
-  ['a cursor of no call', ['GET', '/v1/decisions?after=1'], [400, 'invalid_argument']],
-  [
-    'more files than a message may have',
-    ['POST', '/v1/conversations', JSON.stringify({ task: [FILE, FILE] }), JSON_TYPE],
-    [413, 'body_too_large'],
-  ],
-  ['a foreign type of import', ['POST', '/v1/conversations/import', '{}', JSON_TYPE], [400, 'body_not_json']],
-  [
-    'an import of anything',
-    ['POST', '/v1/conversations/import', '{}\n', { 'content-type': 'application/x-ndjson' }],
-    [422, 'conversation_file_invalid'],
-  ],
-];
-
 test.each(HOSTILE)('%s is refused', async (_, [method, path, body, headers = {}], expected) => {
   const response = await fetch(`${harness.server.url}${path}`, {
     method,
@@ -97,53 +43,6 @@ test.each(HOSTILE)('%s is refused', async (_, [method, path, body, headers = {}]
   expect(text).not.toContain('\u001B');
   expect(harness.faults).toEqual([]);
 });
-
-const RESPONSE = `resp_${newId().replaceAll('-', '')}_${newId().replaceAll('-', '')}`;
-const CREATE = { model: 'default', input: 'Say no' };
-const CALL_GONE = { type: 'function_call_output', call_id: 'call_1', output: 'x' };
-const MCP_CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
-const GONE = { conversation_id: newId(), decision: 'approve', call: '1.1.0' };
-
-function invalidUtf8(body: object): Uint8Array<ArrayBuffer> {
-  const bytes = Uint8Array.from(new TextEncoder().encode(JSON.stringify(body)));
-  bytes[bytes.lastIndexOf(0x61)] = 0xff;
-  return bytes;
-}
-
-/** Path and body, with POST; status and code. */
-const AT_OTHER_DOORS: readonly [string, string, object | string, [number, string]][] = [
-  ['a list', '/v1/responses', '[]', [400, 'body_not_json']],
-  ['half a body', '/v1/responses', '{"model":"default","input":"Say', [400, 'body_not_json']],
-  ['invalid UTF-8', '/v1/responses', invalidUtf8(CREATE), [400, 'body_not_json']],
-  ['a huge body', '/v1/responses', { ...CREATE, input: 'x'.repeat(60_000) }, [413, 'body_too_large']],
-  ['a number as input', '/v1/responses', { ...CREATE, input: 7 }, [400, 'invalid_argument']],
-  ['nothing as an item', '/v1/responses', { ...CREATE, input: [null] }, [400, 'invalid_argument']],
-  ['a result of a call that is gone', '/v1/responses', { ...CREATE, input: [CALL_GONE] }, [400, 'invalid_argument']],
-  [
-    'an unknown response',
-    '/v1/responses',
-    { ...CREATE, previous_response_id: RESPONSE },
-    [404, 'conversation_not_found'],
-  ],
-  ['a cancel of nothing', `/v1/responses/${RESPONSE}/cancel`, {}, [404, 'conversation_not_found']],
-  ['a cancel of no response', '/v1/responses/resp_1/cancel', {}, [400, 'invalid_argument']],
-  ['nothing to compact', '/v1/responses/compact', { model: 'default' }, [400, 'invalid_argument']],
-  ['an unknown method', '/v1/responses/compact/all', {}, [404, 'route_not_found']],
-  ['a list', '/mcp', [MCP_CALL], [400, 'body_not_json']],
-  ['half a body', '/mcp', '{"jsonrpc":"2.0","id":1', [400, 'body_not_json']],
-  ['invalid UTF-8', '/mcp', invalidUtf8({ ...MCP_CALL, params: { name: 'start_task' } }), [400, 'body_not_json']],
-  ['a huge body', '/mcp', { ...MCP_CALL, params: { name: 'x'.repeat(60_000) } }, [413, 'body_too_large']],
-  ['no message', '/mcp', { hello: 'world' }, [400, '-32700']],
-  ['an unknown method', '/mcp', { ...MCP_CALL, method: 'tools/rule' }, [200, '-32601']],
-  ['an unknown tool', '/mcp', { ...MCP_CALL, params: { name: 'rule' } }, [200, '-32602']],
-  ['wrong types', '/mcp', { ...MCP_CALL, params: { name: 'start_task', arguments: { task: 7 } } }, [200, '-32602']],
-  [
-    'a decision on nothing',
-    '/mcp',
-    { ...MCP_CALL, params: { name: 'decide', arguments: GONE } },
-    [200, 'decision_not_found'],
-  ],
-];
 
 test.each(AT_OTHER_DOORS)(
   '%s is refused at %s with a code, and nothing is written',
@@ -242,6 +141,36 @@ test('a reader that stands still is cut off, and the others miss nothing', async
   await once(slow, 'close');
 });
 
+test('who reads no export holds no connection, and a HEAD begins nothing', async () => {
+  const { server, database, client } = harness;
+  const { conversationId: id, ...sent } = await client.start('Say one');
+  await sent.result();
+  for (const path of ['events', 'export']) {
+    const { status } = await fetch(`${server.url}/v1/conversations/${id}/${path}`, { method: 'HEAD' });
+    expect([path, status]).toEqual([path, 404]);
+  }
+  await database.begin(async (open) => {
+    await open`set local role none`;
+    await open`set local session_replication_role = replica`;
+    await open`
+      update entries set content = json_build_array(json_build_object('type', 'text', 'text', repeat('x', 30000000)))
+      where conversation_id = ${id}`;
+  });
+  const exports = async (): Promise<number> => {
+    const [row] = await database<{ count: number }[]>`
+      select count(*)::int from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction' and query like '%row_to_json%'`;
+    return row?.count ?? 0;
+  };
+  const path = `/v1/conversations/${id}/export`;
+  const slow = connect(server.port, '127.0.0.1', () => slow.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`));
+  await once(slow, 'data');
+  slow.pause();
+  await waitUntil('it is cut off', async () => (await exports()) === 0, 10_000);
+  slow.resume();
+  await once(slow, 'close');
+});
+
 test('of two decisions at once one counts, by the user of this machine, and the name of a file leads nowhere', async () => {
   const { call } = harness;
   vi.stubEnv('USER', 'ada');
@@ -275,6 +204,8 @@ test('a link logs one browser in, and with its cookie only pages of this server 
   expect([opened.status, opened.headers.get('location')]).toEqual([303, '/']);
   const [cookie = '', ...rest] = (opened.headers.get('set-cookie') ?? '').split('; ');
   expect(rest.toSorted()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Strict']);
+  // The login of a server at another port is another cookie.
+  expect(cookie).toContain(`login${harness.server.port}=`);
   expect((await ask(link, {})).status).toBe(401);
   expect((await ask('/v1/conversations', { cookie })).status).toBe(200);
   const stop = `/v1/conversations/${newId()}/stop`;

@@ -7,6 +7,7 @@ import {
   numberOf,
   ofConversation,
   oneOf,
+  storable,
   text,
   time,
   toSend,
@@ -53,7 +54,7 @@ const toChange = { ...toSend, summarize: flag.optional() };
 const toDecide = {
   ...ofConversation,
   call: text.optional(),
-  decisionId: text.optional(),
+  decisionId: storable.optional(),
   decidedBy: text.optional(),
 };
 const toJudge = { ...toDecide, for: oneOf('call', 'turn', 'agent').optional(), reason: text.optional() };
@@ -113,7 +114,7 @@ const CONVERSATIONS = {
     ...reads,
     path: `${CONVERSATION}/messages/{messageId}/outcome`,
     summary: 'Wait until the turn that took a message has ended',
-    arguments: { ...ofConversation, messageId: text, timeoutMilliseconds: numberOf('milliseconds').optional() },
+    arguments: { ...ofConversation, messageId: storable, timeoutMilliseconds: numberOf('milliseconds').optional() },
     result: z.union([endedTurn, servedCommand]),
   },
   'conversation.stop': {
@@ -246,7 +247,7 @@ const DECISIONS = {
     path: '/standing-approvals',
     scope: 'decide',
     summary: 'End a decision for all turns of an agent: calls under the rule ask again',
-    arguments: { agent: named, rule: text },
+    arguments: { agent: named, rule: storable },
     result: z.void(),
   },
 } as const satisfies Record<string, Endpoint>;

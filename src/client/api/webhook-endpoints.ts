@@ -4,8 +4,12 @@ import { formed, oneOf, text, whole } from '../arguments.ts';
 import { isoTime, listOf, pageOf } from './conversation-results.ts';
 import type { Endpoint } from './endpoint.ts';
 
+const ADDRESS = 'must be an address that begins with http:// or https://';
+
 const toCreateWebhook = {
-  url: formed(/^https?:\/\/\S{1,2000}$/u, 'must be an address that begins with http:// or https://'),
+  url: formed(/^https?:\/\/[^\s\p{Cc}]{1,2000}$/u, ADDRESS).refine((url) => URL.canParse(String(url)), {
+    error: ADDRESS,
+  }),
   events: z
     .array(oneOf(...WEBHOOK_EVENTS), { error: 'must be a list' })
     .min(1, { error: 'must name an event' })

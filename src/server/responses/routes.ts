@@ -61,7 +61,10 @@ async function create(
   const { of, afterEvent } = await createResponse(client, asked);
   const response = new StoredResponse(client, of, asked);
   if (asked.stream !== true) {
-    if (asked.background !== true) await untilTurnRests(client, { ...of, signal: context.req.raw.signal });
+    if (asked.background !== true) {
+      const signal = AbortSignal.any([context.req.raw.signal, streams.endingOf(context).signal]);
+      await untilTurnRests(client, { ...of, signal });
+    }
     return context.json(await response.read());
   }
   let sequence = 0;

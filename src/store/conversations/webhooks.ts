@@ -36,7 +36,8 @@ export async function listWebhooks(sql: Database, tenant: string): Promise<Webho
 
 /** What it was not yet told goes with it. @returns whether there was one */
 export async function deleteWebhook(sql: Database, tenant: string, id: string): Promise<boolean> {
-  const { count } = await sql`delete from webhooks where tenant = ${tenant} and id::text = ${id}`;
+  if (!isId(id)) return false;
+  const { count } = await sql`delete from webhooks where tenant = ${tenant} and id = ${id}`;
   return count > 0;
 }
 
