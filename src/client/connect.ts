@@ -2,7 +2,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import { definedOf } from '../context/policy/defined-of.ts';
 import { DEFAULT_TENANT } from '../store/conversations/conversations.ts';
 import { SILENCE_LIMIT_MILLISECONDS } from '../store/database/database.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Database, DatabaseOptions } from '../store/database/database.ts';
 import { createListeners } from '../store/database/listen.ts';
 import { openDatabase } from '../store/database/pooler.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
@@ -97,11 +97,14 @@ export async function connect(options: ConnectOptions | RemoteOptions = {}): Pro
   return new Holdfast(context, disconnect);
 }
 
-/** @throws as `connect` */
-export async function openConnection(options: ConnectOptions): Promise<Connection> {
+/** @param settings of each connection to Postgres @throws as `connect` */
+export async function openConnection(
+  options: ConnectOptions,
+  settings: DatabaseOptions['settings'] = {},
+): Promise<Connection> {
   checkArguments('connect', CONNECT, options);
   const servers = await serversOf(options);
-  const database = await openCurrentDatabase(servers);
+  const database = await openCurrentDatabase(servers, settings);
   const temporal = lazyTemporal(database, servers.temporal, options.payloadCodecs);
   const { tenant = DEFAULT_TENANT, onDoorbellFailure = () => undefined } = options;
   const taskQueue = options.taskQueue ?? process.env['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE;
@@ -152,10 +155,14 @@ async function serversOf({ databaseUrl, temporal, ...options }: ConnectOptions):
 }
 
 /** @throws HoldfastClientError as `connect`; `invalid_argument` for an address that cannot be read */
-async function openCurrentDatabase({ databaseUrl: url, listenUrl }: Servers): Promise<Database> {
+async function openCurrentDatabase(
+  { databaseUrl: url, listenUrl }: Servers,
+  settings: NonNullable<DatabaseOptions['settings']>,
+): Promise<Database> {
   const options = {
     url,
     listenUrl,
+    settings,
     applicationName: 'holdfast-client',
     silenceLimitMilliseconds: SILENCE_LIMIT_MILLISECONDS,
   };

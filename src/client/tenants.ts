@@ -23,7 +23,8 @@ export interface TenantClients {
  * @throws as `connect`; HoldfastClientError `database_refused` where the login may not act as `holdfast_api`, or Postgres is older than 15
  */
 export async function connectTenants(options: Omit<ConnectOptions, 'tenant'>): Promise<TenantClients> {
-  const { context, databaseUrl, disconnect } = await openConnection(options);
+  // The policies of tenants hold for a login that inherits from holdfast_api: without a tenant it would see nothing.
+  const { context, databaseUrl, disconnect } = await openConnection(options, { role: 'holdfast_app' });
   const clients = new Map<string, Holdfast>();
   const open = (tenant: string): Holdfast => {
     const database = connectDatabase({

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pathArguments } from '../../src/client/api/endpoint.ts';
 import type { Endpoint } from '../../src/client/api/endpoint.ts';
 import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
 import { connectTenants } from '../../src/client/tenants.ts';
@@ -16,6 +15,7 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { callServer, readEvents } from './server-harness.ts';
 import type { Answer } from './server-harness.ts';
+import { ownDecisions, requestOf, urlOfLogin } from './tenant-requests.ts';
 
 let harness: TurnHarness;
 let tenants: TenantClients;
@@ -24,7 +24,8 @@ let server: RunningServer;
 beforeAll(async () => {
   harness = await startTurnHarness({ agent: { approvals: { rules: ['write_file'] } } });
   await harness.startWorker();
-  const { databaseUrl, temporalAddress, taskQueue } = harness;
+  const { temporalAddress, taskQueue } = harness;
+  const databaseUrl = await urlOfLogin(harness);
   const servers = { databaseUrl, taskQueue, temporal: { address: temporalAddress, namespace: 'default' } };
   const refused = {
     code: 'database_refused',
@@ -76,41 +77,9 @@ async function ownConversation(key: string): Promise<Readonly<Record<string, str
   return { conversationId, messageId, entryId: entries.body.items[0].entryId, memoryId, webhookId };
 }
 
-/** What a request needs besides ids. */
-const OTHER_ARGUMENTS: Readonly<Record<string, unknown>> = {
-  content: 'Say more',
-  task: 'Say more',
-  text: 'yes',
-  rule: 'a rule',
-  query: 'heron',
-  agent: 'default',
-  by: 'conversation',
-  branch: 0,
-  pin: 1,
-  sequence: 1,
-  count: 1,
-  call: '1.1.0',
-  timeoutMilliseconds: 0,
-};
-
 function ask(key: string, endpoint: Endpoint, ids: Readonly<Record<string, string>>): Promise<Answer> {
-  const { method, path, idempotencyKey } = endpoint;
-  const all: Record<string, unknown> = { ...OTHER_ARGUMENTS, ...ids };
-  const inPath = pathArguments(path);
-  const rest = Object.keys(endpoint.arguments).filter(
-    (name) => name in all && !inPath.includes(name) && name !== idempotencyKey,
-  );
-  const given = Object.fromEntries(
-    rest
-      .filter((name) => !(name === 'agent' && 'conversationId' in endpoint.arguments))
-      .map((name) => [name, all[name]]),
-  );
-  const address = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(String(all[name])));
-  if (method === 'post') return callAs(key, 'POST', `/v1${address}`, given);
-  const query = new URLSearchParams(
-    Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  return callAs(key, method.toUpperCase(), `/v1${address}?${query.toString()}`);
+  const [method, path, body] = requestOf(endpoint, ids);
+  return callAs(key, method, path, body);
 }
 
 test('on every route the ids of another tenant are as unknown as ids that nobody has', async () => {
@@ -138,11 +107,25 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
   const call = (of: Readonly<Record<string, string>>) =>
     callAs(bob, 'GET', `/v1/decisions?after=${of['conversationId']}/1.1.0`);
   expect(shown(await call(ids), ids)).toEqual(shown(await call(unknown), unknown));
-  expect((await callAs(ada, 'GET', '/v1/webhooks')).body.items).toHaveLength(1);
+  await ownDecisions(harness, (...request) => callAs(ada, ...request), ids);
+  for (const list of [
+    'webhooks',
+    'webhook-failures',
+    'memories',
+    'decisions',
+    'decisions/made',
+    'standing-approvals',
+  ]) {
+    const items = [];
+    for (const key of [ada, bob]) items.push((await callAs(key, 'GET', `/v1/${list}`)).body.items.length);
+    expect([list, ...items]).toEqual([list, 1, 0]);
+  }
+  const retry = `/v1/webhook-failures/${(await callAs(ada, 'GET', '/v1/webhook-failures')).body.items[0].deliveryId}/retry`;
+  expect((await callAs(bob, 'POST', retry)).body).toEqual({ value: false });
+  expect((await callAs(ada, 'POST', retry)).body).toEqual({ value: true });
   // All of it is still there for the one whose it is.
   const own = await callAs(ada, 'GET', `/v1/conversations/${ids['conversationId']}`);
   expect(own.body).toMatchObject({ waitingMessages: 0, entryCount: 2 });
-  expect((await callAs(ada, 'GET', '/v1/memories')).body.items).toHaveLength(1);
   const found = await callAs(ada, 'POST', '/v1/search', { agent: 'default', query: 'heron' });
   expect(found.body.items[0]).toMatchObject({ conversationId: ids['conversationId'] });
 });
@@ -206,6 +189,14 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
   for (let request = 0; request < 3; request += 1) answers.push(await callAs(slow, 'GET', '/v1/conversations'));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
+  const { key: burst } = await keyOf('hal', { limits: { openTurns: 1 } });
+  // Its turn is not begun while no worker has the agent.
+  const wait = () => callAs(burst, 'POST', '/v1/conversations', { task: 'Say one', agent: 'nobody' });
+  const begun = [await wait(), await wait()];
+  expect(begun.map(({ status, body: { code } }) => [status, code])).toEqual([
+    [201, undefined],
+    [429, 'too_many_turns'],
+  ]);
   const { key } = await keyOf('fay', { limits: { openTurns: 1 } });
   await harness.fault({ kind: 'hang', times: null });
   const begin = () => callAs(key, 'POST', '/v1/conversations', { task: 'Say one' });
@@ -243,9 +234,28 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
   }
 });
 
-test('a key that is revoked ends its event streams', async () => {
+test('a key that is revoked ends its event streams, and what waits for a turn', async () => {
   const { key, id } = await keyOf('gil');
   const { conversationId } = await ownConversation(key);
+  // Of an agent that no worker has.
+  const { body: unserved } = await callAs(key, 'POST', '/v1/conversations', { task: 'Say one', agent: 'nobody' });
+  const waiting = { conversation_id: unserved.conversationId, message_id: unserved.messageId, timeout_seconds: 3_600 };
+  const params = { name: 'wait_for_turn', arguments: waiting };
+  const waits = Promise.all([
+    callServer(
+      server.url,
+      'POST',
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+      {
+        authorization: `Bearer ${key}`,
+        accept: 'application/json, text/event-stream',
+      },
+    ),
+    callAs(key, 'POST', '/v1/responses', { model: 'nobody', input: 'Say one' }),
+  ]);
+  const isWaiting = async () => (await callAs(key, 'GET', '/v1/conversations?agent=nobody')).body.items.length === 2;
+  await waitUntil('both wait', isWaiting);
   const url = `${server.url}/v1/conversations/${conversationId}/events`;
   let revoking: Promise<boolean> | undefined;
   const isLast = ({ event }: { event: string }): boolean => {
@@ -255,6 +265,7 @@ test('a key that is revoked ends its event streams', async () => {
   const events = await readEvents(url, isLast, { authorization: `Bearer ${key}` });
   expect(await revoking).toBe(true);
   expect(events.at(-1)?.data).toMatchObject({ code: 'key_refused' });
+  expect(await waits).toMatchObject([{ body: '' }, { status: 401, body: { error: { code: 'key_refused' } } }]);
   // Looked at every so many seconds, where this file's server looks more often.
   expect(serverLimits.parse({}).keyCheckSeconds).toBeLessThan(5);
   expect((await callAs(key, 'GET', '/v1/conversations')).status).toBe(401);

@@ -77,9 +77,9 @@ export async function revokeApiKey(sql: Database, id: string): Promise<boolean> 
 }
 
 interface TenantUse {
-  /** Whether the conversation has an open turn. */
+  /** Whether the conversation has a turn that is open, or about to begin. */
   readonly isOpen: boolean;
-  /** Open turns of all other conversations. */
+  /** Such turns of all other conversations. */
   readonly otherTurns: number;
   /** Dollars that model calls of the last 24 hours cost, as far as is known. */
   readonly costOfDay: number;
@@ -92,7 +92,8 @@ export async function readTenantUse(sql: Database, tenant: string, conversationI
   const own = typeof conversationId === 'string' && isId(conversationId) ? conversationId : null;
   const [row] = await sql<TenantUse[]>`
     with open_turns as (select c.id is not distinct from ${own}::uuid as own from conversations c
-      where c.tenant = ${tenant} and c.active_turn_id is not null),
+      where c.tenant = ${tenant} and (c.active_turn_id is not null or c.id in (
+        select m.conversation_id from messages m where m.consumed_at is null and m.kind in ('message', 'resume')))),
     paid as (select m.cost, m.started_at from model_attempts m join conversations c on c.id = m.conversation_id
       where c.tenant = ${tenant} and m.cost > 0 and m.started_at > holdfast_now() - interval '1 day')
     select exists (select from open_turns where own) as "isOpen",

@@ -1,0 +1,83 @@
+import { pathArguments } from '../../src/client/api/endpoint.ts';
+import type { Endpoint } from '../../src/client/api/endpoint.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import type { Answer } from './server-harness.ts';
+
+/** As the documents ask for: a login that inherits from both roles. */
+export async function urlOfLogin(harness: TurnHarness): Promise<string> {
+  const url = new URL(harness.databaseUrl);
+  url.username = `server_${newId().replaceAll('-', '')}`;
+  url.password = 'secret';
+  url.searchParams.delete('options');
+  await harness.database.begin(async (open) => {
+    await open`set local role none`;
+    await open.unsafe(`create role ${url.username} login password 'secret' in role holdfast_app, holdfast_api`);
+  });
+  return url.href;
+}
+
+/** What a request needs besides ids. */
+const OTHER_ARGUMENTS: Readonly<Record<string, unknown>> = {
+  content: 'Say more',
+  task: 'Say more',
+  text: 'yes',
+  rule: 'a rule',
+  query: 'heron',
+  agent: 'default',
+  by: 'conversation',
+  branch: 0,
+  pin: 1,
+  sequence: 1,
+  count: 1,
+  call: '1.1.0',
+  timeoutMilliseconds: 0,
+};
+
+/** Method, path and body of a request that names these ids wherever it can. */
+export function requestOf(
+  endpoint: Endpoint,
+  ids: Readonly<Record<string, string>>,
+): readonly [method: string, path: string, body?: unknown] {
+  const { method, path, idempotencyKey } = endpoint;
+  const all: Record<string, unknown> = { ...OTHER_ARGUMENTS, ...ids };
+  const inPath = pathArguments(path);
+  const rest = Object.keys(endpoint.arguments).filter(
+    (name) => name in all && !inPath.includes(name) && name !== idempotencyKey,
+  );
+  const given = Object.fromEntries(
+    rest
+      .filter((name) => !(name === 'agent' && 'conversationId' in endpoint.arguments))
+      .map((name) => [name, all[name]]),
+  );
+  const address = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(String(all[name])));
+  if (method === 'post') return ['POST', `/v1${address}`, given];
+  const query = new URLSearchParams(
+    Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return [method.toUpperCase(), `/v1${address}?${query.toString()}`];
+}
+
+/** A call that waits, one that was decided, a decision for an agent, and a delivery that was given up. */
+export async function ownDecisions(
+  harness: TurnHarness,
+  call: (method: string, path: string, body?: unknown) => Promise<Answer>,
+  { conversationId, webhookId }: Readonly<Record<string, string>>,
+): Promise<void> {
+  const task = 'Call write_file with {"path":"a.txt","content":"x"}\nSay done';
+  const untilWaiting = (calls: number) =>
+    waitUntil('calls wait', async () => (await call('GET', '/v1/decisions')).body.items.length === calls);
+  const { body: decided } = await call('POST', '/v1/conversations', { task });
+  await untilWaiting(1);
+  await call('POST', `/v1/conversations/${decided.conversationId}/approve`);
+  await untilWaiting(0);
+  await call('POST', '/v1/conversations', { task });
+  await untilWaiting(1);
+  await harness.database`
+    insert into holdfast.standing_decisions (tenant, agent, rule, state, decided_at, turn_id, call_number, call_index)
+    values ('ada', 'another', 'write_file', 'approved', now(), ${newId()}, 1, 0)`;
+  await harness.database`
+    insert into holdfast.webhook_deliveries (webhook_id, tenant, conversation_id, event, body, due_at)
+    values (${webhookId ?? ''}, 'ada', ${conversationId ?? ''}, 'turn_ended', '{}', null)`;
+}
