@@ -1,12 +1,17 @@
 /** Clients that others wrote: each completes a task with an approval, a compaction and a killed worker. */
+import { spawn } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import { createOpenResponses } from '@ai-sdk/open-responses';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { streamText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../src/local/ports.ts';
+import { EXECUTABLE } from '../cli/run-cli.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import { startServerHarness } from './server-harness.ts';
@@ -30,6 +35,32 @@ beforeAll(async () => {
 afterAll(async () => harness.stop());
 
 const CLIENTS: Readonly<Record<string, (task: string) => Promise<string>>> = {
+  async acp(task) {
+    const { PATH = '', HOME = '' } = process.env;
+    const env = { PATH, HOME, ...harness.environment };
+    const agent = spawn(process.execPath, [EXECUTABLE, 'acp'], { cwd: harness.workspace, env });
+    agent.stderr.resume();
+    onTestFinished(() => void agent.kill('SIGKILL'));
+    const said = { agent_message_chunk: '', agent_thought_chunk: '' };
+    const output = Readable.toWeb(agent.stdout) as ReadableStream<Uint8Array>;
+    const editor = client({ name: 'editor' })
+      .onNotification(methods.client.session.update, ({ params: { update } }) => {
+        if (update.sessionUpdate !== 'agent_message_chunk' && update.sessionUpdate !== 'agent_thought_chunk') return;
+        if (update.content.type === 'text') said[update.sessionUpdate] += update.content.text;
+      })
+      .onRequest(methods.client.session.requestPermission, () => ({
+        outcome: { outcome: 'selected', optionId: 'approve' },
+      }))
+      .connect(ndJsonStream(Writable.toWeb(agent.stdin), output));
+    await editor.agent.request(methods.agent.initialize, { protocolVersion: 1 });
+    const { session } = methods.agent;
+    const { sessionId } = await editor.agent.request(session.new, { cwd: harness.workspace, mcpServers: [] });
+    await editor.agent.request(session.prompt, { sessionId, prompt: [{ type: 'text', text: task }] });
+    // This editor does not say that it shows compactions.
+    expect(said.agent_thought_chunk).toMatch(/The context was compacted from [\d,]+ to [\d,]+ tokens/);
+    return said.agent_message_chunk;
+  },
+
   async openai(task) {
     const openai = new OpenAI({ baseURL: `${harness.server.url}/v1`, apiKey: 'none', maxRetries: 0 });
     const stream = await openai.responses.create({ model: 'default', input: task, stream: true });
@@ -68,28 +99,40 @@ const taskOf = (name: string): string =>
     'Say all done',
   ].join('\n');
 
-test('the openai SDK, the AI SDK and an MCP client', { timeout: 180_000 }, async () => {
-  const { client, workspace } = harness;
-  await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: AGENT } }));
-  const worker = await startWorkerProcess(harness);
-  const names = Object.keys(CLIENTS);
-  const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name))));
-  const isRunning = waitUntil('all commands run', async () => {
-    // Open Responses has no word for an approval: its users decide elsewhere.
-    for (const { conversationId, call, arguments: json } of (await client.decisions.listWaiting()).items) {
-      if (/openai|aiSdk/.test(json)) await client.decisions.approve({ conversationId, call }).catch(() => undefined);
+test(
+  'an ACP client, the openai SDK, the AI SDK and an MCP client, and the worker shows its metrics',
+  { timeout: 180_000 },
+  async () => {
+    const { client, workspace } = harness;
+    await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: AGENT } }));
+    const port = await freePort();
+    const worker = await startWorkerProcess(harness, {
+      OTEL_METRICS_EXPORTER: 'prometheus',
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+    });
+    const names = Object.keys(CLIENTS);
+    const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name))));
+    const isRunning = waitUntil('all commands run', async () => {
+      // Open Responses has no word for an approval: its users decide elsewhere.
+      for (const { conversationId, call, arguments: json } of (await client.decisions.listWaiting()).items) {
+        if (/openai|aiSdk/.test(json)) await client.decisions.approve({ conversationId, call }).catch(() => undefined);
+      }
+      const files = await readdir(workspace);
+      return names.every((name) => files.includes(`${name}.started`));
+    });
+    await Promise.race([isRunning, answers.then(() => expect.unreachable('a task ended early'))]);
+    const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    for (const name of ['holdfast_compactions_total', 'holdfast_event_loop_delay', 'holdfast_database_', 'temporal_']) {
+      expect(shown).toContain(name);
     }
-    const files = await readdir(workspace);
-    return names.every((name) => files.includes(`${name}.started`));
-  });
-  await Promise.race([isRunning, answers.then(() => expect.unreachable('a task ended early'))]);
-  worker.kill('SIGKILL');
-  await harness.startWorker();
-  for (const answer of await answers) expect(answer).toMatch(/all done\s*$/);
-  const { items } = await client.conversation.list();
-  expect(items.map(({ turn }) => [turn?.outcome, (turn?.compactions ?? 0) > 0])).toEqual(
-    names.map(() => ['completed', true]),
-  );
-  const lost = await harness.database`select 1 from holdfast.tool_calls where outcome = 'outcome_unknown'`;
-  expect(lost).toHaveLength(names.length);
-});
+    worker.kill('SIGKILL');
+    await harness.startWorker();
+    for (const answer of await answers) expect(answer).toMatch(/all done\s*$/);
+    const { items } = await client.conversation.list();
+    expect(items.map(({ turn }) => [turn?.outcome, (turn?.compactions ?? 0) > 0])).toEqual(
+      names.map(() => ['completed', true]),
+    );
+    const lost = await harness.database`select 1 from holdfast.tool_calls where outcome = 'outcome_unknown'`;
+    expect(lost).toHaveLength(names.length);
+  },
+);
