@@ -142,6 +142,19 @@ test('a denied call does not run; a cancel stops the turn and ends all prompts o
   expect(await Promise.all([first, second])).toEqual(['cancelled', 'cancelled']);
 });
 
+test('a session that is loaded again answers its open prompt, and the turn goes on', async () => {
+  const editor = await openEditor('approve');
+  const sessionId = await newSession(editor);
+  const task = 'Call run_command with {"command": "until [ -e on ]; do sleep 0.1; done"}\nSay arrived';
+  const open = prompt(editor, sessionId, task);
+  await waitUntil('the command runs', async () => editor.updates.some((update) => 'rawInput' in update));
+  const again = { sessionId, cwd: harness.workspace, mcpServers: [] };
+  await editor.agent.request(methods.agent.session.load, again);
+  expect(await open).toBe('cancelled');
+  await writeFile(join(harness.workspace, 'on'), '');
+  await waitUntil('the turn has ended', async () => editor.said('agent_message_chunk').endsWith('arrived'));
+});
+
 test('two first prompts at once begin one conversation, and both end', async () => {
   const editor = await openEditor('approve');
   const sessionId = await newSession(editor);

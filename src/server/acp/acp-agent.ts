@@ -27,7 +27,8 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
         agentCapabilities: {
           loadSession: true,
           promptCapabilities: { image: true, audio: false, embeddedContext: true },
-          sessionCapabilities: { resume: {}, close: {} },
+          // No `close`: by the protocol it stops the turn, which goes on here without its editor.
+          sessionCapabilities: { resume: {} },
         },
         authMethods: [],
       };
@@ -38,10 +39,6 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
     })
     .onRequest(session.load, ({ params, client }) => coded(() => sessions.load(client, params, true)))
     .onRequest(session.resume, ({ params, client }) => coded(() => sessions.load(client, params, false)))
-    .onRequest(session.close, ({ params }) => {
-      sessions.named(params.sessionId).close();
-      return {};
-    })
     .onRequest(session.prompt, ({ params }) => coded(() => sessions.named(params.sessionId).prompt(params.prompt)))
     .onNotification(session.cancel, ({ params }) => coded(() => sessions.named(params.sessionId).cancel()))
     .onRequest(session.setMode, ({ params }) => {

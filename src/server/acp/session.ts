@@ -93,9 +93,11 @@ export class AcpSession {
     if (this.isStarted) await this.#options.client.conversation.stop(this.#of);
   }
 
-  /** The turn goes on. */
+  /** The turn goes on, and its prompts are answered. */
   close(): void {
     this.#closing.abort();
+    for (const prompt of this.#prompts) prompt.end('cancelled');
+    this.#prompts.clear();
   }
 
   async #send(content: readonly ContentPart[], prompt: OpenPrompt): Promise<void> {

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-/** Words what went wrong with an MCP server for the model: whether the call ran, and what to do. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
