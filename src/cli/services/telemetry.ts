@@ -23,6 +23,8 @@ export async function startTelemetry(service: string): Promise<() => Promise<voi
   }
   env['OTEL_LOGS_EXPORTER'] ??= 'none';
   env['OTEL_SERVICE_NAME'] ??= service;
+  // Otherwise a port that is taken, or a collector that does not answer, is never heard of.
+  env['OTEL_LOG_LEVEL'] ??= 'error';
   // Not the command line, which may name more than a collector should know.
   env['OTEL_NODE_RESOURCE_DETECTORS'] ??= 'env,host';
   const [{ NodeSDK }, { metrics }, { monitorEventLoopDelay }] = await Promise.all([
