@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFile, readlink, realpath } from 'node:fs/promises';
+import { readFile, readlink, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
@@ -171,7 +171,9 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
   });
 
-  test('prints addresses and one command to try, for a person', async () => {
+  test('prints addresses and one command to try, for a person, and when holdfast.yaml was changed', async () => {
+    const file = join(project, 'holdfast.yaml');
+    await writeFile(file, '');
     const child = spawn(process.execPath, [PROGRAM, 'dev', '--no-simulator', '--no-worker'], {
       cwd: project,
       env: projectEnvironment(project),
@@ -186,6 +188,8 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     expect(output).toContain(temporal?.uiUrl);
     expect(output).toContain(`127.0.0.1:${database?.port}`);
     expect(output).not.toContain(new URL(connections().databaseUrl).password);
+    await writeFile(file, '# changed\n');
+    await waitUntil('the change is told', () => output.includes('holdfast.yaml was changed'));
     child.kill('SIGTERM');
     await waitUntil('it has ended', () => child.exitCode !== null, 20_000);
     expect(child.exitCode).toBe(0);

@@ -162,6 +162,11 @@ export class DevOutput {
     });
   }
 
+  fileChanged(file: string): void {
+    const text = `${file} was changed. To use it, stop with Ctrl-C and start again: npx holdfast dev`;
+    this.line(text, { event: 'file_changed', file });
+  }
+
   stopping(): void {
     if (!this.json) this.line('\nStopping; open turns go on at the next start.', {});
   }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { unwatchFile, watchFile } from 'node:fs';
 import { resolve } from 'node:path';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { DevOutput } from './dev-output.ts';
@@ -26,6 +27,9 @@ interface DevOptions extends JsonOption {
 
 /** Environment variables that hold a key for a real model. */
 const MODEL_KEYS = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'];
+
+/** How often `holdfast.yaml` is looked at. */
+const FILE_LOOK_MILLISECONDS = 1_000;
 
 /** The first model key that is set, by the name of its variable. */
 function modelKeyName(environment: NodeJS.ProcessEnv): string | null {
@@ -105,7 +109,10 @@ async function dev(options: DevOptions): Promise<void> {
       const { loginLink } = await import('../../server/login-link.ts');
       const pages = server === null ? null : await loginLink(server.url);
       output.ready(stack, { pages, modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
+      // Worker and server read the file when they start.
+      if (file !== null) watchFile(file, { interval: FILE_LOOK_MILLISECONDS }, () => output.fileChanged(file));
       if (!signal.aborted) await once(signal, 'abort');
+      if (file !== null) unwatchFile(file);
       output.stopping();
       await stack.stop();
     }
