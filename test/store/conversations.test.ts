@@ -4,7 +4,7 @@ import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { makeConversation } from './support/make-conversation.ts';
-import { closeToolCall, useTestStore, startTurn } from './support/store-builders.ts';
+import { closeToolCall, send, useTestStore, startTurn } from './support/store-builders.ts';
 
 const { sql } = useTestStore();
 
@@ -30,6 +30,9 @@ describe('listConversations', () => {
     expect([newest, ...rest].map((row) => row?.id)).toEqual(expected);
     const working = (await listConversations(sql, { state: 'working', limit: 2 })).map(({ id }) => id);
     expect(working).toEqual(expected.slice(1));
+    await send(sql, { conversationId: expected[0] ?? '' });
+    const queued = await listConversations(sql, { state: 'queued' });
+    expect(queued).toMatchObject([{ id: expected[0], state: 'queued' }]);
     expect(await listConversations(sql, { agent: 'nobody' })).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { time } from '../time-option.ts';
 
 interface ListFlags extends ConnectionFlags {
   readonly limit: number;
-  readonly state?: 'working' | 'waiting' | 'idle';
+  readonly state?: 'working' | 'queued' | 'idle';
   readonly agent?: string;
   readonly since?: string;
 }
@@ -25,11 +25,10 @@ const list = readerCommand<ListFlags>({
   ],
   options: [
     tenantOption(),
-    new Option('--state <state>', '`working`: a turn runs; `waiting`: messages wait for one; `idle`: neither').choices([
-      'working',
-      'waiting',
-      'idle',
-    ]),
+    new Option(
+      '--state <state>',
+      '`working`: a turn runs, or waits for you; `queued`: messages wait for a turn; `idle`: neither',
+    ).choices(['working', 'queued', 'idle']),
     option('--agent <name>', 'only of this agent'),
     option('--since <time>', 'only those that were active since: a day or time, or 30m, 12h, 7d, 4w', time),
     option('--limit <number>', `conversations to list, at most ${MOST}`, count(1, MOST), 20),

@@ -82,7 +82,7 @@ const CONVERSATIONS = {
     arguments: {
       limit,
       before: text.optional(),
-      state: oneOf('working', 'waiting', 'idle').optional(),
+      state: oneOf('working', 'queued', 'idle').optional(),
       agent: named.optional(),
       since: time.optional(),
     },

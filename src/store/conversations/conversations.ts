@@ -10,8 +10,8 @@ import { notifyWatchers } from '../log/event-writer.ts';
 import { checkMessageId, insertMessage } from '../messages/messages.ts';
 import { transaction } from '../database/transaction.ts';
 
-/** `working`: a turn is open. `waiting`: rows wait and no turn is open. `idle`: neither. */
-export type ConversationState = 'working' | 'waiting' | 'idle';
+/** `working`: a turn is open. `queued`: rows wait and no turn is open. `idle`: neither. */
+export type ConversationState = 'working' | 'queued' | 'idle';
 
 export interface ConversationRow {
   readonly id: string;
@@ -66,7 +66,7 @@ const TITLE_CHARACTERS = 120;
 function toConversationRow({ firstContent: first, ...row }: ConversationColumns): ConversationRow {
   return {
     ...row,
-    state: row.activeTurnId !== null ? 'working' : row.waitingMessages > 0 ? 'waiting' : 'idle',
+    state: row.activeTurnId !== null ? 'working' : row.waitingMessages > 0 ? 'queued' : 'idle',
     title: titleOf(first, TITLE_CHARACTERS),
   };
 }
@@ -144,7 +144,7 @@ function inState(sql: Queries, state: ConversationState) {
   switch (state) {
     case 'working':
       return sql`and c.active_turn_id is not null`;
-    case 'waiting':
+    case 'queued':
       return sql`and c.active_turn_id is null and ${waiting}`;
     case 'idle':
       return sql`and c.active_turn_id is null and not ${waiting}`;

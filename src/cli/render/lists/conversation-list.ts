@@ -18,10 +18,10 @@ const COLUMNS: readonly Column[] = [
 /** Columns below which only id, state and task are shown. */
 const WIDE = 90;
 
-/** State in one word: of the running turn, the outcome of the last one, or `waiting`. */
+/** State in one word: of the running turn, the outcome of the last one, or `queued`. */
 export function conversationState({ turn, waitingMessages }: Pick<Conversation, 'turn' | 'waitingMessages'>): string {
   if (turn !== null && turn.state !== 'ended') return turn.state.replaceAll('_', ' ');
-  if (waitingMessages > 0) return 'waiting';
+  if (waitingMessages > 0) return 'queued';
   return turn?.outcome?.replaceAll('_', ' ') ?? 'new';
 }
 
@@ -53,6 +53,6 @@ export function conversationListLines(
 function paintState(text: string, style: Style): string {
   const state = text.trim();
   if (state === 'completed') return style.green(text);
-  if (state === 'running' || state.startsWith('waiting')) return style.cyan(text);
+  if (state === 'running' || state === 'queued' || state.startsWith('waiting')) return style.cyan(text);
   return state === 'new' || state === 'stopped' ? style.dim(text) : style.red(text);
 }
