@@ -74,7 +74,7 @@ test('in an empty folder the example runs beside `holdfast dev` by the commands 
   try {
     await dev.running();
     const printed = await shell(commands[3] ?? '');
-    expect(printed).toMatch(/^completed: Done: 1 tool results?, the last one: 21 °C are 69\.8 °F/mu);
+    expect(printed).toMatch(/^completed: Done: 1 tool result, the last one: 21 °C are 69\.8 °F/mu);
     expect(printed).toContain('The turn completed.');
   } finally {
     dev.pressControlC();
@@ -132,7 +132,7 @@ test('the tutorial works line by line, with the packed package in an empty folde
   expect(watching.printed).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens/u);
   const expected: Readonly<Record<string, RegExp>> = {
     'HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts':
-      /^completed: Done: 1 tool results, the last one: 21 °C are 69\.8 °F$/mu,
+      /^completed: Done: 1 tool result, the last one: 21 °C are 69\.8 °F$/mu,
     'npx holdfast recall last "Chidi"': /The keeper of station 3 is Chidi\./u,
     'npx holdfast list': /waiting for approval/u,
     'npx holdfast approve last': /^Approved call 3\.1\.0: raise_alarm Brest$/mu,

@@ -235,7 +235,7 @@ describe('Responses', () => {
         { type: 'function_call_output', call_id: call?.call_id ?? '', output: 'said' },
       ],
     });
-    expect(second.output_text).toMatch(/^Done: 1 tool results, the last one: said/);
+    expect(second.output_text).toMatch(/^Done: 1 tool result, the last one: said/);
   });
 
   test('is incomplete when the answer reaches max_output_tokens', async () => {

@@ -72,5 +72,5 @@ function closing(since: readonly ConversationEvent[], random: Random): string {
   const newest = results.at(-1)?.text.replace(/\s+/g, ' ').trim() ?? '';
   const shown = newest.length > RESULT_CHARACTERS ? `${newest.slice(0, RESULT_CHARACTERS)}…` : newest;
   const ending = random.pick(['All steps are behind me.', 'That was the last step.', 'Nothing is left to do.']);
-  return `Done: ${results.length} tool results${shown === '' ? '.' : `, the last one: ${shown}`}\n${ending}`;
+  return `Done: ${results.length} tool result${results.length === 1 ? '' : 's'}${shown === '' ? '.' : `, the last one: ${shown}`}\n${ending}`;
 }
