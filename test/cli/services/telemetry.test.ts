@@ -1,19 +1,23 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { startTelemetry } from '../../../src/cli/services/telemetry.ts';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+
+const TELEMETRY = new URL('../../../src/cli/services/telemetry.ts', import.meta.url).href;
+const PROGRAM = `await (await (await import('${TELEMETRY}')).startTelemetry('holdfast-test'))();`;
 
 test('an exporter whose port is taken says so on standard error', async () => {
   const other = createServer().listen(0);
   onTestFinished(() => void other.close());
   await once(other, 'listening');
   const address = other.address();
-  vi.stubEnv('OTEL_METRICS_EXPORTER', 'prometheus');
-  vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', String(typeof address === 'object' ? address?.port : ''));
-  const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  const end = await startTelemetry('holdfast-test');
-  await expect.poll(() => String(said.mock.calls)).toContain('EADDRINUSE');
-  await end();
-  vi.unstubAllEnvs();
-  said.mockRestore();
+  const port = String(typeof address === 'object' ? address?.port : '');
+  // OpenTelemetry writes to the console of its first import, so this needs a process of its own.
+  const { stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM],
+    { env: { ...process.env, OTEL_METRICS_EXPORTER: 'prometheus', OTEL_EXPORTER_PROMETHEUS_PORT: port } },
+  );
+  expect(stderr).toContain('EADDRINUSE');
 });
