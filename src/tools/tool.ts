@@ -11,6 +11,10 @@ export type ToolEffect = 'none' | 'idempotent' | 'once';
 export interface ToolContext {
   readonly conversationId: string;
   readonly turnId: string;
+  /** Whose conversation it is, as the start said: never what the model says. */
+  readonly tenant: string;
+  /** The `user` of the start; `null` where it named none. Choose the credentials of a call by it. */
+  readonly user: string | null;
   /** Absolute path of the agent's workspace. */
   readonly workspace: string;
   /**

@@ -66,6 +66,16 @@ test.each<[ToolEffect, string, number]>([
   );
 });
 
+test('a tool learns whose conversation it serves from the start, so it can choose their credentials', async () => {
+  const { tool, runs } = toolOf('none');
+  const turn = await turnCalling(sql, tool);
+  const { conversationId } = turn;
+  const [{ tenant }] = await sql<[{ tenant: string }]>`
+    update conversations set user_name = 'ann' where id = ${conversationId} returning tenant`;
+  await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
+  expect(runs).toMatchObject([{ tenant, user: 'ann', conversationId }]);
+});
+
 test('what a call had written is told when its outcome is unknown; the worker it was taken from stops and its report is kept beside the log', async () => {
   const { tool, runs } = toolOf('once', writeAndHang);
   const turn = await turnCalling(sql, tool);

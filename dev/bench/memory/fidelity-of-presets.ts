@@ -101,6 +101,8 @@ async function storeAndSearch(sql: Database, file: string, { through, summaries 
   const context: ToolContext = {
     conversationId,
     turnId: conversationId,
+    tenant: 'default',
+    user: null,
     workspace: tmpdir(),
     idempotencyKey: conversationId,
     attempt: 1,

@@ -165,7 +165,7 @@ async function run(
       timeLimit: execution.timeLimit - TOOL_TIMEOUT_MARGIN_MILLISECONDS,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
       context: withPatientMemory(dependencies, {
-        ...contextOf(dependencies, { ...input, attempt }, snapshot),
+        ...contextOf(dependencies, { ...input, attempt, owner: call.owner }, snapshot),
         signal,
         requireClaim: async () => throughOutage(dependencies, { signal }, () => fence.requireHeld()),
       }),

@@ -1,5 +1,6 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
+import type { ToolCallRow } from '../../store/attempts/tool-call-rows.ts';
 import { readLeftBranches } from '../../store/conversations/branches.ts';
 import { isConversationOfUser, readTenant } from '../../store/conversations/conversations.ts';
 import type { Database } from '../../store/database/database.ts';
@@ -29,7 +30,7 @@ export function offerOf({ tools, secrets }: ActivityDependencies, snapshot: Agen
 /** The context of a tool, beside its signal and output. */
 export function contextOf(
   dependencies: ActivityDependencies,
-  call: RunToolInput & { readonly attempt: number },
+  call: RunToolInput & { readonly attempt: number; readonly owner: ToolCallRow['owner'] },
   snapshot: AgentSnapshot,
 ) {
   const { turn, attempt } = call;
@@ -37,6 +38,7 @@ export function contextOf(
   return {
     conversationId,
     turnId,
+    ...call.owner,
     attempt,
     workspace: snapshot.workspace,
     protectedPaths: dependencies.protectedPaths,

@@ -49,6 +49,8 @@ export interface ToolCallRow {
   readonly callIndex: number;
   readonly entryId: string;
   readonly name: string;
+  /** Whose conversation it is; `user` is `null` where the start named none. */
+  readonly owner: { readonly tenant: string; readonly user: string | null };
   readonly arguments: string;
   /** Claims so far. */
   readonly attempt: number;
@@ -71,6 +73,7 @@ export async function readToolCall(
   const { conversationId, turnId, callNumber, callIndex } = call;
   const [row] = await sql<ToolCallRow[]>`
     select call_number, call_index, entry_id, name,
+      (select json_build_object('tenant', tenant, 'user', user_name) from conversations where id = conversation_id) as owner,
       arguments, attempt, state, outcome, worker_identity,
       case when claim_run_id is not null and claim_attempt is not null
         then json_build_object('runId', claim_run_id, 'activityAttempt', claim_attempt) end as claimer,

@@ -28,6 +28,8 @@ export function callContext(changes: Partial<Omit<ToolContext, 'output'>> = {}):
   return {
     conversationId: 'conversation',
     turnId: 'turn',
+    tenant: 'default',
+    user: null,
     workspace: '/nonexistent',
     protectedPaths: [],
     idempotencyKey: `test-${process.pid}-${Math.random()}`,
