@@ -125,7 +125,8 @@ message names the wrong value. The number is the exit code of a command.
 
 ${ofClient.toSorted().join('\n')}
 
-Workers and \`holdfast db\` print these codes. The client and other commands say \`database_schema\` or \`database_refused\`, with the code as \`cause\`:
+Workers and \`holdfast db\` print the codes below. Other commands and the client print \`database_schema\` (the first three) or
+\`database_refused\`, with the code below as \`cause\`:
 
 ${ofStore.toSorted().join('\n')}
 
@@ -133,6 +134,7 @@ Where a worker, a server or the local stack does not start:
 
 ${ofStart.join('\n')}
 
-[Outcomes of a turn](troubleshooting.md#the-turn-ended-but-not-as-completed) are no errors: nothing is lost, and the next message goes on.
+[Outcomes of a turn](troubleshooting.md#the-turn-ended-but-not-as-completed) are no errors: nothing is lost, and the
+conversation continues with the next message.
 `;
 }

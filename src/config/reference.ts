@@ -73,7 +73,7 @@ can change everything else in the workspace, such as scripts that you run later.
 
 ## Values
 
-An _amount_ is a number of tokens. An amount replaces the whole amount of the preset. Numbers that contradict each other are refused.
+An _amount_ is a number of tokens. If you set an amount, give all its fields: fields of the preset are not added. Numbers that contradict each other are refused.
 
 - \`{ tokens: 30000 }\`: so many tokens.
 - \`{ fraction: 0.5 }\`: a part of the input budget, which is the window less the output reserve. With \`of: window\`, a part of the window.

@@ -46,7 +46,7 @@ export const providerLimits = z
 export const turnLimits = z
   .strictObject({
     steps: positive.optional().meta({
-      description: 'Model calls.',
+      description: 'Answers of the model.',
       unit: 'model calls',
       defaultText: `${DEFAULT_AGENT.limits.steps}`,
     }),
@@ -77,7 +77,7 @@ export const turnLimits = z
       .strictObject({
         steps: positive
           .optional()
-          .meta({ description: 'Answered model calls.', unit: 'model calls', defaultText: 'no limit' }),
+          .meta({ description: 'Answers of the model.', unit: 'model calls', defaultText: 'no limit' }),
         ...amounts,
         wallTime: positive.optional().meta({
           description: 'Time that all its turns were open, without waits for people. Running work is ended.',
@@ -94,13 +94,13 @@ export const turnLimits = z
       .meta({ description: 'Hard limits of all turns of a conversation.' }),
     repeatedCalls: positive.optional().meta({
       description:
-        'Times that a tool call may bring the same result while no call brings a new one. Raise it for an agent that polls.',
+        'How often the same call may return the same result in a row, while no other call returns a new one. Raise it for an agent that polls.',
       unit: 'tool calls',
       defaultText: `${DEFAULT_AGENT.limits.repeatedCalls}`,
     }),
     compactionsWithoutProgress: positive.optional().meta({
       description:
-        'Compactions in a row without a new tool result between them. More of them mean that the task does not fit the window. If the agent only used the recall tools in between, a compaction counts half.',
+        'Compactions in a row without a new tool result between them. More of them mean that the task does not fit the window. A compaction after nothing but calls of the recall tools counts one half.',
       unit: 'compactions',
       defaultText: `${DEFAULT_AGENT.limits.compactionsWithoutProgress}`,
     }),

@@ -43,7 +43,7 @@ const characterCounting = object({
     .default(4)
     .meta({ description: 'Characters that count as one token.', unit: 'characters', defaultText: '4' }),
   imageCharacters: characters.nullable().default(null).meta({
-    description: 'What an image counts as; `null` for a token per 28 × 28 pixels.',
+    description: 'Characters that one image counts as; `null`: a token per 28 × 28 pixels.',
     unit: 'characters',
     defaultText: '`null`',
   }),
@@ -64,7 +64,8 @@ const keep = object({
     'Room for older user messages that stay verbatim, newest first. A message longer than half of it is left out. The first one that does not fit ends the list.',
   ).default({ tokens: 0 }),
   splitTurns: z.boolean().default(true).meta({
-    description: 'Whether a cut may fall inside a turn. A turn that is larger than the tail by itself is always split.',
+    description:
+      'Whether a cut may fall inside a turn. A single turn that is larger than the tail is split in any case.',
   }),
   tailReaches: z.enum(['at_most', 'at_least']).default('at_most').meta({
     description: 'Whether the tail stays within its budget or includes the entry that exceeds it.',
@@ -72,7 +73,7 @@ const keep = object({
   pivot: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether everything is summarized except an unanswered user message.' }),
+    .meta({ description: 'If true, only an unanswered user message is kept, and everything else is summarized.' }),
   minimumMessages: count
     .default(0)
     .meta({ description: 'A conversation with fewer messages is never summarized.', unit: 'messages' }),
@@ -125,10 +126,10 @@ export const policyShape = {
     .default(false)
     .meta({ description: 'Whether a check also follows the last step of a turn.' }),
   reduceAfterTurn: z.boolean().default(false).meta({
-    description: 'Whether reducers run after each turn, however full the window is, instead of in compactions.',
+    description: 'Whether reducers run after every turn, also if the window is not full, and not in compactions.',
   }),
   trigger: amount('A compaction starts when the next request is larger.'),
-  target: amount('What a compaction aims for; `null`: below the trigger is enough.').nullable().default(null),
+  target: amount('What a compaction aims for; `null`: any size below the trigger.').nullable().default(null),
   outputReserve,
   keep,
   summary,
@@ -145,7 +146,8 @@ export const policyShape = {
         'Text of that note, or a text for each kind of compaction. `null`: the built-in text, which also says how to recall.',
     }),
   lasts: z.enum(['conversation', 'turn']).default('conversation').meta({
-    description: 'How long a compaction counts. With `turn`, a new turn begins with the whole conversation.',
+    description:
+      'How long a compaction is in force. With `turn`, the next turn begins with the originals, and compacts again if they do not fit.',
   }),
   toolsOneByOne: z
     .boolean()
@@ -155,7 +157,7 @@ export const policyShape = {
     .nullable()
     .default(null),
   taskFile: amount(
-    "After a compaction, the note of memories shows this much of the turn's tool calls, with the beginning of each result.",
+    "After a compaction, a note lists the turn's tool calls up to this size, each with the beginning of its result.",
   )
     .nullable()
     .default(null),
@@ -173,7 +175,7 @@ export const policyShape = {
   }),
   overflowRecoveries: z.number().int().min(1).max(MOST_OVERFLOW_RECOVERIES).default(1).meta({
     description:
-      'Reported overflows that a turn may recover from. Each compaction aims lower. One more overflow ends the turn.',
+      'How often a turn may recover from a reported overflow. Each compaction aims lower. One more overflow ends the turn.',
     unit: 'compactions',
     defaultText: '1',
   }),

@@ -160,7 +160,8 @@ const clipping = object({
     description: 'Whether the reducer may clip contents that no request has held yet. A summary must cover them.',
   }),
   expectedRetention: fraction.nullable().default(null).meta({
-    description: 'Part of a content that counts as kept while contents are chosen. `null`: what head and tail keep.',
+    description:
+      'Share of a content that is assumed to stay while Holdfast chooses what to clip. `null`: what head and tail keep.',
     unit: '0 to 1',
   }),
 });
