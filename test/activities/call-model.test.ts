@@ -89,7 +89,7 @@ test('what an answer taught of the server waits for Postgres with the answer, wh
   expect(await tries(turn.conversationId)).toMatchObject([{ attempt: 1, state: 'answered' }]);
 });
 
-test('after five tries that told nothing the call fails for good, and the model is not asked again', async () => {
+test('after five attempts without a report the call fails for good, and the model is not asked again', async () => {
   const turn = await startTurn(sql, 'Say hello');
   const headEntryId = await headOf(sql, turn.conversationId);
   for (let dead = 1; dead <= 5; dead += 1) await register(sql, turn, 1);

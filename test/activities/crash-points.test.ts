@@ -11,7 +11,7 @@ import { startTurn, useTestStore } from '../store/support/store-builders.ts';
 
 const { sql } = useTestStore();
 
-test('each commit that changes rows is a point, and no read, no rollback and no write that finds nothing', async () => {
+test('a crash point stands behind each commit that changed a row, and nowhere else', async () => {
   const { conversationId } = await startTurn(sql);
   const commits: string[] = [];
   const database = observeWrites(sql, (writes) => void commits.push(writes.join(', ')));

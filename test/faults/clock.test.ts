@@ -36,7 +36,7 @@ test(
 );
 
 test(
-  'a turn goes on when the clock of the machine of its worker jumps an hour ahead and back, and no call lasts less than no time',
+  'a turn continues when the clock of its worker jumps an hour ahead and back, and no duration is negative',
   { timeout: 120_000 },
   async () => {
     const { now } = Date;

@@ -245,7 +245,7 @@ test(
 );
 
 test(
-  'SIGTERM during a model call and a tool call: both end in time and count, the process ends, another worker goes on; what outlasts its grace period is handed over',
+  'SIGTERM during a model call and a tool call: results within the grace period are stored, the process ends, and another worker takes the rest',
   longTest,
   async () => {
     const { client, database: sql } = harness;

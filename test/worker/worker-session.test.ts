@@ -56,7 +56,7 @@ async function attemptsOf(name: string, conversationId: string) {
   return { attempts: started?.attempt, failure: started?.lastFailure?.applicationFailureInfo?.type };
 }
 
-test('killed with a workflow task and a tool that runs, a worker is missed by its session and replaced by one that waits', async () => {
+test('when a worker is killed with a workflow task and a running tool, others see it by its session lock, and one takes its work', async () => {
   const { worker, sent } = await startCommand('sleep 300');
   await startIdleWorker();
   // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
