@@ -1,4 +1,3 @@
-import { exactly } from './statistics.ts';
 import type { Summary } from './statistics.ts';
 
 export type Target = { readonly atMost: number } | { readonly atLeast: number };
@@ -36,28 +35,4 @@ export function meetsTarget({ median, target }: Figure): boolean | null {
 /** Every figure with a target meets it, and there is at least one figure. */
 export function allTargetsMet(figures: readonly Figure[]): boolean {
   return figures.length > 0 && figures.every((figure) => meetsTarget(figure) !== false);
-}
-
-/** In how many of a hundred questions the answer is among the first so many. The target holds for the most of them. */
-export function sharesFoundWithin(of: {
-  readonly benchmark: string;
-  readonly name: string;
-  /** Rank of each answer from 0; negative: not found. */
-  readonly ranks: readonly number[];
-  readonly within: readonly number[];
-  readonly target?: Target;
-}): Figure[] {
-  const { benchmark, name, ranks, within, target } = of;
-  const figures: Figure[] = [];
-  for (const first of within) {
-    const hits = ranks.filter((rank) => rank >= 0 && rank < first).length;
-    figures.push({
-      benchmark,
-      name: `${name}: answer among ${first}, of ${ranks.length} questions`,
-      unit: '%',
-      ...(target !== undefined && first === Math.max(...within) && { target }),
-      ...exactly((100 * hits) / Math.max(1, ranks.length)),
-    });
-  }
-  return figures;
 }

@@ -13,17 +13,7 @@ const NAMED_ONLY = [
   'takeover',
   'control',
 ] as const;
-const USUAL = [
-  'steps',
-  'throughput',
-  'history',
-  'growth',
-  'append',
-  'step-writes',
-  'deletion',
-  'planning',
-  'server',
-] as const;
+const USUAL = ['steps', 'throughput', 'history', 'growth', 'step-writes', 'planning', 'server'] as const;
 
 /** In the order in which they are run and shown. */
 const BENCHMARK_NAMES = [...NAMED_ONLY, ...USUAL] as const;

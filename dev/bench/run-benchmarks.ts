@@ -1,17 +1,13 @@
 import { remark } from '../command-line.ts';
 import type { BenchStack } from './bench-stack.ts';
-import { measureAppend } from './benchmarks/append.ts';
 import { measureControl } from './benchmarks/control.ts';
-import { measureDeletion } from './benchmarks/deletion.ts';
-import { measureDialogues } from './benchmarks/dialogues.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
 import { measureHistory } from './benchmarks/history.ts';
 import { measureLoad } from './benchmarks/load.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
 import { measureMemory } from './benchmarks/memory.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
-import { measureRecall } from './benchmarks/recall.ts';
-import { measureSearchFeatures } from './benchmarks/search-features.ts';
+import { measureDialogues, measureRecall, measureSearchFeatures } from './benchmarks/search-quality.ts';
 import { measureServer } from './benchmarks/server.ts';
 import { measureStepWrites } from './benchmarks/step-writes.ts';
 import { measureSteps } from './benchmarks/steps.ts';
@@ -40,9 +36,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   throughput: { needsWorkers: true, run: measureThroughput },
   history: { needsWorkers: true, run: measureHistory },
   growth: { needsWorkers: true, run: measureGrowth },
-  append: { needsWorkers: true, run: measureAppend },
   'step-writes': { needsWorkers: true, run: measureStepWrites },
-  deletion: { needsWorkers: true, run: measureDeletion },
   planning: { needsWorkers: true, run: measurePlanning },
   server: { needsWorkers: true, run: measureServer },
 };

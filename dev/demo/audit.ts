@@ -21,9 +21,8 @@ export interface LogAudit {
   /** Largest input of a model call of the agent, as the provider counted it. */
   readonly maxTokens: number;
   readonly compactions: number;
-  /** Paths of which a page was read, with the number of reads that show the same page again. */
+  /** Paths of which a page was read. */
   readonly pathsRead: ReadonlySet<string>;
-  readonly pagesReadAgain: number;
   readonly lookups: number;
   readonly outcome: string | null;
   readonly reason: string | null;
@@ -48,7 +47,6 @@ export async function auditLog(sql: Database, conversationId: string, turnId: st
     overflows: calls.overflows,
     maxTokens: calls.maxTokens,
     pathsRead: tools.pathsRead,
-    pagesReadAgain: tools.pagesReadAgain,
     lookups: tools.lookups,
     ...turn,
     tokensWithoutCompaction,
@@ -93,12 +91,10 @@ async function countToolCalls(sql: Database, turnId: string) {
     where t.turn_id = ${turnId}
     group by t.conversation_id, t.turn_id, t.call_number, t.call_index`;
   const reads = rows.filter(({ name, outcome }) => name === 'read_file' && outcome === 'succeeded');
-  const pages = reads.map((row) => String(row.arguments));
   return {
     lost: Math.max(0, (asked?.count ?? 0) - rows.length) + rows.filter(({ results }) => results === 0).length,
     doubled: rows.reduce((sum, { results }) => sum + Math.max(0, results - 1), 0),
-    pathsRead: new Set(pages.flatMap((page) => pathArgument(page) ?? [])),
-    pagesReadAgain: pages.length - new Set(pages).size,
+    pathsRead: new Set(reads.flatMap((row) => pathArgument(String(row.arguments)) ?? [])),
     lookups: rows.filter(({ name }) => name === RECALL_SEARCH || name === RECALL_OPEN).length,
   };
 }

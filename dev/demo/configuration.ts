@@ -10,8 +10,7 @@ import { instructionsText } from './task-text.ts';
 export const AGENT = 'reader';
 export const WORKSPACE = 'workspace';
 
-const TOOLS = ['list_files', 'read_file', 'write_file', 'edit_file'];
-const RECALL_TOOLS = ['recall_search', 'recall_open'];
+const TOOLS = ['list_files', 'read_file', 'write_file', 'edit_file', 'recall_search', 'recall_open'];
 
 /** Steps that are neither a page read nor a part of what is read: the report, lookups. */
 const FURTHER_STEPS = 150;
@@ -59,21 +58,16 @@ export function demoConfiguration(options: DemoOptions, job: Job): Configuration
     agents: {
       [AGENT]: {
         instructions: instructionsText(job),
-        tools: [...TOOLS, ...(options.recall ? RECALL_TOOLS : [])],
+        tools: TOOLS,
         workspace: WORKSPACE,
         limits: { steps: mostSteps(options, filesOf(job)) },
-        ...policyOf(options),
+        ...(!options.compaction && { policy: { enabled: false } }),
       },
     },
     // The window that was asked for counts for a real model too, so that it has to compact as the simulator does.
     ...(usesSimulator(options) ? {} : { models: { [model]: { window: options.window } } }),
     ...(options.baseUrl === null ? {} : { providers: { [providerOf(model)]: providerAt(model, options.baseUrl) } }),
   };
-}
-
-function policyOf(options: DemoOptions) {
-  if (!options.compaction) return { policy: { enabled: false } };
-  return options.summaries ? {} : { policy: { summary: { when: 'never' as const } } };
 }
 
 /** Servers of other makers speak Chat Completions; Anthropic's own protocol stays with its name. */

@@ -13,12 +13,6 @@ export interface DemoOptions {
   readonly model: string | null;
   /** Address of a compatible server for the model's provider. */
   readonly baseUrl: string | null;
-  /** Whether the agent has the recall tools; off only to show what is lost without. */
-  readonly recall: boolean;
-  /** Runs on the servers that DATABASE_URL and TEMPORAL_ADDRESS name; only for servers that are made for it. */
-  readonly namedServers: boolean;
-  /** Whether summaries hold anything; off only to show what is lost without. */
-  readonly summaries: boolean;
 }
 
 const TOKENS_PER_K = 1_024;
@@ -77,9 +71,6 @@ function createCommand(): Command {
     .addOption(
       new Option('--base-url <url>', "address of a compatible server for the model's provider").argParser(parseBaseUrl),
     )
-    .addOption(new Option('--without-recall', 'take the recall tools from the agent').hideHelp())
-    .addOption(new Option('--without-summaries', 'let compaction clip only, never summarize').hideHelp())
-    .addOption(new Option('--named-servers', 'run on the servers of DATABASE_URL and TEMPORAL_ADDRESS').hideHelp())
     .addHelpText('after', EXAMPLES);
 }
 
@@ -91,9 +82,6 @@ interface Flags {
   readonly json?: true;
   readonly model?: string;
   readonly baseUrl?: string;
-  readonly withoutRecall?: true;
-  readonly withoutSummaries?: true;
-  readonly namedServers?: true;
 }
 
 /**
@@ -119,8 +107,5 @@ export function parseOptions(args: readonly string[]): DemoOptions | null {
     json: flags.json === true,
     model: flags.model ?? null,
     baseUrl: flags.baseUrl ?? null,
-    namedServers: flags.namedServers === true,
-    recall: flags.withoutRecall !== true,
-    summaries: flags.withoutSummaries !== true,
   };
 }

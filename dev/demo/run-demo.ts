@@ -11,7 +11,7 @@ import type { LocalStack } from '../../src/local/stack.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { temporalAt } from '../../src/temporal/profile.ts';
-import { removeOwnDirectory, untilDeathsCount } from '../own-servers.ts';
+import { removeOwnDirectory, untilDeathsCount, withoutServers } from '../own-servers.ts';
 import { auditLog } from './audit.ts';
 import { checkReport } from './check-report.ts';
 import { AGENT, WORKSPACE, modelOf, requireKey } from './configuration.ts';
@@ -24,7 +24,7 @@ import type { Job } from './job.ts';
 import type { DemoOptions } from './options.ts';
 import { demoResult } from './result.ts';
 import type { DemoResult } from './result.ts';
-import { demoEnvironment, prepareDirectory, startDemoStack } from './stack.ts';
+import { prepareDirectory, startDemoStack } from './stack.ts';
 import { REPORT_PATH, taskText } from './task-text.ts';
 import { plannedKills, startWorkers } from './workers.ts';
 import type { Workers } from './workers.ts';
@@ -89,7 +89,7 @@ async function playDemo(demo: Demo): Promise<DemoResult | null> {
   const client = await connect({
     databaseUrl,
     ...(listenUrl !== null && { listenUrl }),
-    temporal: temporalAt(stack.connections, demoEnvironment(options)),
+    temporal: temporalAt(stack.connections, withoutServers(process.env)),
   });
   try {
     return await runTurn(demo, client, async (result) => {
@@ -125,7 +125,7 @@ async function runTurn(
     workers = await startWorkers(
       {
         connections: stack.connections,
-        environment: demoEnvironment(options),
+        environment: withoutServers(process.env),
         directory,
         logDirectory: stack.logDirectory,
       },
@@ -137,7 +137,7 @@ async function runTurn(
       },
     );
     if (kills.length > 0) await untilKillsShow(stack, signal);
-    const { conversationId } = await client.start(taskText(job, options), { agent: AGENT });
+    const { conversationId } = await client.start(taskText(job), { agent: AGENT });
     const sentAt = Date.now();
     const silence = watchSilence((error) => failed.abort(error));
     const turnId = await followEvents(client, conversationId, {
@@ -209,7 +209,7 @@ interface PlayedTurn {
 async function examine(demo: Demo, client: Holdfast, played: PlayedTurn): Promise<DemoResult> {
   const { options, job, directory, stack, startedAt } = demo;
   const database = connectDatabase({ url: stack.connections.databaseUrl, applicationName: 'holdfast-demo' });
-  const temporal = await connectClient(temporalAt(stack.connections, demoEnvironment(options)));
+  const temporal = await connectClient(temporalAt(stack.connections, withoutServers(process.env)));
   try {
     const [log, history, { turn }, text] = await Promise.all([
       auditLog(database, played.conversationId, played.turnId),

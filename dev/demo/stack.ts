@@ -8,10 +8,6 @@ import { filesOf } from './job.ts';
 import type { Job } from './job.ts';
 import type { DemoOptions } from './options.ts';
 
-export function demoEnvironment({ namedServers }: Pick<DemoOptions, 'namedServers'>): NodeJS.ProcessEnv {
-  return namedServers ? process.env : withoutServers(process.env);
-}
-
 /** A folder of this demo's own, with its configuration and the files to read. */
 export async function prepareDirectory(options: DemoOptions, job: Job): Promise<string> {
   const directory = await makeOwnDirectory('demo-');
@@ -36,7 +32,7 @@ export async function startDemoStack(
     // Not the defaults and their neighbours, for which a stack that starts at the same time would reach too.
     isAnyPortGood: true,
     services: usesSimulator(options) ? ['postgres', 'temporal', 'simulator'] : ['postgres', 'temporal'],
-    environment: demoEnvironment(options),
+    environment: withoutServers(process.env),
     // What a crash of the machine would lose is thrown away at the end anyhow.
     durable: options.keep,
     signal,

@@ -21,8 +21,8 @@ export function instructionsText(job: Job): string {
   return paragraphs.join('\n\n');
 }
 
-/** The task as a user would write it. @param options.recall whether the agent has the recall tools */
-export function taskText(job: Job, options: { readonly recall: boolean }): string {
+/** The task as a user would write it. */
+export function taskText(job: Job): string {
   const { noun, items } = job;
   const shared = sharedFacts(job);
   const list = items.some((item) => !isPlain(item))
@@ -34,7 +34,7 @@ export function taskText(job: Job, options: { readonly recall: boolean }): strin
     `Read every file to its end with read_file, one call at a time and in this order. Then write ${REPORT_PATH}: one table ` +
       `with a row per ${noun} and the columns item, ${columnsOf(job).join(', ')}. The first cell is the name before the colon. ` +
       'Copy values exactly as they stand in the files; where you could not find one, write "unknown", never a guess.',
-    ...(options.recall ? ['What you can no longer see you can find again with recall_search and recall_open.'] : []),
+    'What you can no longer see you can find again with recall_search and recall_open.',
     `When all ${items.length} rows are written, answer with one sentence.`,
   ];
   return paragraphs.join('\n\n');

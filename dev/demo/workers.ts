@@ -38,9 +38,9 @@ const INSIDE_SUMMARIZATION: PlannedKill = {
 };
 
 /** Kills of a demo; without compaction there is no summarization to die in. */
-export function plannedKills(options: Pick<DemoOptions, 'kills' | 'compaction' | 'summaries'>): readonly PlannedKill[] {
+export function plannedKills(options: Pick<DemoOptions, 'kills' | 'compaction'>): readonly PlannedKill[] {
   if (!options.kills) return [];
-  return options.compaction && options.summaries ? [INSIDE_TOOL_CALL, INSIDE_SUMMARIZATION] : [INSIDE_TOOL_CALL];
+  return options.compaction ? [INSIDE_TOOL_CALL, INSIDE_SUMMARIZATION] : [INSIDE_TOOL_CALL];
 }
 
 export interface WorkerEvents {

@@ -85,7 +85,7 @@ async function startConversation(
 ): Promise<void> {
   const { workspace, job, readingMessageId } = conversation;
   await writeFiles(workspace, job);
-  const reading = { content: taskText(job, { recall: true }), messageId: readingMessageId };
+  const reading = { content: taskText(job), messageId: readingMessageId };
   const script = { content: scriptText(random), messageId: randomUUID() };
   const [first, second] = random.chance(0.4) ? [script, reading] : [reading, script];
   const { content: task, messageId: startKey } = first;

@@ -73,7 +73,7 @@ async function expectAsLittle(ofLong: () => Promise<unknown>, ofShort: () => Pro
   });
 }
 
-/** How long it takes is measured by `npm run bench -- append planning`. */
+/** How long it takes is measured by `npm run bench -- growth planning`. */
 describe('a conversation of 10,000 entries', () => {
   const append = (turn: TurnReference) => () => appendNote(sql, { ...text('note'), turn, slot: 'plan', key: newId() });
   const check = (turn: TurnReference) => () => readFitCheck(sql, turn);

@@ -32,7 +32,6 @@ export const LOG: LogAudit = {
   maxTokens: 27_000,
   compactions: 2,
   pathsRead: new Set(['hono/package.json', 'hono/README.md']),
-  pagesReadAgain: 0,
   lookups: 1,
   outcome: 'completed',
   reason: null,

@@ -1,22 +1,17 @@
 import { expect, it } from 'vitest';
 import { writtenDialogues } from '../../../dev/bench/memory/dialogues/written-dialogues.ts';
 import type { Dialogue } from '../../../dev/bench/memory/dialogues/written-dialogues.ts';
-import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
-import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { searchTexts } from '../../../dev/bench/memory/search-texts.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 const { sql } = useTestStore();
 
 /** How many of a hundred questions have the one turn that answers among the first hit, three, ten. */
 async function ask({ turns, questions }: Dialogue): Promise<readonly [one: number, three: number, ten: number]> {
-  const times = turns.map(({ saidAt }) => saidAt);
-  const { conversationId, entryIds } = await loadEntries(sql, turns.length, (at) => turns[at]?.text ?? '', times);
-  await indexConversation(sql, conversationId);
-  const ranks: number[] = [];
-  for (const { question, answer } of questions) {
-    const hits = await searchMemory(sql, { conversationId, query: question, limit: 10 });
-    ranks.push(hits.findIndex(({ entryId }) => entryId === entryIds[answer]));
-  }
+  const said = { texts: turns.map(({ text }) => text), times: turns.map(({ saidAt }) => saidAt) };
+  const queries = questions.map(({ question }) => question);
+  const found = await searchTexts(sql, said, queries);
+  const ranks = questions.map(({ answer }, at) => found[at]?.indexOf(answer) ?? -1);
   const among = (first: number): number =>
     Math.round((100 * ranks.filter((rank) => rank >= 0 && rank < first).length) / ranks.length);
   return [among(1), among(3), among(10)];
