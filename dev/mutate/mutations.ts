@@ -50,6 +50,8 @@ const TESTED = new Set(['IfStatement', 'ConditionalExpression', 'WhileStatement'
 /** Names of loggers and of what only helps an engine, a debugger or a test. */
 const UNOBSERVABLE_CALLS =
   /^(?:this\.)?(?:[\w.]*\b(?:logger|log|console)\b|Object\.freeze|Error\.captureStackTrace|reachCrashPoint)/u;
+/** Constants of how often something is looked at and how much is done at once: another number changes the pace, and no result. */
+const PACE = /(?:^|_)(?:POLL|LOOK|PAUSE|INTERVAL|BATCH|CONNECTIONS)(?:_|$)/u;
 /** Words such as codes and names of fields; other strings are prose. */
 const CODE = /^[A-Za-z][\w-]*$/u;
 
@@ -131,6 +133,7 @@ function literalChanges(path: Path): Change[] {
   if (above['key'] === node && (above['computed'] === false || above.type === 'ImportAttribute')) return [];
   // `override readonly name = 'SomeError'`, which shows in stack traces only.
   if (above.type === 'PropertyDefinition' && wordOf(part(above, 'key'), 'name') === 'name') return [];
+  if (above.type === 'VariableDeclarator' && PACE.test(wordOf(part(above, 'id'), 'name'))) return [];
   // `list[place] ?? 0`, which only the types ask for.
   if (above.type === 'LogicalExpression' && above['operator'] === '??' && part(above, 'left')['computed'] === true) {
     return [];

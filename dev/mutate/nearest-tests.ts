@@ -2,7 +2,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
 /** Tests of whole programs: too expensive for one line, and what they show other tests show nearer. */
-const SKIPPED = /^test\/(?:bench|demo|deployment|faults|llama|local|package|postgres|setup|soak)\//u;
+const SKIPPED = /^test\/(?:deployment|dev|faults|llama|local|package|postgres|setup)\//u;
 /** What tests start processes with. */
 const STARTS_PROCESSES =
   /^test\/(?:support\/(?:dev-process|dying-sender|guarded-starter|project-copy|worker-process)|cli\/run-cli)\.ts$/u;
@@ -48,15 +48,15 @@ export class ImportGraph {
    * @param line its text, if one line is meant
    */
   nearestTests(file: string, line = ''): string[] {
-    const mirror = file.replace(/^src\/(.*)\.ts$/u, 'test/$1.test.ts');
-    const folder = `${dirname(mirror)}/`;
+    const folder = `${dirname(file).replace(/^src/u, 'test')}/`;
+    const itsOwn = `${basename(file, '.ts')}.test.ts`;
     const distances = this.distancesFrom(file, this.importers);
     const tests = [...distances.keys()].filter(
       (test) => test.endsWith('.test.ts') && !SKIPPED.test(test) && !this.startsProcesses(test),
     );
     const named = this.namesUsed(line, tests);
     const rank = (test: string): number =>
-      test === mirror
+      basename(test) === itsOwn
         ? -Infinity
         : 2 * (distances.get(test) ?? Infinity) +
           (test.startsWith(folder) ? 0 : 1) -

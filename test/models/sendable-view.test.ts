@@ -41,9 +41,11 @@ test.each(all)('%s: arguments that are no JSON object are sent as one', (_, make
 });
 
 test.each(all)('%s: an open call gets an error result, a stray result becomes text', (_, make) => {
-  const sent = JSON.stringify(make([results(['gone', 'lost words']), assistant(call('open'))]));
+  const sent = JSON.stringify(
+    make([results(['gone', 'lost words']), assistant(call('open')), results(['other', 'stray words'])]),
+  );
   expect(sent).toContain('No result of this tool call is known');
-  expect(sent).toContain('lost words');
+  for (const words of ['lost words', 'stray words']) expect(sent).toContain(words);
 });
 
 test.each(all)('%s: NUL and lone surrogates are replaced everywhere', (_, make) => {

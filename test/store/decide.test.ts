@@ -214,10 +214,21 @@ test('a call under several rules runs unasked only when an approval stands for e
   expect(await stateUnder(['strict', 'loose'])).toBe('approved');
   expect(await stateUnder(['strict', 'loose', 'other'])).toBe('waiting');
   const denied = await startTurn(sql);
-  await answer(sql, denied, 1, { calls: 1 });
+  await answer(sql, denied, 1, { calls: 4 });
   await ask(denied, 0, ['third']);
   await decide(sql, approval(denied, { state: 'denied', scope: 'agent', text: 'never' }));
   expect(await stateUnder(['loose', 'third'])).toBe('denied');
+  await ask(denied, 1, ['fourth']);
+  await decide(sql, approval(denied, { state: 'denied', scope: 'agent', text: 'not now' }));
+  // The newest denial says why, wherever its rule stands.
+  for (const [callIndex, rules] of [
+    [2, ['third', 'fourth']],
+    [3, ['fourth', 'third']],
+  ] as const) {
+    await ask(denied, callIndex, [...rules]);
+    const decision = await readDecision(sql, { turnId: denied.turnId, callNumber: 1, callIndex });
+    expect(decision).toMatchObject({ state: 'denied', text: 'not now' });
+  }
   await endStanding();
 });
 

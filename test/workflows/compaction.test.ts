@@ -46,6 +46,14 @@ test('D6 the view holds one summary after several passes, and all originals stay
   expect(body).toContain('<earlier-results>');
   results.forEach((entry, index) => expect(textOf(entry.content)).toContain(`pump ${(index + 1) * 10_000 + 39} `));
   expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
+  const read = await harness.database`
+    select compaction_id as "compactionId", sum(input_tokens)::int as "inputTokens" from model_attempts
+    where conversation_id = ${conversationId} and purpose = 'summary_part' group by 1 order by min(started_at)`;
+  const summaries = await harness.client.log.summaries({ conversationId });
+  expect(read.length).toBeGreaterThan(1);
+  expect(
+    summaries.flatMap(({ compactionId, inputTokens }) => (inputTokens > 0 ? [{ compactionId, inputTokens }] : [])),
+  ).toEqual([...read]);
 });
 
 test('R30 what is sent while a summary is written enters once and in order, after the compaction', async () => {

@@ -211,7 +211,7 @@ test('W32 the budget is the window less the reserve of the model', () => {
   expect(inputBudget('openai/gpt-5', 400_000)).toBe(334_464);
   expect(inputBudget('openai/gpt-4.1', 1_000_000)).toBe(967_232);
   expect(inputBudget('moonshot/kimi-k2', 262_144)).toBe(196_608);
-  expect(inputBudget('qwen/qwen-3.7-max', 1_000_000)).toBe(934_464);
+  for (const name of ['qwen-3.7-max', 'qwen3.7-max']) expect(inputBudget(`qwen/${name}`, 1_000_000)).toBe(934_464);
 });
 
 test('W32 of several names that fit a model the longest counts, whoever serves it', () => {
