@@ -7,69 +7,11 @@ import { judgeCompaction, planCompaction } from '../../src/context/plan/plan-com
 import { measureContent } from '../../src/context/log/measure.ts';
 import { canonicalView } from '../../src/context/view/project-view.ts';
 import { summaryContent } from '../../src/context/summary/summary-message.ts';
-import { AGENT, Conversation, viewText } from './builders.ts';
-import { testEachPass, tokensOf, writtenSummary } from './chained.ts';
+import { Conversation, viewText } from './builders.ts';
+import { testEachPass, writtenSummary } from './chained.ts';
 import { happen, happenings, limits, withoutOverflows } from './random-conversations.ts';
-import { expectPaired, measuredFromText } from './view-checks.ts';
 
 describe('compactions one after another over random conversations', () => {
-  const playAll = testEachPass({
-    'R10 D8 every call keeps its result, in call order, and no group is split': (conversation) =>
-      expectPaired(conversation.view()),
-
-    'R7 the view fits after a pass as the plan promised, counted from the text itself': (conversation, { plan }) => {
-      const counted = estimateTokens(measuredFromText(conversation.view()), NO_CALIBRATION);
-      expect(tokensOf(conversation)).toBeLessThanOrEqual(Math.max(plan.acceptedTokens, plan.tokensAfter) + 50);
-      expect(counted).toBeLessThanOrEqual(conversation.budget.inputBudget * 1.01);
-      expect(counted).toBeLessThanOrEqual(plan.tokensAfter * 1.1 + 50);
-    },
-
-    'R5 every pass frees at least a tenth of the window': (conversation, { plan }) => {
-      const base = Math.min(conversation.budget.window, plan.tokensBefore);
-      expect(plan.tokensBefore - plan.tokensAfter).toBeGreaterThanOrEqual(Math.floor(base * 0.1));
-    },
-
-    'D4 what leaves the view is covered by the summary, and every dropped entry is read by a part': (
-      conversation,
-      { plan, before },
-    ) => {
-      const { summary } = conversation;
-      if (plan.firstKeptSequence === null || summary === null) return;
-      expect(summary.coveredThroughSequence).toBe(plan.firstKeptSequence - 1);
-      const reading = plan.parts.filter((part) => part.kind !== 'merge');
-      const read = (sequence: number): boolean =>
-        reading.some((part) => (part.fromSequence ?? 0) <= sequence && sequence <= (part.toSequence ?? 0));
-      const spoken = conversation.log.entries.filter(
-        (entry) =>
-          entry.sequence > (before?.coveredThroughSequence ?? 0) &&
-          entry.sequence <= summary.coveredThroughSequence &&
-          entry.kind !== 'note' &&
-          entry.kind !== 'compaction',
-      );
-      for (const entry of spoken) expect(read(entry.sequence)).toBe(true);
-    },
-
-    'R12 D6 rules stand verbatim in the system text and exactly one summary in the view': (conversation) => {
-      const view = conversation.view();
-      for (const rule of AGENT.rules) expect(view.system).toContain(rule);
-      const summaries = view.messages.filter((message) => message.role === 'user' && message.origin === 'summary');
-      expect(summaries).toHaveLength(conversation.summary === null ? 0 : 1);
-    },
-
-    'order is kept': (conversation) => {
-      const calls = conversation
-        .view()
-        .messages.flatMap((message) => (message.role === 'assistant' ? [message.callNumber] : []));
-      expect(calls).toEqual(calls.toSorted((left, right) => left - right));
-    },
-  });
-
-  test('reach at least five passes often enough to mean something', () => {
-    const { passes, exhausted } = playAll();
-    expect(passes.filter((count) => count >= 5).length).toBeGreaterThan(5);
-    expect(exhausted).toBe(0);
-  });
-
   // A forced pass may clip a user message for good, because nothing else is left to shrink.
   testEachPass(
     {

@@ -25,7 +25,7 @@ export async function startRunningCalls(harness: TurnHarness): Promise<RunningCa
     match: { containing: 'asking' },
   });
   const before = (await harness.asked()).total;
-  const command = 'until [ -e let-go ]; do sleep 0.1; done; echo acted >> effects';
+  const command = 'until [ -e let-go ]; do sleep 0.5; done; echo acted >> effects';
   const task = `Call run_command with ${JSON.stringify({ command })}`;
   const tasks = [...Array.from({ length: CALLS }, () => task), ...Array.from({ length: CALLS }, () => 'Say asking')];
   const sent = await Promise.all(tasks.map((each) => client.start(each)));

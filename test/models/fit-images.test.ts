@@ -4,9 +4,14 @@ import type { ImagePart } from '../../src/context/log/content.ts';
 import { ANTHROPIC_IMAGES, fitImages, IMAGE_TYPES } from '../../src/models/protocols/fit-images.ts';
 import { assistant, call, PICTURE, results, user, viewOf } from '../support/model-builders.ts';
 
-async function picture(width: number, height: number, format: 'png' | 'jpeg' | 'tiff' = 'png'): Promise<ImagePart> {
+/** White, or noise, which cannot be compressed. */
+async function picture(
+  width: number,
+  height: number,
+  { format = 'png', isNoise = false }: { format?: 'png' | 'tiff'; isNoise?: boolean } = {},
+): Promise<ImagePart> {
   const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
-  const drawn = sharp({ create: { width, height, channels: 3, background: 'white', noise } });
+  const drawn = sharp({ create: { width, height, channels: 3, background: 'white', ...(isNoise && { noise }) } });
   const data = await drawn.toFormat(format).toBuffer();
   return { type: 'image', mediaType: `image/${format}`, data: data.toString('base64'), width, height };
 }
@@ -37,12 +42,12 @@ test('D2 an image of which the view shows fewer patches is scaled to that many',
 
 test('an image with too many bytes becomes a smaller one', async () => {
   const limits = { ...ANTHROPIC_IMAGES, longestEdge: 600, longestData: 60_000 };
-  const sent = await fitted(await picture(500, 500), limits);
+  const sent = await fitted(await picture(500, 500, { isNoise: true }), limits);
   expect(sent.data.length).toBeLessThanOrEqual(60_000);
 });
 
 test('a format that no vendor takes is converted', async () => {
-  const sent = await fitted(await picture(40, 30, 'tiff'));
+  const sent = await fitted(await picture(40, 30, { format: 'tiff' }));
   expect(IMAGE_TYPES).toContain(sent.mediaType);
   expect([sent.width, sent.height]).toEqual([40, 30]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { textOf } from '../../../src/context/log/content.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/policy/presets/index.ts';
@@ -14,10 +14,23 @@ const RUNS = 12;
 const LONG = 1_500;
 
 describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))('%s', (_name, policy) => {
-  testEachPass(
+  const playAll = testEachPass(
     {
       'R10 every call keeps its result, in call order, over chained passes': (conversation) =>
         expectPaired(conversation.view()),
+
+      'answers stand in the order of their calls': (conversation) => {
+        const calls = conversation
+          .view()
+          .messages.flatMap((message) => (message.role === 'assistant' ? [message.callNumber] : []));
+        expect(calls).toEqual(calls.toSorted((left, right) => left - right));
+      },
+
+      'D6 exactly one summary stands in the view once there is one': (conversation) => {
+        const { messages } = conversation.view();
+        const summaries = messages.filter((message) => message.role === 'user' && message.origin === 'summary');
+        expect(summaries).toHaveLength(conversation.summary === null ? 0 : 1);
+      },
 
       'D8 no cut parts an answer from its results': ({ log }, { plan }) => {
         if (plan.firstKeptSequence === null) return;
@@ -40,6 +53,7 @@ describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))(
         // What is clipped is planned by its share of the whole: within a hundredth of its own text.
         expect(counted).toBeLessThanOrEqual(conversation.budget.inputBudget * 1.01);
         expect(tokensOf(conversation)).toBeLessThanOrEqual(Math.max(plan.acceptedTokens, plan.tokensAfter) + 50);
+        if (policy.name === 'default') expect(counted).toBeLessThanOrEqual(plan.tokensAfter * 1.1 + 50);
       },
 
       'R5 every pass wins its minimum, a tenth of the window unless the preset has one of its own': (
@@ -69,6 +83,8 @@ describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))(
       ) => {
         const { summary } = conversation;
         if (plan.coveredThroughSequence === null || summary === null) return;
+        // Wolffish's document cuts nothing off.
+        if (policy.name === 'default') expect(summary.coveredThroughSequence).toBe((plan.firstKeptSequence ?? 0) - 1);
         const reading = plan.parts.filter((part) => part.kind !== 'merge');
         const covered = conversation.log.entries.filter(
           ({ sequence, kind }) =>
@@ -86,6 +102,12 @@ describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))(
     },
     { policy, runs: RUNS },
   );
+
+  test.runIf(policy.name === 'default')('five compactions are reached often enough to mean something', () => {
+    const { passes, exhausted } = playAll();
+    expect(passes.filter((count) => count >= 5).length).toBeGreaterThan(3);
+    expect(exhausted).toBe(0);
+  });
 
   // A forced pass may clip a plan or a message for good, because nothing else is left to shrink.
   testEachPass(
