@@ -4,19 +4,20 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import type { TcpProxy } from '../support/tcp-proxy.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { EXECUTABLE, startCli } from './run-cli.ts';
-import type { CliResult } from './cli-result.ts';
 import type { RunningCli } from './run-cli.ts';
+import type { CliResult } from './cli-result.ts';
 
 /** Far below the minutes for which a silent server is waited for; a loaded machine needs more than the second that a user does. */
 const SOON_MILLISECONDS = 10_000;
 
 /** Takes connections and says nothing. */
 let silent: Server;
-let connections = 0;
 
+let connections = 0;
 const harness = useTurnHarness();
 
 beforeAll(async () => {
@@ -104,4 +105,38 @@ test('Ctrl-C leaves a worker that starts while Temporal is silent', async () => 
   const running = startCli(['worker'], { environment });
   await waitUntil('it asks Temporal', () => connections > before);
   expect((await leave(running, 'SIGINT')).code).toBe(130);
+});
+
+let proxy: TcpProxy;
+
+beforeAll(async () => {
+  await harness.startWorker();
+  proxy = await startTcpProxy(harness.databaseUrl);
+});
+
+afterAll(async () => {
+  await proxy.close();
+});
+
+test('a watcher that loses Postgres says so, and shows the rest of the turn, each line once, when it is back', async () => {
+  await harness.fault({ kind: 'hang', times: null });
+  const { conversationId } = await harness.client.start('Say Over and out.');
+  const watching = startCli(['watch', conversationId], {
+    environment: { ...harness.environment, DATABASE_URL: proxy.url(harness.databaseUrl) },
+    directory: harness.workspace,
+  });
+  await waitUntil('the turn is shown', () => watching.stdout().includes('> Say Over and out.'));
+  await proxy.reset();
+  await waitUntil('the outage is told', () => watching.stderr().includes('Postgres has not answered'));
+  await harness.client.conversation.stop({ conversationId });
+  await waitUntil(
+    'the turn ends',
+    async () => (await harness.client.conversation.get({ conversationId })).turn?.outcome !== null,
+  );
+  await proxy.mend();
+  const { code, stdout } = await watching.ended;
+  await harness.clearFaults();
+  expect(code).toBe(1);
+  expect(stdout).toContain('✗ stopped');
+  expect(stdout.split('> Say Over and out.')).toHaveLength(2);
 });

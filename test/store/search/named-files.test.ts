@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { pino } from 'pino';
+import { searchMemory, countUnindexed, indexConversation } from '../../../src/store/memory/recall-search.ts';
 import { storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import {
@@ -10,7 +11,16 @@ import {
   text,
   toolCall,
   useTestStore,
+  answer,
+  startTurn,
+  step,
 } from '../support/store-builders.ts';
+import { recallOf } from '../../../src/activities/tool/tool-context.ts';
+import { writePieces } from '../../../src/store/log/content-pieces.ts';
+import { recallOpen } from '../../../src/tools/builtin/recall-open.ts';
+import { recallSearch } from '../../../src/tools/builtin/recall-search.ts';
+import { call } from '../../tools/support/tool-context.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 
 const { sql } = useTestStore();
 
@@ -98,4 +108,81 @@ describe('what a file says', () => {
     expect((await shown('permission free of charge express'))[0]).toBe('node_modules/express/LICENSE');
     expect(await shown('permission free of charge')).toEqual(['node_modules/express/LICENSE']);
   });
+});
+
+const INDEXED = 4_000_000;
+
+/** A log with a word shortly before the bound, and another far behind it. */
+function longLog(): string {
+  const line = 'The site answered within the second, as on every day before.\n';
+  const lines = (characters: number): string => line.repeat(Math.ceil(characters / line.length));
+  return `${lines(INDEXED - 10_000)}The numbat sleeps.\n${lines(300_000)}The quoll sleeps.\n`;
+}
+
+it('of an original over 4,000,000 characters a search knows the beginning, says so, and the rest is opened', async () => {
+  const turn = await startTurn(sql);
+  const log = longLog();
+  await step(sql, turn, 1);
+  await answer(sql, turn, 2, { calls: 1 });
+  const original = await writePieces(sql, turn.conversationId, [Buffer.from(log)]);
+  const result = await finishToolCall(sql, turn, 2, 0, { ...text('The site …'), original });
+  if (result.state !== 'stored') throw new Error('the result came late');
+  const { entryId } = result;
+  const memory = recallOf({ database: sql, embedder: null, logger: pino({ level: 'silent' }) }, turn.conversationId);
+  const search = async (query: string): Promise<string> =>
+    (await call(recallSearch, { input: { query }, context: { memory } })).text;
+  const rest = `[of entry ${entryId} only the first ${INDEXED} of ${log.length} characters are searched; recall_open reads on from offset ${INDEXED}]`;
+  const before = await search('numbat');
+  expect(before).toContain('The numbat sleeps.');
+  expect(before.endsWith(rest)).toBe(true);
+  expect(await search('quoll')).toBe(
+    `[nothing found; try other words, fewer words, or a word that must stand in the text]\n\n${rest}`,
+  );
+  const input = { entry_id: entryId, offset: log.length - 100 };
+  expect((await call(recallOpen, { input, context: { memory } })).text).toContain('The quoll sleeps.');
+});
+
+it('nothing is said where all is searched', async () => {
+  const turn = await startTurn(sql, 'The numbat sleeps.');
+  const memory = recallOf({ database: sql, embedder: null, logger: pino({ level: 'silent' }) }, turn.conversationId);
+  expect((await call(recallSearch, { input: { query: 'numbats' }, context: { memory } })).text).not.toContain(
+    'searched',
+  );
+});
+
+async function load(agent: string, texts: readonly string[]): Promise<string> {
+  const { conversationId } = await loadEntries(sql, texts.length, (line) => texts[line] ?? '');
+  await sql`update conversations set agent = ${agent} where id = ${conversationId}`;
+  return conversationId;
+}
+
+it('a rare word of an agent is found among thousands of passages, misspelt too, and words that all of them have in the newest', async () => {
+  const oldest = await load('bench-of-old', ['the quokka key lies under the mat', 'common things then']);
+  await indexConversation(sql, oldest);
+  const many = await load(
+    'bench-of-old',
+    Array.from({ length: 2_500 }, (_, line) => `common things of day ${line}, under the roof`),
+  );
+  await indexConversation(sql, many);
+  const find = async (query: string) =>
+    (await searchMemory(sql, { agent: 'bench-of-old', query })).map((found) => found.conversationId);
+  for (const query of ['quokka', 'under which mat does the quokka key lie', '"quokka key"', 'qoukka', 'quoka']) {
+    expect((await find(query))[0], query).toBe(oldest);
+  }
+  const common = await searchMemory(sql, { agent: 'bench-of-old', query: 'common things' });
+  expect(common).toHaveLength(10);
+  expect(common[0]?.text).toContain('day 2499');
+});
+
+it('a search indexes a part of a backlog, and the rest is counted', async () => {
+  const agent = 'bench-of-backlog';
+  const ids: string[] = [];
+  for (let index = 0; index < 25; index += 1)
+    ids.push(await load(agent, ['common things', `the numbat of day ${index}`]));
+  const found = await searchMemory(sql, { agent, query: 'numbat' });
+  expect(found.length).toBeGreaterThan(0);
+  expect(await countUnindexed(sql, { agent })).toBeGreaterThanOrEqual(10);
+  for (const id of ids) await indexConversation(sql, id);
+  expect(await countUnindexed(sql, { agent })).toBe(0);
+  expect(await searchMemory(sql, { agent, query: 'numbat', limit: 30 })).toHaveLength(25);
 });

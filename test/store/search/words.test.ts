@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
 import { foldAccents, wordsOf } from '../../../src/store/search/words.ts';
+import { headingOf } from '../../../src/store/search/passage-text.ts';
+import { languageOf } from '../../../src/store/search/stems.ts';
+import { PASSAGE_CHARACTERS, splitPassages } from '../../../src/store/search/passage-writer.ts';
 
 describe('wordsOf', () => {
   it.each<[string, string[]]>([
@@ -63,5 +67,113 @@ describe('foldAccents', () => {
     expect(
       ['łódź', 'smørrebrød', 'đoković', 'ışık', 'straße', 'ægir', 'cœur', 'þór', 'ħ', 'ǿ'].map(foldAccents),
     ).toEqual(['lodz', 'smorrebrod', 'dokovic', 'isik', 'strasse', 'aegir', 'coeur', 'thor', 'h', 'o']);
+  });
+});
+
+const told = (text: string): readonly [speaker: string, day: string | null] => {
+  const { speaker, saidAt } = headingOf(text);
+  return [speaker.join(' '), saidAt?.toISOString().slice(0, 10) ?? null];
+};
+
+describe('headingOf', () => {
+  it.each<[string, readonly [string, string | null]]>([
+    ['Ada: hi', ['ada', null]],
+    ['Dr. Ada Lovelace: hi', ['dr ada lovelace', null]],
+    ['[1:56 pm on 8 May, 2023] Ada: hi', ['ada', '2023-05-08']],
+    ['1:56 pm on 8 May, 2023 | Ada: hi', ['ada', '2023-05-08']],
+    ['May 8, 2023, 1:56 pm - Ada: hi', ['ada', '2023-05-08']],
+    ['[2026-03-05T10:00:00Z] the pump fails', ['', '2026-03-05']],
+    ['2026-03-05 10:00:00 the pump fails', ['', '2026-03-05']],
+    ['**Ada** (10:00): hi', ['ada', null]],
+    ['<Ada> hi', ['ada', null]],
+    ['2026-03-05 is when we go', ['', null]],
+    ['12:30 we met Ada: she smiled', ['', null]],
+    ['The plan is: go', ['', null]],
+    ['Hello there', ['', null]],
+    ['[2026-99-99] Ada: hi', ['ada', null]],
+    ['[Mon, 8 May 2023, 1:56 pm] Ada: hi', ['ada', '2023-05-08']],
+    ['[Ada Lovelace, 8 May 2023 10:00] hi', ['', '2023-05-08']],
+    ['[re: minutes of 2019-01-01] hi', ['', null]],
+    ['[Re: minutes of 2019-01-01 10:00] hi', ['', null]],
+    ['[Updated 2019-01-01 10:00] hi', ['', null]],
+    ['(due May 5, 2031) hi', ['', null]],
+    ['Ada (due May 5, 2019): hi', ['ada', null]],
+  ])('reads %j', (text, expected) => {
+    expect(told(text)).toEqual(expected);
+  });
+});
+
+it.each([
+  ['Where is the file that you read for me?', 'english'],
+  ['Wir haben das nicht mit der Post geschickt und ich warte auf die Antwort', 'german'],
+  ['Je ne sais pas où est le dossier que vous cherchez dans les archives', 'french'],
+  ['No sé dónde está el archivo que buscas, pero lo tengo en la casa', 'spanish'],
+  ['Я не знаю, где это было и как мы за это взялись', 'russian'],
+  ['Δεν ξέρω πού είναι', 'greek'],
+  ['明天下午三点开会', 'english'],
+  ['const x = await readFile(path)', 'english'],
+  ['Die hard men at work', 'english'],
+  ['No, no, no!', 'english'],
+  ['Ha ha ha, so funny', 'english'],
+  ['Das ist gut, das ist es', 'german'],
+  ['', 'english'],
+])('the language of %j is %s', (text, language) => {
+  expect(languageOf(text)).toBe(language);
+});
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const TEXT = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 400 }),
+      fc.constantFrom('\n', ' ', '😀'.repeat(300), 'x'.repeat(900)),
+    ),
+    { maxLength: 20 },
+  )
+  .map((pieces) => pieces.join(''));
+
+describe('splitPassages', () => {
+  it('leaves out nothing but white space, keeps offsets, and parts no character', () => {
+    fc.assert(
+      fc.property(TEXT, (text) => {
+        const passages = splitPassages(text);
+        let covered = '';
+        for (const passage of passages) {
+          const gap = text.slice(covered.length, passage.offset);
+          expect(gap.trim()).toBe('');
+          covered += gap + passage.text;
+          expect(passage.text.length).toBeLessThanOrEqual(PASSAGE_CHARACTERS);
+          if (!LONE_SURROGATE.test(text)) expect(passage.text).not.toMatch(LONE_SURROGATE);
+        }
+        expect(text.startsWith(covered)).toBe(true);
+        expect(text.slice(covered.length).trim()).toBe('');
+      }),
+    );
+  });
+
+  it('cuts at line ends rather than at spaces, and at spaces rather than in words', () => {
+    const lines = splitPassages(`${'word '.repeat(150)}\n${'word '.repeat(150)}`);
+    expect(lines[0]?.text.endsWith('\n')).toBe(true);
+    const words = splitPassages('word '.repeat(300));
+    expect(words.every(({ text }) => text.endsWith('word '))).toBe(true);
+    const clauses = splitPassages('今天天气很好，我们去公园散步。'.repeat(100));
+    expect(clauses.length).toBeGreaterThan(1);
+    expect(clauses.every(({ text }) => /[，。]$/u.test(text))).toBe(true);
+    const minified = splitPassages('function(a){return(a.b);}'.repeat(100));
+    expect(minified.every(({ text }) => /[{}();]$/u.test(text))).toBe(true);
+    expect(splitPassages('x'.repeat(2_500)).map(({ text }) => text.length)).toEqual([1_000, 1_000, 500]);
+  });
+
+  it.each([
+    ['|', (id: string) => id],
+    ['&', (id: string, index: number) => `order_${index}=${id}`],
+    ['/', (id: string) => id],
+    ['', (id: string) => `"${id}"`],
+  ])('cuts no identifier where names stand without spaces, joined by %j', (mark, named) => {
+    const identifiers = Array.from({ length: 400 }, (_, index) => `order-${(index * 7_919 + 100_003) % 999_983}_eu`);
+    const passages = splitPassages(identifiers.map(named).join(mark));
+    expect(passages.length).toBeGreaterThan(4);
+    for (const identifier of identifiers) expect(passages.some(({ text }) => text.includes(identifier))).toBe(true);
   });
 });
