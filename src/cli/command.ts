@@ -4,7 +4,6 @@ import type { Holdfast } from '../client/holdfast.ts';
 import { withClient } from './connect.ts';
 import type { CommandNeeds, Surroundings } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
-import { describeExitCodes } from './exit-codes.ts';
 import { newCommand, serverOptions } from './holdfast-command.ts';
 import type { ConnectionFlags, JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
@@ -80,7 +79,7 @@ export function localCommand<Flags extends OutputFlags = JsonOption, Words exten
     const command = newCommand(name)
       .description(spec.description)
       .helpOption('-h, --help', 'show this help')
-      .addHelpText('after', `\nExamples:\n${examples}\n\nExit codes:\n${describeExitCodes()}`)
+      .addHelpText('after', `\nExamples:\n${examples}`)
       .option('--json', 'print JSON instead of text');
     for (const each of spec.servers === true ? serverOptions() : []) command.addOption(each);
     for (const each of spec.arguments ?? []) command.addArgument(each);

@@ -1,4 +1,4 @@
-/** What each exit code means. `--help` of every command and `docs/` print this table. */
+/** What each exit code means. `holdfast --help` and `docs/` print this table. */
 export const EXIT_CODES = {
   done: { code: 0, meaning: 'done; a watched turn completed' },
   turnNotCompleted: { code: 1, meaning: 'the turn ended with another outcome than completed' },

@@ -20,7 +20,7 @@ export interface ConnectionFlags extends JsonOption {
 }
 
 export function tenantOption(): Option {
-  return new Option('--tenant <name>', 'whose conversations, of a service that keeps tenants apart').default('default');
+  return new Option('--tenant <name>', 'tenant of a shared service').default('default');
 }
 
 /** Postgres by a flag. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { StoreError, outageOf } from '../store/database/errors.ts';
 import type { Outage } from '../store/database/errors.ts';
 
-const DEV = 'Correct the address (DATABASE_URL, --database-url), or start everything with `npx holdfast dev`.';
+const DEV = 'Start everything with `npx holdfast dev`, or correct the address (DATABASE_URL, --database-url).';
 const OTHER_NAMESPACE =
   'Let TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name that one. After a restore or a copy, `npx holdfast db adopt --namespace <name>` changes it.';
 

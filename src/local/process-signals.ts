@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { errorCode } from './error-code.ts';
 
 /** True when the process is only an entry that its parent has not collected, as happens in containers without an init. */
@@ -31,6 +32,13 @@ export function signalProcess(processId: number, signal: NodeJS.Signals): boolea
     if (errorCode(error) === 'ESRCH') return false;
     throw error;
   }
+}
+
+/** How a program ended, in words. @param status as in `ProcessExit` */
+export function describeExit(status: number | null): string {
+  const [signal] = Object.entries(constants.signals).find(([, number]) => status === 128 + number) ?? [];
+  if (status === null) return 'was killed';
+  return signal !== undefined ? `was killed (${signal})` : `ended (exit code ${status})`;
 }
 
 const POLL_MILLISECONDS = 20;

@@ -1,5 +1,6 @@
 import type { GuardedProcess } from './guarded-process.ts';
 import { lastWords } from './log-tail.ts';
+import { describeExit } from './process-signals.ts';
 import { StackError } from './stack-error.ts';
 
 export interface ReadinessOptions {
@@ -37,7 +38,7 @@ export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
       const ending =
         status === undefined
           ? `was not ready after ${timeoutMilliseconds} ms`
-          : `ended while starting (exit code ${status})`;
+          : `${describeExit(status)} while starting`;
       await process.stop();
       const words = lastWords(await options.readLog());
       const said = words === null ? '.' : `:\n${words.replaceAll(/^/gmu, '  ')}\n`;

@@ -50,10 +50,10 @@ test('a Postgres that does not answer is named by its address, and the flag that
   const flag = await runInProcess(['list', `--database-url=${url}`]);
   expect([flag.code, flag.stderr]).toEqual([
     3,
-    'error (database_unreachable): Postgres at 127.0.0.1:1 does not answer (ECONNREFUSED)\nnext: Correct the address (DATABASE_URL, --database-url), or start everything with `npx holdfast dev`.\n',
+    'error (database_unreachable): Postgres at 127.0.0.1:1 does not answer (ECONNREFUSED)\nnext: Start everything with `npx holdfast dev`, or correct the address (DATABASE_URL, --database-url).\n',
   ]);
   const variable = await runInProcess(['list'], { environment: { DATABASE_URL: url } });
-  expect(variable.stderr).toMatch(/\(ECONNREFUSED\)\nnext: Correct the address \(DATABASE_URL, .*\n$/u);
+  expect(variable.stderr).toMatch(/\(ECONNREFUSED\)\nnext: Start everything .*\n$/u);
 });
 
 test('what to do is said once', async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { serverEnvironment, startGuardedProcess } from '../../src/local/guarded-process.ts';
 import type { GuardedProcess } from '../../src/local/guarded-process.ts';
-import { isAlive, signalProcess } from '../../src/local/process-signals.ts';
+import { describeExit, isAlive, signalProcess } from '../../src/local/process-signals.ts';
 import { processesOfRun } from '../support/leaked-processes.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -75,6 +75,7 @@ describe('a guarded process', () => {
     );
     await guarded.stop();
     expect(isAlive(guarded.processId)).toBe(false);
+    expect(describeExit((await guarded.exited).status)).toBe('was killed (SIGKILL)');
   });
 
   test('children that the program left behind go with it', async () => {

@@ -215,7 +215,9 @@ describe('the local stack', { timeout: 120_000 }, () => {
     });
     await expect(starting).rejects.toMatchObject({
       code: 'service_failed',
-      message: expect.stringMatching(/exit code 3\):\n {2}error \(x\): no agents\n {2}next: add one\n.*worker\.log/),
+      message: expect.stringMatching(
+        /ended \(exit code 3\) while starting:\n {2}error \(x\): no agents\n {2}next: add one\n.*worker\.log/,
+      ),
     });
     expect(await readFile(join(directory, 'logs', 'worker.log'), 'utf8')).toContain('no agents');
     expect(isStackRunning(directory)).toBe(false);

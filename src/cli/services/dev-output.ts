@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { LOCAL_HOST } from '../../local/ports.ts';
 import { LOCAL_SUPERUSER, PASSWORD_FILE } from '../../local/postgres/postgres-login.ts';
+import { describeExit } from '../../local/process-signals.ts';
 import type { Stack } from '../../local/stack-file.ts';
 import type { LocalStack } from '../../local/stack.ts';
 import type { ServiceEvent, ServiceName } from '../../local/supervise.ts';
@@ -43,9 +44,8 @@ export function describeEvent(event: ServiceEvent): string | null {
     case 'starting':
       return `Starting ${name}`;
     case 'ended': {
-      const how = event.status === null ? 'was killed' : `ended (exit code ${event.status})`;
       const log = relative(process.cwd(), event.logFile);
-      return `${name} ${how}; its log is ${log}; starting it again in ${seconds(event.restartMilliseconds)}`;
+      return `${name} ${describeExit(event.status)}; its log is ${log}; starting it again in ${seconds(event.restartMilliseconds)}`;
     }
     case 'restart_failed':
       return `${name} could not be started: ${messageOf(event.error)} Trying again in ${seconds(event.restartMilliseconds)}`;

@@ -14,10 +14,12 @@ interface ChatFlags extends ConnectionFlags {
   readonly model?: string;
 }
 
+const KEYS = 'Ctrl-D leaves · \\ at the end of a line continues it · Esc stops a turn · /help';
+
 /** Messages and answers in turn, in one terminal. */
 const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
   description:
-    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one. While a turn runs, Esc stops it, and y and n decide on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation.',
+    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one. While a turn runs, Esc stops it, and y and n decide on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
   examples: ['npx holdfast chat', 'npx holdfast chat last', 'npx holdfast chat --agent reviewer'],
   arguments: [argument('[conversation]', 'go on with this one: id, its beginning or end, or `last`')],
   options: [
@@ -35,11 +37,13 @@ const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
     }
     let conversationId = reference === undefined ? null : await findConversation(client, reference);
     const history: string[] = [];
-    output.line(output.style.dim('Ctrl-D leaves · \\ at the end of a line goes on in the next · Esc stops a turn'));
+    output.line(output.style.dim(KEYS));
     for (;;) {
       const message = await readMessage(history);
       if (message === null) break;
-      if (message.trim() !== '') conversationId = await takeTurn(call, conversationId, message, flags);
+      const [word] = /^\/\w*(?=\s|$)/u.exec(message) ?? [];
+      if (word !== undefined) output.lines(helpLines(word, conversationId));
+      else if (message.trim() !== '') conversationId = await takeTurn(call, conversationId, message, flags);
     }
     // How each turn ended was told.
     process.exitCode = undefined;
@@ -48,6 +52,16 @@ const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
 });
 
 export const commands = { chat };
+
+/** Other chats have commands that begin with a slash. @param word that begins so */
+function helpLines(word: string, conversationId: string | null): string[] {
+  const others = conversationId === null ? [] : ['show', 'context', 'compact'];
+  return [
+    ...(word === '/help' ? [] : [`There is no ${word} here. To send such a line, begin it with a space.`]),
+    KEYS,
+    ...others.map((name) => `  npx holdfast ${name} ${shortId(conversationId ?? '')}`),
+  ];
+}
 
 /** @returns the conversation, which the first message begins */
 async function takeTurn(
@@ -59,6 +73,7 @@ async function takeTurn(
   const shown = { json: false, inChat: true };
   if (conversationId === null) {
     const started = await client.start(message, definedOf({ agent, model }));
+    output.line(output.style.dim(`conversation ${shortId(started.conversationId)}`));
     await showTurn(client, output, { conversationId: started.conversationId, turnId: null, ...shown });
     return started.conversationId;
   }

@@ -15,6 +15,8 @@ interface ListFlags extends ConnectionFlags {
 }
 
 const MOST = 500;
+/** A task is as long as its user made it. */
+const COLUMNS_IN_A_PIPE = 120;
 
 const list = readerCommand<ListFlags>({
   description: 'Lists conversations, newest first.',
@@ -27,7 +29,7 @@ const list = readerCommand<ListFlags>({
     tenantOption(),
     new Option(
       '--state <state>',
-      '`working`: a turn runs, or waits for you; `queued`: messages wait for a turn; `idle`: neither',
+      'only those with a turn that runs or waits for you, with messages that wait for a turn, or with neither',
     ).choices(['working', 'queued', 'idle']),
     option('--agent <name>', 'only of this agent'),
     option('--since <time>', 'only those that were active since: a day or time, or 30m, 12h, 7d, 4w', time),
@@ -39,7 +41,11 @@ const list = readerCommand<ListFlags>({
     const lines =
       conversations.length === 0
         ? ['No such conversation. Start one: npx holdfast start "<task>"']
-        : conversationListLines(conversations, { columns: output.columns, style: output.style, now: Date.now() });
+        : conversationListLines(conversations, {
+            columns: output.columns ?? COLUMNS_IN_A_PIPE,
+            style: output.style,
+            now: Date.now(),
+          });
     const remarks = hasMore ? [`There are more: --limit ${Math.min(MOST, limit * 5)}`] : [];
     return { json: { conversations, hasMore }, lines, remarks };
   },

@@ -3,6 +3,10 @@ import { formatCost, formatCount } from '../text/numbers.ts';
 import { safeLine } from '../text/safe-text.ts';
 import type { Style } from '../text/style.ts';
 import { tableLines } from '../text/table.ts';
+import type { Column } from '../text/table.ts';
+
+/** Place of the column of repeated calls. */
+const REPEATED = 6;
 
 /** A line per group and their sum. */
 export function costListLines(
@@ -10,8 +14,10 @@ export function costListLines(
   { by, columns, style }: { readonly by: CostGroup; readonly columns: number | null; readonly style: Style },
 ): string[] {
   const rows = costs.length === 1 ? costs : [...costs, sumOf(costs)];
+  const isEmpty = rows.every(({ repeatedCalls }) => repeatedCalls === 0);
+  const filled = <Cell>(cells: readonly Cell[]): readonly Cell[] => (isEmpty ? cells.toSpliced(REPEATED, 1) : cells);
   return tableLines(
-    [
+    filled<Column>([
       { title: by, flexible: true },
       { title: 'calls', align: 'right' },
       { title: 'input', align: 'right' },
@@ -20,17 +26,19 @@ export function costListLines(
       { title: 'output', align: 'right' },
       { title: 'not kept', align: 'right' },
       { title: 'cost', align: 'right' },
-    ],
-    rows.map((row) => [
-      safeLine(row.name),
-      formatCount(row.calls),
-      formatCount(row.input),
-      formatCount(row.cacheRead),
-      formatCount(row.cacheWrite),
-      formatCount(row.output),
-      row.repeatedCalls === 0 ? '' : `${formatCount(row.repeatedCalls)}, ${formatCost(row.repeatedCost)}`,
-      costCell(row),
     ]),
+    rows.map((row) =>
+      filled([
+        safeLine(row.name),
+        formatCount(row.calls),
+        formatCount(row.input),
+        formatCount(row.cacheRead),
+        formatCount(row.cacheWrite),
+        formatCount(row.output),
+        `${formatCount(row.repeatedCalls)}, ${formatCost(row.repeatedCost)}`,
+        costCell(row),
+      ]),
+    ),
     { columns, style },
   );
 }
