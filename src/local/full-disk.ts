@@ -1,6 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { errorCode } from './error-code.ts';
-import { StackError } from './stack-error.ts';
+import { errorCode, StackError } from './stack-error.ts';
 
 /** Postgres cannot start without room for one more segment of its log, 16 MB. */
 const LEAST_FREE_BYTES = 20_000_000;

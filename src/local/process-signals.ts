@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { errorCode } from './error-code.ts';
+import { errorCode } from './stack-error.ts';
 
 /** True when the process is only an entry that its parent has not collected, as happens in containers without an init. */
 function isZombie(processId: number): boolean {

@@ -31,3 +31,8 @@ export class StackError extends Error {
     this.fix = fix;
   }
 }
+
+/** The code of a system error, such as `EADDRINUSE`; null for an error without one. */
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}

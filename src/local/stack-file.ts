@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { errorCode } from './error-code.ts';
 import { AS_APPLICATION, localDatabaseUrl } from './postgres/postgres-login.ts';
-import { StackError } from './stack-error.ts';
+import { errorCode, StackError } from './stack-error.ts';
 import { stackFilePath, stateDirectory } from './state-folder.ts';
 
 export { STATE_FOLDER, stateDirectory } from './state-folder.ts';

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from './error-code.ts';
 import { diskFullError, isDiskFull } from './full-disk.ts';
 import { canReach } from './postgres/postgres-binaries.ts';
 import { sharedDirectory } from './shared-directory.ts';
-import { StackError } from './stack-error.ts';
+import { errorCode, StackError } from './stack-error.ts';
 import { userForPostgres } from './postgres/unprivileged-user.ts';
 
 /** Passwords, logs and workflows are nobody else's. Root's Postgres runs as another user, who must get through to its data. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cliReference, errorReference } from '../../src/cli/reference.ts';
+import { cliReference, errorReference } from './write-reference.ts';
 
 // `npx vitest run test/cli/reference.test.ts -u` writes the page.
 test('docs/cli.md is what the commands print', async () => {

@@ -5,7 +5,7 @@ import { requireWorkspaces } from '../../src/config/check/check-workspaces.ts';
 import { withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
-import { EXAMPLE } from '../../src/config/reference.ts';
+import { EXAMPLE } from './write-reference.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { BUILT_IN_TOOL_NAMES } from '../../src/tools/runtime/names.ts';
 import { load, problemsOf, temporaryDirectory } from './support/written-configuration.ts';

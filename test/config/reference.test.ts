@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ENVIRONMENT_VARIABLES, PROCESS_VARIABLES } from '../../src/config/environment.ts';
-import { configurationReference } from '../../src/config/reference.ts';
+import { configurationReference } from './write-reference.ts';
 
 // `npx vitest run test/config/reference.test.ts -u` writes the page.
 test('docs/configuration.md is what the schema says', async () => {

@@ -1,4 +1,4 @@
-import { errorCode } from '../../local/error-code.ts';
+import { errorCode } from '../../local/stack-error.ts';
 import { UsageError } from '../usage-error.ts';
 
 const ANY_ADDRESS = 'Leave --host out, or name an address of this machine.';

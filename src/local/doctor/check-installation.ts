@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { explainNode } from '../setup/check-node.mjs';
 import { findTemporalCli, isAtLeast, temporalCliVersion, versions } from '../setup/temporal-cli.mjs';
 import { needsInstallation } from '../setup/node-modules.mjs';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../stack-error.ts';
 import { isDiskFull } from '../full-disk.ts';
 import { makeDirectory } from '../state-directory.ts';
 import { broken, ok, warning } from './finding.ts';

@@ -1,10 +1,10 @@
-import { CLIENT_NEXT, isClientErrorCode } from '../client/errors.ts';
-import type { ConfigurationErrorCode } from '../config/errors.ts';
-import type { StackErrorCode } from '../local/stack-error.ts';
-import type { TemporalErrorCode } from '../temporal/errors.ts';
-import { exitOf, STORE_NEXT } from './describe-error.ts';
-import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
-import { createProgram } from './main.ts';
+import { CLIENT_NEXT, isClientErrorCode } from '../../src/client/errors.ts';
+import type { ConfigurationErrorCode } from '../../src/config/errors.ts';
+import type { StackErrorCode } from '../../src/local/stack-error.ts';
+import type { TemporalErrorCode } from '../../src/temporal/errors.ts';
+import { exitOf, STORE_NEXT } from '../../src/cli/describe-error.ts';
+import { describeExitCodes, EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { createProgram } from '../../src/cli/main.ts';
 
 /** What to do where a worker, a server or the local stack does not start; the message has the command or the place in the file. */
 const START_NEXT: Record<TemporalErrorCode | ConfigurationErrorCode | StackErrorCode, string> = {

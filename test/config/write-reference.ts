@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { ENVIRONMENT_VARIABLES, PROCESS_VARIABLES } from './environment.ts';
-import { configurationOptions } from './options/options.ts';
-import { PRESETS } from './presets.ts';
+import { ENVIRONMENT_VARIABLES, PROCESS_VARIABLES } from '../../src/config/environment.ts';
+import { configurationOptions } from '../../src/config/options/options.ts';
+import { PRESETS } from '../../src/config/presets.ts';
 
 /** One row of the reference. */
 interface OptionRow {

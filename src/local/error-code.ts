@@ -1,4 +1,0 @@
-/** The code of a system error, such as `EADDRINUSE`; null for an error without one. */
-export function errorCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
