@@ -126,7 +126,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const mcp = await startMcpServers(setup.configuration);
     closers.push(() => mcp.close());
     const withTools = withMcpTools(setup, mcp);
-    const announced = { taskQueue, offers: offersOf(withTools) };
+    const served = setup.deployment === undefined ? taskQueue : `${taskQueue} ${setup.deployment.buildId}`;
+    const announced = { taskQueue: served, offers: offersOf(withTools) };
     const session = new WorkerSession({ database, liveDatabase, isDirect, client, identity, announced, logger });
     closers.push(() => session.end());
     const workers = await createWorkers(withTools, {

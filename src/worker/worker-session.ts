@@ -55,10 +55,10 @@ export class WorkerSession {
     return () => void this.#work.delete(work);
   }
 
-  /** Whether a running worker of the queue can run this. Without a direct connection no worker is known, and one may. */
-  async isServed(need: WorkerNeed): Promise<boolean> {
+  /** Whether a running worker of the queue can run this; `null`: unknown without a direct connection. */
+  async isServed(need: WorkerNeed): Promise<boolean | null> {
     const { database, isDirect, announced } = this.#dependencies;
-    return !isDirect || isServed(database, announced.taskQueue, need);
+    return isDirect ? isServed(database, announced.taskQueue, need) : null;
   }
 
   /** Call it when no work of this worker runs any more. If Postgres is away, its row stays, as that of a dead worker without work. */

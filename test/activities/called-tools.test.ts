@@ -19,8 +19,12 @@ const tool = defineTool({
   run: () => Promise.resolve({ content: 'done' }),
 });
 
-/** What the workflow is told of the tools that an answer calls. @param tools those of the turn; the worker has none of them */
-async function answered(tools: readonly ToolDefinition[], content: ModelAnswer['content']) {
+/** What the workflow is told of the tools that an answer calls. @param tools those of the turn @param own those of the worker */
+async function answered(
+  tools: readonly ToolDefinition[],
+  content: ModelAnswer['content'],
+  own: readonly ToolDefinition[] = [],
+) {
   const toolTraits = createToolRegistry(tools).traitsFor({
     tools: tools.map(({ name }) => name),
     allowCommands: false,
@@ -28,7 +32,7 @@ async function answered(tools: readonly ToolDefinition[], content: ModelAnswer['
   const turn = await startTurn(sql, 'Act', { snapshot: { tools: tools.map(toolSchema), toolTraits } });
   const answer: ModelAnswer = { content, stopReason: 'tool_calls' };
   const dependencies = {
-    ...activityDependencies(sql),
+    ...activityDependencies(sql, { tools: own }),
     modelClient: () => ({ answer: () => Promise.resolve(answer) }),
   };
   const headEntryId = await headOf(sql, turn.conversationId);
@@ -46,6 +50,12 @@ test('a worker that lacks a tool knows from the turn how it runs and whether it 
     tools: { names, exclusive: [0], timeoutSeconds: [5, 120] },
     asks: true,
   });
+});
+
+test("a call waits for approval if the worker's version of its tool asks, also in a turn that began with one that did not", async () => {
+  const asking = { ...tool, approval: true };
+  expect(await answered([tool], [toolCall(0, 'act')], [asking])).toMatchObject({ asks: true });
+  expect(await answered([tool], [toolCall(0, 'other')], [asking])).not.toHaveProperty('asks');
 });
 
 test.each([70, 200])(

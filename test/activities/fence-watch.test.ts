@@ -27,7 +27,8 @@ test.each([
   async (_, isNotified) => {
     // With none, no look comes.
     if (isNotified) vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const { turnId } = await startTurn(sql);
+    const turn = await startTurn(sql);
+    const { turnId } = turn;
     const { workflowId, runId } = await runOf(turnId);
     const listeners = createListeners(sql);
     onTestFinished(() => listeners.close());
@@ -38,10 +39,11 @@ test.each([
           await sql`select from pg_stat_activity where datname = current_database() and query ilike 'listen%work%'`;
         return listening.length > 0;
       });
-    const before = fences.watchCancellation({ turnId, runId, activityId: 7 });
-    const later = fences.watchCancellation({ turnId, runId, activityId: 8 });
-    const other = fences.watchCancellation({ turnId, runId: 'another', activityId: 7 });
-    onTestFinished(() => [before, later, other].forEach(({ end }) => end()));
+    const activity = { kind: 'activity', turn, runId, activityId: 7 } as const;
+    const before = fences.watch(activity);
+    const later = fences.watch({ ...activity, activityId: 8 });
+    const other = fences.watch({ ...activity, runId: 'another' });
+    onTestFinished(() => [before, later, other].forEach((work) => work.end()));
     const told = once(before.signal, 'abort');
     await markCancelled(sql, { workflowId, runId, activityId: 7 });
     await told;

@@ -154,8 +154,11 @@ test('after five tries that told nothing a part is not bought again: the weaker 
   for (let dead = 1; dead <= 5; dead += 1) await registerPartAttempt(sql, part, NEW_ATTEMPT);
   const before = await asked(simulator);
   expect(await summarize(dependencies, part, execution({ attempt: 6 }))).toEqual({ kind: 'failed' });
-  expect(await asked(simulator)).toBe(before);
   expect(await rowOf(part)).toMatchObject({ state: 'failed', failures: 1 });
+  // Its worker died right behind that: what failed for good is not asked for again.
+  expect(await summarize(dependencies, part, execution({ attempt: 7 }))).toEqual({ kind: 'failed' });
+  expect(await asked(simulator)).toBe(before);
+  expect(await rowOf(part)).toMatchObject({ failures: 1 });
 });
 
 test('a summary that its worker cannot ask for costs nothing, and counts toward the retries', async () => {

@@ -8,7 +8,7 @@ import type { NewBranchSummary } from '../../src/store/conversations/change-bran
 import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
-import { findReplaced } from '../../src/store/turns/fences.ts';
+import { findEnded } from '../../src/store/turns/fences.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
@@ -114,9 +114,9 @@ describe('a change of branch', () => {
     // The reply of its commit was lost.
     expect(await withdraw()).toMatchObject({ failures: 1 });
     const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
-    expect(await findReplaced(sql, fences)).toEqual([null, null]);
+    expect(await findEnded(sql, fences)).toEqual([null, null]);
     expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 3 });
-    expect(await findReplaced(sql, fences)).toMatchObject([{ code: 'superseded_attempt' }, null]);
+    expect(await findEnded(sql, fences)).toMatchObject([{ code: 'superseded_attempt' }, null]);
     const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
     const summary = (attempt: number): NewBranchSummary => ({
       content: [{ type: 'text', text: 'what was left' }],

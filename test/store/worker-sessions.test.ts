@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { alone } from '../../src/store/upkeep/alone.ts';
 import {
   holdSessionLock,
@@ -15,6 +16,11 @@ const { sql, owner } = useTestStore();
 // Before that nobody is free. When all tests run, it is long past.
 beforeAll(() => sql`select pg_sleep_until(pg_postmaster_start_time() + interval '10 seconds')`);
 afterEach(() => sql`delete from workers`);
+
+/** Of a worker that offers nothing. @param mine `null`: it does not hold its lock */
+function renew(id: string, mine: readonly string[] | null, on: Database = sql) {
+  return renewSession(on, id, mine, { taskQueue: 'mine', offers: [] });
+}
 
 async function connection() {
   const reserved = await sql.reserve();
@@ -34,18 +40,18 @@ async function takeOver(id: string, renewals: number, work?: () => Promise<void>
 
 test('a worker is free while it has a row and does not hold its lock', async () => {
   const session = await connection();
-  await renewSession(sql, 'a', []);
-  expect(await renewSession(sql, 'a', [])).toEqual([{ id: 'a', renewals: 1 }]);
+  await renew('a', []);
+  expect(await renew('a', [])).toEqual([{ id: 'a', renewals: 1 }]);
   await holdSessionLock(session, 'a');
-  expect(await renewSession(sql, 'b', null)).toEqual([]);
+  expect(await renew('b', null)).toEqual([]);
   await session`select pg_advisory_unlock_all()`;
-  expect(await renewSession(sql, 'b', null)).toEqual([{ id: 'a', renewals: 2 }]);
-  await renewSession(sql, 'a', null);
-  expect(await renewSession(sql, 'b', null)).toEqual([]);
+  expect(await renew('b', null)).toEqual([{ id: 'a', renewals: 2 }]);
+  await renew('a', null);
+  expect(await renew('b', null)).toEqual([]);
 });
 
 test('in the first ten seconds of Postgres nobody is free: the others may still be on their way back', async () => {
-  await renewSession(sql, 'a', []);
+  await renew('a', []);
   const early = await connection();
   const [before] = await early`select current_setting('search_path') as path`;
   await owner.unsafe('create schema early; grant usage on schema early to public');
@@ -55,9 +61,9 @@ test('in the first ten seconds of Postgres nobody is free: the others may still 
   await early`select set_config('search_path', 'early, holdfast, pg_catalog', false)`;
   try {
     await upFor(9);
-    expect(await renewSession(early, 'b', null)).toEqual([]);
+    expect(await renew('b', null, early)).toEqual([]);
     await upFor(11);
-    expect(await renewSession(early, 'b', null)).toEqual([{ id: 'a', renewals: 1 }]);
+    expect(await renew('b', null, early)).toEqual([{ id: 'a', renewals: 1 }]);
   } finally {
     await early`select set_config('search_path', ${String(before?.['path'])}, false)`;
   }
@@ -67,7 +73,7 @@ test('a dead worker is taken over once: first what it worked on, then what else 
   const [mine, open] = [newId(), (await startTurn(sql)).conversationId];
   const waiting = newId();
   await send(sql, { conversationId: waiting });
-  await renewSession(sql, 'dead', [mine]);
+  await renew('dead', [mine]);
   const taken = await takeOver('dead', 1);
   expect(taken?.[0]).toBe(mine);
   expect(taken?.slice(1)).toEqual(expect.arrayContaining([open, waiting]));
@@ -76,16 +82,20 @@ test('a dead worker is taken over once: first what it worked on, then what else 
 
 test('a worker that renews its row or takes its lock again is not taken over', async () => {
   const session = await connection();
-  await renewSession(sql, 'alive', []);
-  await renewSession(sql, 'alive', []);
+  await renew('alive', []);
+  await renew('alive', []);
   expect(await takeOver('alive', 1)).toBeNull();
+  // It turns out to live while it is taken over: its renewal does not wait, and its row stays.
+  const renewed = async (): Promise<void> => void (await renew('alive', []));
+  expect(await takeOver('alive', 2, renewed)).not.toBeNull();
+  expect(await renew('b', null)).toEqual([{ id: 'alive', renewals: 3 }]);
   await holdSessionLock(session, 'alive');
-  expect(await takeOver('alive', 2)).toBeNull();
+  expect(await takeOver('alive', 3)).toBeNull();
   await session`select pg_advisory_unlock_all()`;
 });
 
 test('one worker takes over at a time, and if it fails another one does', async () => {
-  await renewSession(sql, 'dead', []);
+  await renew('dead', []);
   const fails = async (): Promise<void> => {
     expect(await takeOver('dead', 1)).toBeNull();
     throw new Error('Temporal is away');
@@ -110,6 +120,6 @@ test('what a worker announces is served on its queue until it leaves', async () 
   expect(await isServed(sql, 'mine', { ...convert, needs: 'agent' })).toBe(false);
   expect(await isServed(sql, 'other', convert)).toBe(false);
   expect(await listAgentsOfWorkers(sql)).toEqual(['other']);
-  await renewSession(sql, 'a', null);
+  await renew('a', null);
   expect(await isServed(sql, 'mine', convert)).toBe(false);
 });

@@ -6,18 +6,29 @@ import { remark } from '../../command-line.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
 import { exactly, quantileOf, summarize } from '../statistics.ts';
-import { ABORTS } from '../workers/settings.ts';
+import { ABORTS, HURRIED, HURRIED_SECONDS } from '../workers/settings.ts';
 
 /** Milliseconds until the running tool is aborted. */
 const TARGET = 1_000;
 
+interface Cause {
+  /** Default: `default`. */
+  readonly agent?: string;
+  /** Does it. Default: time does. */
+  readonly act?: (stack: BenchStack, conversationId: string) => PromiseLike<unknown>;
+}
+
 /** What ends the work of a conversation. */
-const CAUSES = {
-  'a stop': ({ client }: BenchStack, conversationId: string) => client.conversation.stop({ conversationId }),
-  "Temporal's cancel": ({ temporal }: BenchStack, conversationId: string) =>
-    temporal.workflow.getHandle(turnWorkflowId(conversationId)).cancel(),
-  'a lost fence': ({ database }: BenchStack, conversationId: string) =>
-    database`update conversations set epoch = epoch + 1 where id = ${conversationId}`,
+const CAUSES: Readonly<Record<string, Cause>> = {
+  'a stop': { act: ({ client }, conversationId) => client.conversation.stop({ conversationId }) },
+  "Temporal's cancel": {
+    act: ({ temporal }, conversationId) => temporal.workflow.getHandle(turnWorkflowId(conversationId)).cancel(),
+  },
+  'a lost fence': {
+    act: ({ database }, conversationId) =>
+      database`update conversations set epoch = epoch + 1 where id = ${conversationId}`,
+  },
+  'a deadline': { agent: HURRIED },
 };
 
 /** How soon running work learns that it has to end: by a notification, and by looks where no direct connection brings one. */
@@ -30,11 +41,11 @@ export async function measureControl(stack: BenchStack, rounds: number): Promise
   const figures: Figure[] = [];
   for (const [way, url] of ways) {
     const worker = await stack.startWorker('holdfast', { databaseUrl: url });
-    for (const [cause, end] of Object.entries(CAUSES)) {
+    for (const [cause, what] of Object.entries(CAUSES)) {
       remark(`control: ${cause}, by ${way}`);
       const values: number[] = [];
       for (let round = 0; round < rounds && !stack.signal.aborted; round += 1)
-        values.push(await measureOne(stack, end));
+        values.push(await measureOne(stack, what));
       const name = `${cause} → the tool is aborted, by ${way}`;
       const figure = { benchmark: 'control', unit: 'ms' } as const;
       figures.push({ ...figure, name, ...summarize(values) });
@@ -46,20 +57,24 @@ export async function measureControl(stack: BenchStack, rounds: number): Promise
   return figures;
 }
 
-async function measureOne(
-  stack: BenchStack,
-  end: (stack: BenchStack, conversationId: string) => PromiseLike<unknown>,
-): Promise<number> {
+async function measureOne(stack: BenchStack, { agent = 'default', act }: Cause): Promise<number> {
   const { client, database, signal } = stack;
-  const { conversationId } = await client.start('Call hold with {"milliseconds": 60000}');
+  const before = (await abortsOf(stack)).length;
+  const { conversationId } = await client.start('Call hold with {"milliseconds": 60000}', { agent });
   const isClaimed = async () =>
     (await database`select from tool_calls where conversation_id = ${conversationId} and state = 'claimed'`).length > 0;
   while (!(await isClaimed())) await sleep(20, undefined, { signal });
-  // At any moment between two looks and between two heartbeats.
-  await sleep(200 + Math.random() * 5_000, undefined, { signal });
-  const before = (await abortsOf(stack)).length;
-  const begun = Date.now();
-  await end(stack, conversationId);
+  let begun: number;
+  if (act === undefined) {
+    const [turn] = await database<{ begun: number }[]>`
+      select (extract(epoch from begun_at) * 1000)::float8 as begun from turns where conversation_id = ${conversationId}`;
+    begun = (turn?.begun ?? 0) + HURRIED_SECONDS * 1_000;
+  } else {
+    // At any moment between two looks and between two heartbeats.
+    await sleep(200 + Math.random() * 5_000, undefined, { signal });
+    begun = Date.now();
+    await act(stack, conversationId);
+  }
   for (;;) {
     const [aborted] = (await abortsOf(stack)).slice(before);
     if (aborted !== undefined) return aborted - begun;

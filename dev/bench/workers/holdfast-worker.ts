@@ -6,7 +6,7 @@ import { reducersWith } from '../../../src/config/reducers.ts';
 import { startWorker } from '../../../src/worker/start-worker.ts';
 import type { ActivityObserver } from '../../../src/worker/start-worker.ts';
 import { pause, TOOLS } from './tools.ts';
-import { READER, TASK_QUEUES } from './settings.ts';
+import { HURRIED, HURRIED_SECONDS, READER, TASK_QUEUES } from './settings.ts';
 import type { MeasuredWorker, WorkerSettings } from './settings.ts';
 
 /**
@@ -20,6 +20,13 @@ export async function createHoldfastWorker(settings: WorkerSettings): Promise<Me
   const common = { instructions: 'You do what the script says.', limits: { steps: 10_000 }, workspace };
   const agents = [
     defineAgent({ ...common, name: 'default', model: 'simulator/sim-200k', tools: TOOLS }),
+    defineAgent({
+      ...common,
+      name: HURRIED,
+      model: 'simulator/sim-200k',
+      limits: { wallTime: HURRIED_SECONDS },
+      tools: TOOLS,
+    }),
     defineAgent({ ...common, name: READER, model: 'simulator/sim-8k', tools: [...TOOLS, 'read_file'] }),
   ];
   const worker = await startWorker({

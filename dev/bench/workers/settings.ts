@@ -16,6 +16,10 @@ export const ABORTS = 'aborts.txt';
 /** Agent of a small window that reads files. */
 export const READER = 'reader';
 
+/** Agent whose turns end after so many seconds. */
+export const HURRIED = 'hurried';
+export const HURRIED_SECONDS = 3;
+
 /** What a worker process is told on its command line, as JSON. */
 export interface WorkerSettings {
   readonly kind: WorkerKind;

@@ -40,8 +40,9 @@ export async function summarize(
   execution: Execution,
 ): Promise<SummarizeResult> {
   const source = await readPart(dependencies.database, input);
-  // An attempt whose result was lost stored it.
+  // An attempt whose result was lost stored it, or was refused for good.
   if (source.row.state === 'written') return { kind: 'summarized' };
+  if (source.row.state === 'failed') return { kind: 'failed' };
   const { snapshot } = await readSnapshot(dependencies.database, input.turn.turnId);
   const reading = { input, source, snapshot, execution };
   if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush') {

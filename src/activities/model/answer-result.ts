@@ -40,7 +40,7 @@ export async function completeAnswer(
   const runs = isLimited
     ? runnableCalls(limits, await readSpending(dependencies.database, input.turn, limits), asked)
     : { runnable: asked, limit: null };
-  const result = describeAnswer(snapshot, answer, runs);
+  const result = describeAnswer(dependencies, snapshot, answer, runs);
   if (result.kind !== 'answered' || asked > 0) return result;
   const found = await whyUnfinished(dependencies, input, snapshot, answer);
   if (found === null) return result;
@@ -75,6 +75,7 @@ async function whyUnfinished(
 
 /** A stored answer as the workflow sees it: tool names and counts. */
 function describeAnswer(
+  dependencies: ActivityDependencies,
   snapshot: AgentSnapshot,
   answer: StoredAnswer,
   { runnable, limit }: ReturnType<typeof runnableCalls>,
@@ -99,7 +100,7 @@ function describeAnswer(
     },
     calls: named.map((name) => names.indexOf(name)),
     ...(limit !== null && { limit }),
-    ...(calls.some(({ name }) => mayAsk(snapshot, name)) && { asks: true as const }),
+    ...(calls.some(({ name }) => mayAsk(dependencies, snapshot, name)) && { asks: true as const }),
     turnCost: answer.turnCost,
   };
 }

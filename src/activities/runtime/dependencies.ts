@@ -55,8 +55,8 @@ export interface ActivityDependencies {
   readonly workerIdentity: string;
   /** Marks that this worker works on a conversation, so that another one goes on if it dies. */
   readonly worksOn: (conversationId: string) => () => void;
-  /** Whether a living worker of the queue has announced that it can run this. */
-  readonly isServed: (need: WorkerNeed) => Promise<boolean>;
+  /** Whether a living worker of the queue has announced that it can run this; `null`: unknown. */
+  readonly isServed: (need: WorkerNeed) => Promise<boolean | null>;
   /** Temporal's id of the newest run of a workflow, open or closed; `null` if Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has this workflow open, or this run of it. */

@@ -109,7 +109,7 @@ export function describeError(error: unknown): { name: string; code: string | un
 
 /**
  * Temporal serves the polls of a queue in turn, so a worker that has what is needed may need some attempts to get the activity. One that
- * did not get it in so many is busy, or takes no turns of this build.
+ * did not get it in so many is busy, or does not exist.
  */
 const PROMPT_ATTEMPTS = 50;
 const PROMPT_DELAY_MILLISECONDS = 100;
@@ -128,8 +128,8 @@ export class LackedHere extends Error {
 }
 
 /**
- * Leaves an activity to other workers until one has what it needs. This is no failure, however long it takes. If no worker seems to have
- * it, the timeline says so.
+ * Leaves an activity to other workers until one has what it needs. This is no failure, however long it takes. If no worker has it, the
+ * timeline says so.
  * @param attempt that lacked it, from 1
  * @returns the failure after which Temporal gives the activity to a worker again
  */
@@ -139,8 +139,9 @@ export async function handOver(
   attempt: number,
   { need, message }: LackedHere,
 ): Promise<Error> {
-  const isPrompt = attempt <= PROMPT_ATTEMPTS && (await isServed(need));
-  if (!isPrompt) await recordWorkerWait(database, of, need);
+  const served = (await isServed(need)) ?? attempt <= PROMPT_ATTEMPTS;
+  if (!served) await recordWorkerWait(database, of, need);
+  const isPrompt = served && attempt <= PROMPT_ATTEMPTS;
   return waitFailure(message, isPrompt ? PROMPT_DELAY_MILLISECONDS : LONGER_DELAY_MILLISECONDS);
 }
 

@@ -2,9 +2,8 @@ import { CancelledFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Database } from '../../store/database/database.ts';
 import type { Listeners } from '../../store/database/listen.ts';
-import { findCancelled, WORK_CHANNEL, findReplaced } from '../../store/turns/fences.ts';
+import { findEnded, WORK_CHANNEL } from '../../store/turns/fences.ts';
 import type { CancellableWork, FencedWork } from '../../store/turns/fences.ts';
-import type { StoreError } from '../../store/database/errors.ts';
 import { describeError } from './failures.ts';
 
 /**
@@ -15,26 +14,23 @@ const INTERVAL_MILLISECONDS = 500;
 
 /** Watched work of this worker. */
 export interface WatchedWork {
-  /** Aborted with the `StoreError` that a write would meet, once a newer turn or attempt took the work over. */
+  /** Aborted, as by Temporal, when the work is cancelled, or with the `StoreError` that a write would meet once it was taken over. */
   readonly signal: AbortSignal;
-  /** Looks now whether the work was taken over. Rejects if Postgres cannot answer. */
-  isReplaced(): Promise<boolean>;
-  /** Looks now. Rejects with the `StoreError` that a write would meet if the work was taken over, or if Postgres cannot answer. */
-  requireHeld(): Promise<void>;
+  /** Looks now whether the work may go on. Rejects if Postgres cannot answer. */
+  isHeld(): Promise<boolean>;
   /** Call it when the work is over. */
   end(): void;
 }
 
 /**
- * Tells running model calls, summaries and tools that they were replaced or cancelled. Temporal tells them only in the answer to a
- * heartbeat, each five seconds. A worker that reaches Postgres but not Temporal would go on paying or acting until its first write is
- * refused.
+ * Tells running activities that they were cancelled, and model calls, summaries and tools that they were replaced. Temporal tells them only
+ * in the answer to a heartbeat, each five seconds. A worker that reaches Postgres but not Temporal would go on paying or acting until its
+ * first write is refused.
  */
 export class FenceWatch {
   readonly #database: Database;
   readonly #logger: Logger;
-  readonly #fenced = new Map<AbortController, FencedWork>();
-  readonly #cancellable = new Map<AbortController, CancellableWork>();
+  readonly #works = new Map<AbortController, FencedWork | CancellableWork>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | null = null;
 
@@ -49,48 +45,34 @@ export class FenceWatch {
     });
   }
 
-  watch(work: FencedWork): WatchedWork {
-    const { controller, signal, end } = this.#register(this.#fenced, work);
-    const look = async (): Promise<StoreError | null> => {
-      const [refusal = null] = await findReplaced(this.#database, [work]);
-      if (refusal !== null) controller.abort(refusal);
-      return refusal;
-    };
+  watch(work: FencedWork | CancellableWork): WatchedWork {
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#works.set(controller, work);
+    this.#timer ??= setInterval(() => void this.#look(), INTERVAL_MILLISECONDS);
     return {
       signal,
-      async isReplaced() {
-        if (!signal.aborted) await look();
-        return signal.aborted;
+      isHeld: async () => {
+        await this.#endLost([[controller, work]]);
+        return !signal.aborted;
       },
-      async requireHeld() {
-        const refusal = await look();
-        if (refusal !== null) throw refusal;
+      end: () => {
+        this.#works.delete(controller);
+        if (this.#works.size > 0) return;
+        clearInterval(this.#timer);
+        this.#timer = undefined;
       },
-      end,
     };
-  }
-
-  /** `signal` is aborted, as by Temporal, when the work is cancelled. */
-  watchCancellation(work: CancellableWork): Pick<WatchedWork, 'signal' | 'end'> {
-    return this.#register(this.#cancellable, work);
-  }
-
-  #register<Work>(works: Map<AbortController, Work>, work: Work) {
-    const controller = new AbortController();
-    works.set(controller, work);
-    this.#timer ??= setInterval(() => void this.#look(), INTERVAL_MILLISECONDS);
-    const end = (): void => {
-      works.delete(controller);
-      if (this.#fenced.size + this.#cancellable.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
-    return { controller, signal: controller.signal, end };
   }
 
   /** A database that does not answer must not pile up looks. */
   #look(): Promise<void> {
-    this.#looking ??= this.#lookAtAll().finally(() => (this.#looking = null));
+    this.#looking ??= this.#endLost([...this.#works])
+      // Nothing is lost: while Postgres does not answer, it takes no write either.
+      .catch((error: unknown) =>
+        this.#logger.debug(describeError(error), 'could not look whether running work was replaced'),
+      )
+      .finally(() => (this.#looking = null));
     return this.#looking;
   }
 
@@ -100,28 +82,14 @@ export class FenceWatch {
     await this.#look();
   }
 
-  async #lookAtAll(): Promise<void> {
-    const [fenced, cancellable] = [[...this.#fenced], [...this.#cancellable]];
-    try {
-      const [refusals, cancelled] = await Promise.all([
-        findReplaced(
-          this.#database,
-          fenced.map(([, work]) => work),
-        ),
-        findCancelled(
-          this.#database,
-          cancellable.map(([, work]) => work),
-        ),
-      ]);
-      fenced.forEach(([controller], place) => {
-        const refusal = refusals[place] ?? null;
-        if (refusal !== null) controller.abort(refusal);
-      });
-      for (const [controller, work] of cancellable)
-        if (cancelled.includes(work)) controller.abort(new CancelledFailure('CANCELLED'));
-    } catch (error) {
-      // Nothing is lost: while Postgres does not answer, it takes no write either.
-      this.#logger.debug(describeError(error), 'could not look whether running work was replaced');
-    }
+  async #endLost(works: readonly (readonly [AbortController, FencedWork | CancellableWork])[]): Promise<void> {
+    const ends = await findEnded(
+      this.#database,
+      works.map(([, work]) => work),
+    );
+    works.forEach(([controller], place) => {
+      const end = ends[place] ?? null;
+      if (end !== null) controller.abort(end === 'cancelled' ? new CancelledFailure('CANCELLED') : end);
+    });
   }
 }

@@ -58,22 +58,22 @@ export async function requestDecisions(
   return open;
 }
 
-/** Whether a call of this tool may need a decision. */
-export function mayAsk({ tools, toolTraits, approvals }: AgentSnapshot, name: string): boolean {
+/** Whether a call of this tool may need a decision. This worker's version of the tool may ask where that of the turn did not. */
+export function mayAsk({ tools: known }: Pick<ActivityDependencies, 'tools'>, snapshot: AgentSnapshot, name: string) {
+  const { tools, toolTraits, approvals } = snapshot;
   if (!tools.some((tool) => tool.name === name)) return false;
-  return name === ASK_USER || toolTraits?.[name]?.asks === true || mayFallUnder(approvals?.rules ?? [], name);
+  const asks = toolTraits?.[name]?.asks === true || (known.get(name)?.approval ?? false) !== false;
+  return name === ASK_USER || asks || mayFallUnder(approvals?.rules ?? [], name);
 }
 
 /** The decision that a call needs and why; `null` if none. A call that cannot run, such as one with wrong arguments, needs none. */
 export async function wantedDecision(
-  { tools }: Pick<ActivityDependencies, 'tools'>,
+  dependencies: Pick<ActivityDependencies, 'tools'>,
   snapshot: AgentSnapshot,
   call: { readonly name: string; readonly argumentsText: string },
 ): Promise<{ readonly kind: DecisionKind; readonly rules: readonly string[] } | null> {
-  const tool = tools.get(call.name);
-  if (tool === undefined || !snapshot.tools.some(({ name }) => name === call.name)) return null;
-  // This worker's version of the tool may ask where that of the turn did not.
-  if ((tool.approval ?? false) === false && !mayAsk(snapshot, call.name)) return null;
+  const tool = dependencies.tools.get(call.name);
+  if (tool === undefined || !mayAsk(dependencies, snapshot, call.name)) return null;
   const parsed = await parseToolArguments(tool, call.argumentsText);
   if (!parsed.ok) return null;
   if (call.name === ASK_USER) return { kind: 'question', rules: [ASK_USER] };

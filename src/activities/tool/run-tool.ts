@@ -167,7 +167,10 @@ async function run(
       context: withPatientMemory(dependencies, {
         ...contextOf(dependencies, { ...input, attempt, owner: call.owner }, snapshot),
         signal,
-        requireClaim: async () => throughOutage(dependencies, { signal }, () => fence.requireHeld()),
+        requireClaim: async () => {
+          await throughOutage(dependencies, { signal }, () => fence.isHeld());
+          fence.signal.throwIfAborted();
+        },
       }),
     });
     if (end.later !== undefined) void keepLater(dependencies, input, { later: end.later, call, attempt, execution });
@@ -177,8 +180,8 @@ async function run(
         // The turn was stopped or the worker shuts down, and the call is closed by that. If the call was taken over, it is closed
         // already, and its late result is kept beside the log, in one place.
         if (end.ending === 'aborted') {
-          const isReplaced = await throughOutage(dependencies, lasting, () => fence.isReplaced());
-          if (!isReplaced) throw new CancelledFailure('tool call aborted');
+          const isHeld = await throughOutage(dependencies, lasting, () => fence.isHeld());
+          if (isHeld) throw new CancelledFailure('tool call aborted');
           if (end.later !== undefined) throw supersededAttempt();
         }
         dependencies.reachCrashPoint('finished');

@@ -10,15 +10,28 @@ export type FencedWork = { readonly turn: TurnReference; readonly attempt: numbe
   | { readonly kind: 'branch_summary' }
 );
 
+/** An activity of a turn, which Temporal may cancel. Its id is unique in the run, and counted up. */
+export interface CancellableWork {
+  readonly kind: 'activity';
+  readonly turn: TurnReference;
+  readonly runId: string;
+  readonly activityId: number;
+}
+
 /**
- * What the database would refuse to each of these writers now, in their order; `null` for those that may still write.
- * One query whatever their number, by primary keys.
+ * Why each of these works must end, in their order: what the database would refuse to its writer now, or its cancellation; `null` for
+ * those that may go on. One query whatever their number, by primary keys.
  */
-export async function findReplaced(sql: Database, works: readonly FencedWork[]): Promise<(StoreError | null)[]> {
+export async function findEnded(
+  sql: Database,
+  works: readonly (FencedWork | CancellableWork)[],
+): Promise<(StoreError | 'cancelled' | null)[]> {
   if (works.length === 0) return [];
   const addresses = works.map(addressOf);
-  const rows = await sql<{ place: number; epoch: number; replaced: boolean }[]>`
+  const rows = await sql<{ place: number; epoch: number; ended: boolean }[]>`
     select w.place, c.epoch, case w.kind
+        when 'activity' then exists (select 1 from turns t
+          where t.id = w.id and t.run_id = w.run_id and t.cancelled_through >= w.number)
         when 'tool_call' then exists (select 1 from tool_calls t
           where t.conversation_id = w.conversation_id and t.turn_id = w.id and t.call_number = w.number and t.call_index = w.index and t.attempt > w.attempt)
         when 'model_call' then exists (select 1 from model_attempts m
@@ -28,20 +41,26 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
           where m.conversation_id = w.conversation_id and m.turn_id = w.id and m.call_number = 0 and m.purpose = 'branch_summary' and m.attempt > w.attempt)
         else exists (select 1 from model_attempts m
           where m.conversation_id = w.conversation_id and m.purpose = 'summary_part' and m.compaction_id = w.id and m.part = w.number and m.attempt > w.attempt)
-      end as replaced
+      end as ended
     from unnest(
       ${works.map((_, place) => place)}::int[], ${works.map(({ turn }) => turn.conversationId)}::uuid[],
       ${works.map(({ kind }) => kind)}::text[], ${addresses.map(({ id }) => id)}::uuid[],
       ${addresses.map(({ number }) => number)}::int[], ${addresses.map(({ index }) => index)}::int[],
-      ${works.map(({ attempt }) => attempt)}::int[]) as w (place, conversation_id, kind, id, number, index, attempt)
+      ${works.map((work) => ('attempt' in work ? work.attempt : 0))}::int[],
+      ${works.map((work) => ('runId' in work ? work.runId : ''))}::text[])
+      as w (place, conversation_id, kind, id, number, index, attempt, run_id)
     join conversations c on c.id = w.conversation_id`;
   const found = new Map(rows.map((row) => [row.place, row]));
-  return works.map((work, place) => refusalOf(work, found.get(place)));
+  return works.map((work, place) => {
+    const row = found.get(place);
+    if (work.kind === 'activity') return row?.ended === true ? 'cancelled' : null;
+    return refusalOf(work, row);
+  });
 }
 
 function refusalOf(
   { turn, kind, attempt }: FencedWork,
-  row: { readonly epoch: number; readonly replaced: boolean } | undefined,
+  row: { readonly epoch: number; readonly ended: boolean } | undefined,
 ): StoreError | null {
   const { conversationId, turnId, epoch } = turn;
   if (row === undefined || row.epoch !== epoch) {
@@ -51,15 +70,17 @@ function refusalOf(
       `conversation ${conversationId} is ${now}; a writer of epoch ${epoch} was replaced`,
     );
   }
-  if (!row.replaced) return null;
+  if (!row.ended) return null;
   return new StoreError(
     'superseded_attempt',
     `attempt ${attempt} of a ${kind} of turn ${turnId} was replaced by a newer one`,
   );
 }
 
-function addressOf(work: FencedWork): { readonly id: string; readonly number: number; readonly index: number } {
+function addressOf(work: FencedWork | CancellableWork) {
   switch (work.kind) {
+    case 'activity':
+      return { id: work.turn.turnId, number: work.activityId, index: 0 };
     case 'model_call':
       return { id: work.turn.turnId, number: work.callNumber, index: 0 };
     case 'tool_call':
@@ -74,35 +95,14 @@ function addressOf(work: FencedWork): { readonly id: string; readonly number: nu
 /** NOTIFY channel of workers: running work was cancelled. */
 export const WORK_CHANNEL = 'holdfast_work';
 
-export interface CancellableWork {
-  readonly turnId: string;
-  readonly runId: string;
-  /** Unique in the run, and counted up. */
-  readonly activityId: number;
-}
-
 /** Cancels what the run has scheduled of its turn up to this activity, and wakes the workers. What comes later is not meant. */
 export async function markCancelled(
   sql: Database,
-  { workflowId, runId, activityId }: Omit<CancellableWork, 'turnId'> & { readonly workflowId: string },
+  { workflowId, runId, activityId }: Pick<CancellableWork, 'runId' | 'activityId'> & { readonly workflowId: string },
 ): Promise<void> {
   await sql`
     with marked as (
       update turns set cancelled_through = greatest(cancelled_through, ${activityId})
       where workflow_id = ${workflowId} and outcome is null and run_id = ${runId} returning id)
     select pg_notify(${WORK_CHANNEL}, '') from marked`;
-}
-
-/** @returns the cancelled ones */
-export async function findCancelled(
-  sql: Database,
-  works: readonly CancellableWork[],
-): Promise<readonly CancellableWork[]> {
-  if (works.length === 0) return [];
-  const turns = await sql<{ runId: string; cancelledThrough: number }[]>`
-    select run_id, cancelled_through from turns
-    where id = any(${works.map(({ turnId }) => turnId)}::uuid[]) and cancelled_through is not null`;
-  return works.filter((work) =>
-    turns.some(({ runId, cancelledThrough }) => runId === work.runId && work.activityId <= cancelledThrough),
-  );
 }

@@ -25,8 +25,9 @@ export async function holdSessionLock(session: Database, id: string): Promise<vo
       pg_advisory_lock(${lockOf(session, session`${id}`)})`;
 }
 
-/** What a worker can run. Work goes only to workers of the same queue. */
+/** What a worker can run. */
 export interface Announcement {
+  /** Queue that it serves, with its build if it has one: work goes only to workers of the same. */
   readonly taskQueue: string;
   readonly offers: readonly WorkerNeed[];
 }
@@ -45,7 +46,7 @@ export async function renewSession(
   sql: Database,
   id: string,
   mine: readonly string[] | null,
-  { taskQueue, offers }: Announcement = { taskQueue: '', offers: [] },
+  { taskQueue, offers }: Announcement,
 ): Promise<readonly FreeSession[]> {
   const write =
     mine === null
@@ -76,7 +77,8 @@ export async function isServed(sql: Database, taskQueue: string, need: WorkerNee
 }
 
 /**
- * Does the work that follows a worker's death, under the lock that the dead worker does not hold any more. If it fails, the row stays.
+ * Does the work that follows a worker's death, under the lock that the dead worker does not hold any more. If it fails, the row stays. A
+ * worker that turns out to live renews its row meanwhile, and so keeps it.
  * @param work gets the conversations that the dead worker worked on, and 500 others with an open turn or a waiting message, because it may
  *   have died before it received a task of them. Not called if the worker lives or another one takes over
  */
@@ -87,12 +89,13 @@ export async function takeOverSession(
 ): Promise<void> {
   await alone(sql, `worker ${id}`, async (open) => {
     const [dead] = await open<{ conversations: readonly string[] }[]>`
-      with dead as (delete from workers where id = ${id} and renewals = ${renewals} returning conversations)
       select conversations || array(
           select conversation_id from turns where outcome is null
           union select conversation_id from messages where consumed_at is null
           except select unnest(conversations) limit 500) as conversations
-      from dead`;
-    if (dead !== undefined) await work(dead.conversations);
+      from workers where id = ${id} and renewals = ${renewals}`;
+    if (dead === undefined) return;
+    await work(dead.conversations);
+    await open`delete from workers where id = ${id} and renewals = ${renewals}`;
   });
 }
