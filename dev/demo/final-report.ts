@@ -1,4 +1,4 @@
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { formatBytes, formatCount, formatDuration, formatPercent, plural } from '../../src/cli/render/text/numbers.ts';
 import { safeLine } from '../../src/cli/render/text/safe-text.ts';
 import type { Style } from '../../src/cli/render/text/style.ts';

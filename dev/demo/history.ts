@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 
 /** What Temporal's history holds of the turn, all runs together. */
 export interface HistoryFacts {

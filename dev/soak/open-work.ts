@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 
 /** An activity that Temporal believes to run. */
 export interface OpenActivity {

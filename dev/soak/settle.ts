@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../src/store/database/database.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { persist } from './persist.ts';
 import { readPending, STARTED } from './open-work.ts';
 import type { PendingActivity } from './open-work.ts';

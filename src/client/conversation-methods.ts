@@ -7,7 +7,7 @@ import { readPins } from '../store/log/pins.ts';
 import { exportConversation } from '../store/transfer/export-conversation.ts';
 import { importExportedConversation } from '../store/transfer/import-file.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
-import { turnWorkflowId } from '../turn/workflow-id.ts';
+import { turnWorkflowId } from '../turn/temporal-names.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import { givenForm, schemaOf } from './answer-form.ts';
 import type { GivenForm } from './answer-form.ts';

@@ -1,7 +1,7 @@
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { turnWorkflowId } from '../turn/workflow-id.ts';
+import { turnWorkflowId } from '../turn/temporal-names.ts';
 import { isOpenStatus } from './newest-run.ts';
 
 /** `PendingActivityState` of Temporal's API: STARTED, or CANCEL_REQUESTED while running. */

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { turnWorkflowId } from '../turn/workflow-id.ts';
+import { turnWorkflowId } from '../turn/temporal-names.ts';
 
 /** Starts the conversation's turn or signals the open one. Summary and details name only the conversation. */
 export async function ringDoorbell(client: Client, taskQueue: string, conversationId: string): Promise<void> {

@@ -4,6 +4,16 @@ const WORK_PREFIX = 'agent-work';
 /** Workflows and database activities. The queue stays fast, so a hundred waiting model calls never delay a stop. */
 export const DEFAULT_TURN_TASK_QUEUE = TURN_PREFIX;
 
+/** One workflow id per conversation, so Temporal allows at most one open turn of it. */
+export function turnWorkflowId(conversationId: string): string {
+  return `${TURN_PREFIX}:${conversationId}`;
+}
+
+/** Whether a workflow is a turn, not one of the application's own. */
+export function isTurnWorkflowId(workflowId: string): boolean {
+  return workflowId.startsWith(`${TURN_PREFIX}:`);
+}
+
 /** Activities of the work queue; all others are on the turn queue. */
 export type WorkActivity = 'askHooks' | 'summarize' | 'changeBranch' | 'callModel' | 'runTool';
 

@@ -19,7 +19,7 @@ import {
   noteRing,
 } from '../store/upkeep/upkeep.ts';
 import { atMost } from '../turn/limits.ts';
-import { turnWorkflowId } from '../turn/workflow-id.ts';
+import { turnWorkflowId } from '../turn/temporal-names.ts';
 
 /** Seconds after which upkeep takes the ring of a waiting row for lost. */
 const UNRUNG_AFTER_SECONDS = 5;

@@ -2,7 +2,7 @@ import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import { CancellationScope, proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import type { WorkSinks } from '../turn/activity-values.ts';
-import { isTurnWorkflowId } from '../turn/workflow-id.ts';
+import { isTurnWorkflowId } from '../turn/temporal-names.ts';
 
 /** Bytes; the same limit as in `src/temporal/payload-guard.cjs`. */
 const PAYLOAD_LIMIT_BYTES = 8192;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beginTurn } from '../../src/activities/turn/begin-turn.ts';
+import { beginTurn } from '../../src/activities/turn/begin-and-end-turn.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { said, send, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endTurn } from '../../src/activities/turn/end-turn.ts';
+import { endTurn } from '../../src/activities/turn/begin-and-end-turn.ts';
 import { readFit } from '../../src/activities/compaction/plan-compaction.ts';
 import { estimateTokens } from '../../src/context/log/estimate.ts';
 import { addMeasurements } from '../../src/context/log/measurements.ts';

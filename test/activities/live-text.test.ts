@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openLiveText } from '../../src/activities/runtime/live-text.ts';
+import { openLiveText } from '../../src/activities/runtime/show-calls.ts';
 import type { LiveText } from '../../src/store/log/live-text-channel.ts';
 
 const CALL = { conversationId: 'c', turnId: 't', callNumber: 1, attempt: 2 };

@@ -21,7 +21,7 @@ import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';

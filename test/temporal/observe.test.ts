@@ -4,7 +4,7 @@ import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporte
 import { metrics, node, tracing } from '@opentelemetry/sdk-node';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { traceAnswer, traceToolCall } from '../../src/activities/runtime/trace-calls.ts';
+import { traceAnswer, traceToolCall } from '../../src/activities/runtime/show-calls.ts';
 import type { EventDataByKind, EventKind } from '../../src/store/log/timeline.ts';
 import { observeEvent, observeTakeover } from '../../src/store/log/observe-events.ts';
 import { recorder } from '../../src/temporal/runtime-metrics.ts';

@@ -6,7 +6,7 @@ import { connectDatabase } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../support/insert-memory.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';
 import type { MovedClock } from '../store/support/moved-clock.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { endSessions } from '../support/end-sessions.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';

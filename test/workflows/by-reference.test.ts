@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Holdfast } from '../../src/client/holdfast.ts';
 
 import { readHistory } from '../../dev/demo/history.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
 

@@ -4,7 +4,7 @@ import { connect } from '../../src/client/connect.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { startDyingSender } from '../support/dying-sender.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';

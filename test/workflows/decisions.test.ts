@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Conversation } from '../../src/client/types.ts';

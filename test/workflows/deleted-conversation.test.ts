@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { startCli } from '../cli/run-cli.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';

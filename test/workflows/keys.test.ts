@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { startLocalStack } from '../../src/local/stack.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { readEverything } from '../support/read-everything.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 

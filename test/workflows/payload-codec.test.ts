@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
 
 const ENCODING = 'binary/encrypted';

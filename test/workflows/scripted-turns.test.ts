@@ -3,7 +3,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { expect, inject, test } from 'vitest';
 import { newId } from '../../src/store/database/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startScriptedTurn, waitUntilSeen } from './support/scripted-turn.ts';
 import { ANSWERED, CALLS_A_TOOL, SETTINGS, beginsWith, endedAs } from './support/worker-of-activities.ts';

@@ -4,7 +4,7 @@ import { startSimulator } from '../../packages/simulator/src/index.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { openTestStore, said, send, text } from '../store/support/store-builders.ts';

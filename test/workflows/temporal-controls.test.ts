@@ -5,7 +5,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { ListedEntry } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { said } from '../store/support/store-builders.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';

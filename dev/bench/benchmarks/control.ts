@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../../src/turn/temporal-names.ts';
 import { remark } from '../../command-line.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../../src/turn/temporal-names.ts';
 import { parseJournal } from '../../../src/verify/journal.ts';
 import { verifyJournal } from '../../../src/verify/journal-invariants.ts';
 import { verify } from '../../../src/verify/verify.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { openLiveText } from '../../../src/activities/runtime/live-text.ts';
+import { openLiveText } from '../../../src/activities/runtime/show-calls.ts';
 import { describeConversation } from '../../../src/client/conversation.ts';
 import type { Holdfast } from '../../../src/client/holdfast.ts';
 import { connectTenants } from '../../../src/client/tenants.ts';

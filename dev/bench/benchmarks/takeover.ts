@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../../src/turn/temporal-names.ts';
 import { remark } from '../../command-line.ts';
 import { untilDeathsCount } from '../../own-servers.ts';
 import type { BenchStack } from '../bench-stack.ts';

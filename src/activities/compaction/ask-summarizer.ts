@@ -12,10 +12,9 @@ import type { AgentSnapshot, RequestOptions } from '../../turn/agent-snapshot.ts
 import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { wasNotSent } from '../runtime/failures.ts';
+import { wasNotSent, throughOutage } from '../runtime/failures.ts';
 import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider } from '../runtime/model-permits.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
-import { throughOutage } from '../runtime/outlasting-work.ts';
 
 /** A registered try of a summary. */
 export interface SummaryTry {

@@ -18,7 +18,7 @@ import { decideByHooks } from './ask-hooks.ts';
 import { checkLimits, noteLimits } from '../turn/check-limits.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { giveUpSmallFallback } from '../model/fall-back.ts';
+import { giveUpSmallFallback } from '../model/call-result.ts';
 import { countNextRequest, describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
 
 /**

@@ -17,7 +17,7 @@ import { readFlushScope } from '../../store/memory/memory-users.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../../turn/activity-values.ts';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
-import { isOwnFault, retryableFailure } from '../runtime/failures.ts';
+import { isOwnFault, retryableFailure, throughOutage } from '../runtime/failures.ts';
 import type { Execution } from '../runtime/activity.ts';
 import { reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
@@ -27,8 +27,7 @@ import { finishedText, previousText, readOriginalsOf, summaryRequest } from './s
 import type { SummaryWork, AskedRequest } from './summary-text.ts';
 import { acquirePermit } from '../runtime/model-permits.ts';
 import { secretsLeftOut } from './redaction.ts';
-import { throughOutage } from '../runtime/outlasting-work.ts';
-import { traceAnswer } from '../runtime/trace-calls.ts';
+import { traceAnswer } from '../runtime/show-calls.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only failures of the model count toward the

@@ -25,16 +25,13 @@ import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { CallModelInput, CallModelResult } from '../../turn/activity-values.ts';
 import type { Execution } from '../runtime/activity.ts';
-import { completeAnswer, isEmpty } from './answer-result.ts';
+import { completeAnswer, describeFallback, fallBack, isEmpty, prefersFallback } from './call-result.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { readFit } from '../compaction/plan-compaction.ts';
-import { openLiveText, showDeltas } from '../runtime/live-text.ts';
-import { requireProvider, wasNotSent } from '../runtime/failures.ts';
+import { openLiveText, showDeltas, traceAnswer } from '../runtime/show-calls.ts';
+import { requireProvider, wasNotSent, throughOutage } from '../runtime/failures.ts';
 import { waitForProvider } from '../runtime/model-permits.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
-import { throughOutage } from '../runtime/outlasting-work.ts';
-import { traceAnswer } from '../runtime/trace-calls.ts';
-import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
 import {
   afterUnsent,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CompleteAsyncError } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { PinnedTextMissing } from '../../context/view/project-view.ts';
@@ -8,6 +9,7 @@ import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { MOST_FAILURES, REPEATED_FAILURE, retryDelayMilliseconds } from '../../turn/limits.ts';
 import type { WorkerNeed } from '../../turn/limits.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { Execution } from './activity.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** Delay before an activity is retried after an outage of Postgres. */
@@ -162,4 +164,30 @@ export function lacksTool(
 /** @throws LackedHere if this worker lacks the provider of the turn's model */
 export function requireProvider({ providers }: Pick<ActivityDependencies, 'providers'>, name: string): void {
   if (!providers.includes(name)) throw new LackedHere({ needs: 'provider', name });
+}
+
+const FIRST_DELAY_MILLISECONDS = 100;
+const LONGEST_DELAY_MILLISECONDS = 2_000;
+
+/**
+ * Repeats work while Postgres is away: storing a paid answer or a tool's result, or reading for a tool. A retry of the activity would buy
+ * the answer again or make the tool's outcome unknown, and a failed search would read like an empty one. Ends with the signal after one
+ * more try. The signal is the activity's (stop, time limit, shutdown), or the later one of `OutlastingWork`.
+ * @param work must give the same if repeated, because a commit may lose its reply
+ */
+export async function throughOutage<Result>(
+  { logger }: Pick<ActivityDependencies, 'logger'>,
+  { signal }: Pick<Execution, 'signal'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let wait = FIRST_DELAY_MILLISECONDS; ; wait = Math.min(wait * 2, LONGEST_DELAY_MILLISECONDS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOutage(error) || signal.aborted) throw error;
+      logger.warn(describeError(error), 'Postgres is away: what is under way waits for it');
+      // An abort ends the wait early. If the work still fails then, it is given up above.
+      await delay(wait, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }

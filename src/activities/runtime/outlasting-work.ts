@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isOutage } from '../../store/database/errors.ts';
 import type { Execution } from './activity.ts';
-import type { ActivityDependencies } from './dependencies.ts';
 import { describeError } from './failures.ts';
 
 /** Milliseconds that an aborted activity waits for its work: a write that Postgres takes now is reported, and a stop is not delayed. */
@@ -109,30 +108,4 @@ const ignore = (): void => undefined;
 /** Resolves once the signal is aborted. */
 async function abortOf(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-const FIRST_DELAY_MILLISECONDS = 100;
-const LONGEST_DELAY_MILLISECONDS = 2_000;
-
-/**
- * Repeats work while Postgres is away: storing a paid answer or a tool's result, or reading for a tool. A retry of the activity would buy
- * the answer again or make the tool's outcome unknown, and a failed search would read like an empty one. Ends with the signal after one
- * more try. The signal is the activity's (stop, time limit, shutdown), or the later one of `OutlastingWork`.
- * @param work must give the same if repeated, because a commit may lose its reply
- */
-export async function throughOutage<Result>(
-  { logger }: Pick<ActivityDependencies, 'logger'>,
-  { signal }: Pick<Execution, 'signal'>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  for (let wait = FIRST_DELAY_MILLISECONDS; ; wait = Math.min(wait * 2, LONGEST_DELAY_MILLISECONDS)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isOutage(error) || signal.aborted) throw error;
-      logger.warn(describeError(error), 'Postgres is away: what is under way waits for it');
-      // An abort ends the wait early. If the work still fails then, it is given up above.
-      await delay(wait, undefined, { signal }).catch(() => undefined);
-    }
-  }
 }

@@ -14,15 +14,14 @@ import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../../turn/activity-values.ts';
 import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../../turn/limits.ts';
-import { describeError, retryableFailure, LackedHere, lacksTool, takeOn } from '../runtime/failures.ts';
+import { describeError, retryableFailure, LackedHere, lacksTool, takeOn, throughOutage } from '../runtime/failures.ts';
 import { withPatientMemory, contextOf, offerOf } from './tool-context.ts';
 import { fingerprintOf, fingerprintOfUnknown, isRecall, keepLater, storeToolEnd } from './tool-call.ts';
 import { resultOfDecision, wantedDecision, unknownOutcome } from './decisions.ts';
 import type { DecidedResult } from './decisions.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { throughOutage } from '../runtime/outlasting-work.ts';
-import { traceToolCall } from '../runtime/trace-calls.ts';
+import { traceToolCall } from '../runtime/show-calls.ts';
 
 /** A call without a result, and the attempt that is to give it one. */
 interface OpenCall {

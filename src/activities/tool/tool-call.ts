@@ -10,8 +10,7 @@ import type { ToolCallOutcome as ToolCallEnd } from '../../tools/runtime/run-too
 import type { RunToolInput } from '../../turn/activity-values.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { describeError } from '../runtime/failures.ts';
-import { throughOutage } from '../runtime/outlasting-work.ts';
+import { describeError, throughOutage } from '../runtime/failures.ts';
 import { newText } from '../../store/log/entries.ts';
 
 /** Stores the result of a tool, its original first. */

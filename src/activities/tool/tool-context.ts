@@ -17,8 +17,7 @@ import type { RecalledPage, RecalledRange, ToolMemory, ToolMemories } from '../.
 import type { RunToolInput } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { describeError } from '../runtime/failures.ts';
-import { throughOutage } from '../runtime/outlasting-work.ts';
+import { describeError, throughOutage } from '../runtime/failures.ts';
 import { scopesOf, toolMemories } from '../turn/agent-memories.ts';
 
 /** The tools that the turn's agent was offered, as this worker has them. */

@@ -34,9 +34,8 @@ import type { AskedSummary } from '../compaction/ask-summarizer.ts';
 import { redactedView, redactedOriginals, secretsLeftOut } from '../compaction/redaction.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { retryableFailure } from '../runtime/failures.ts';
+import { retryableFailure, throughOutage } from '../runtime/failures.ts';
 import { acquirePermit } from '../runtime/model-permits.ts';
-import { throughOutage } from '../runtime/outlasting-work.ts';
 import { isConversationSpent } from './check-limits.ts';
 import { newText } from '../../store/log/entries.ts';
 

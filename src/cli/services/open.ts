@@ -23,7 +23,7 @@ const open = localCommand<OpenFlags, [conversation: string | undefined]>({
     if (flags.pages === true) return openAndTell(await linkToPages());
     const [{ readStack }, { turnWorkflowId }] = await Promise.all([
       import('../../local/stack-file.ts'),
-      import('../../turn/workflow-id.ts'),
+      import('../../turn/temporal-names.ts'),
     ]);
     const temporal = readStack()?.temporal;
     if (temporal?.uiUrl == null) {

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ringDoorbell } from '../../temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../../turn/workflow-id.ts';
+import { turnWorkflowId } from '../../turn/temporal-names.ts';
 import { TEMPORAL_PATIENCE_MILLISECONDS, withPatience } from './patience.ts';
 
 /** Rings the doorbells of conversations in the background. */

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Activities } from '../../../src/activities/create-activities.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import type { EndTurnInput } from '../../../src/turn/activity-values.ts';
-import { turnWorkflowId } from '../../../src/turn/workflow-id.ts';
+import { turnWorkflowId } from '../../../src/turn/temporal-names.ts';
 import { ringDoorbell } from '../../../src/temporal/ring-doorbell.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { scriptedActivities, startWorkerOfActivities, endedAs } from './worker-of-activities.ts';
