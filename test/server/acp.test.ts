@@ -3,16 +3,18 @@ import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Readable, Writable } from 'node:stream';
-import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
+import { client, methods } from '@agentclientprotocol/sdk';
 import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
+import { connect } from '../../src/client/connect.ts';
+import type { Holdfast } from '../../src/client/holdfast.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { createAcpAgent } from '../../src/server/acp/acp-agent.ts';
 import { EXECUTABLE } from '../cli/run-cli.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { openAcpx, said } from './acpx.ts';
 
 const harness = useWorkingHarness({
   agent: {
@@ -33,11 +35,11 @@ interface Editor {
 }
 
 /** The official SDK's client, connected to an agent of this process. @param answer to what it is asked; `null`: none */
-async function openEditor(answer: string | null): Promise<Editor> {
+async function openEditor(answer: string | null, holdfast: Holdfast = harness.client): Promise<Editor> {
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
   const configuration = loadConfiguration({ directory: harness.workspace, environment: {} });
-  const app = createAcpAgent({ client: harness.client, configuration, version: '0.0.0' });
+  const app = createAcpAgent({ client: holdfast, configuration, version: '0.0.0' });
   const editor = client({ name: 'editor' })
     .onNotification(methods.client.session.update, ({ params }) => {
       updates.push(params.update);
@@ -57,14 +59,7 @@ async function openEditor(answer: string | null): Promise<Editor> {
     agent: connection.agent,
     updates,
     asked,
-    said: (kind) =>
-      updates
-        .map((update) =>
-          update.sessionUpdate === kind && 'content' in update && update.content && 'text' in update.content
-            ? update.content.text
-            : '',
-        )
-        .join(''),
+    said: (kind) => said(updates, kind),
     close: () => connection.close(),
   };
 }
@@ -142,6 +137,28 @@ test('a denied call does not run; a cancel stops the turn and ends all prompts o
   expect(await Promise.all([first, second])).toEqual(['cancelled', 'cancelled']);
 });
 
+test('an answer that cannot be stored is told, and the editor is asked again', async () => {
+  const url = new URL(harness.environment['DATABASE_URL'] ?? '');
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const standby = await connect({
+    databaseUrl: url.href,
+    temporal: { address: harness.temporalAddress, namespace: 'default' },
+  });
+  onTestFinished(() => standby.close());
+  const { conversationId: sessionId } = await harness.client.start(
+    'Call write_file with {"path": "b", "content": "x"}',
+  );
+  await waitUntil('the call waits', async () => {
+    const { waitingCalls } = await harness.client.conversation.get({ conversationId: sessionId });
+    return waitingCalls.length === 1;
+  });
+  const editor = await openEditor('approve', standby);
+  await editor.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
+  await waitUntil('it was asked again', async () => editor.asked.length === 3);
+  expect(editor.said('agent_message_chunk')).toContain('[database_read_only]');
+  await harness.client.conversation.stop({ conversationId: sessionId });
+});
+
 test('a session that is loaded again answers its open prompt, and the turn goes on', async () => {
   const editor = await openEditor('approve');
   const sessionId = await newSession(editor);
@@ -205,6 +222,8 @@ test('an agent and a model are chosen before the first prompt, and a wrong reque
   await prompt(editor, sessionId, 'Say hi');
   const late = agent.request(methods.agent.session.setMode, { sessionId, modeId: 'other' });
   await expect(late).rejects.toMatchObject({ data: { code: 'invalid_argument' } });
+  const loaded = await agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
+  expect(loaded.configOptions).toMatchObject([{ id: 'model' }, { id: 'preset', currentValue: 'pi' }]);
   await expect(prompt(editor, 'nobody', 'Say hi')).rejects.toMatchObject({ data: { code: 'session_not_open' } });
   const unknown = { sessionId: '01890a5d-ac96-774b-bcce-b302099a8057', cwd: '/', mcpServers: [] };
   await expect(agent.request(methods.agent.session.load, unknown)).rejects.toMatchObject({
@@ -213,19 +232,13 @@ test('an agent and a model are chosen before the first prompt, and a wrong reque
   await expect(agent.request('no/such')).rejects.toMatchObject({ code: -32_601 });
 });
 
-function spawnAgent() {
-  const { PATH = '', HOME = '' } = process.env;
+test('holdfast acp answers half lines, no messages and a wrong order with a code, and ends at a line of 33 MB', async () => {
+  const { PATH, HOME, HOLDFAST_RUN } = process.env;
   const child = spawn(process.execPath, [EXECUTABLE, 'acp'], {
     cwd: harness.workspace,
-    env: { PATH, HOME, ...harness.environment },
+    env: { PATH, HOME, HOLDFAST_RUN, ...harness.environment },
   });
-  child.stderr.resume();
   onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
-}
-
-test('holdfast acp answers half lines, no messages and a wrong order with a code, and ends at a line of 33 MB', async () => {
-  const child = spawnAgent();
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const answer = async (): Promise<unknown> => JSON.parse((await lines.next()).value ?? '');
   child.stdin.write('not JSON\n{"jsonrpc":"2.0","id":1\n[]\n');
@@ -248,25 +261,18 @@ test('holdfast acp answers half lines, no messages and a wrong order with a code
   expect([code, remarks]).toEqual([0, expect.stringContaining('the editor is disconnected, and the turns go on')]);
 });
 
-test('with editor and agent killed the turn goes on, and the next editor sees it all and is asked what waits', async () => {
-  const child = spawnAgent();
-  const input = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
-  const killed = client({ name: 'killed' }).connect(ndJsonStream(Writable.toWeb(child.stdin), input));
-  await killed.agent.request(methods.agent.initialize, { protocolVersion: 1 });
+test('with acpx and its agent killed the turn goes on; both go on with it, and acpx stops a turn', async () => {
+  const acpx = await openAcpx(harness);
+  const newest = async () => (await harness.client.conversation.list()).items[0];
   const cwd = harness.workspace;
-  const { sessionId } = await killed.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
   const task =
-    'Call run_command with {"command": "until [ -e go ]; do sleep 0.1; done"}\nCall write_file with {"path": "late.txt", "content": "x"}\nSay at last';
-  const left = killed.agent
-    .request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: task }] })
-    .catch(() => 'killed');
-  await waitUntil('the command runs', async () => {
-    const { items } = await harness.client.conversation.list();
-    return items.some((one) => one.conversationId === sessionId && one.turn?.steps === 1);
-  });
-  child.kill('SIGKILL');
-  expect(await left).toBe('killed');
+    'Call run_command with {"command": "touch begun; until [ -e go ]; do sleep 0.1; done"}\nCall write_file with {"path": "late.txt", "content": "x"}\nSay at last';
+  const left = acpx.prompt(task);
+  await waitUntil('the command runs', async () => (await readdir(cwd)).includes('begun'));
+  await acpx.kill();
+  expect(said(await left, 'agent_message_chunk')).not.toContain('at last');
   await writeFile(join(cwd, 'go'), '');
+  const sessionId = (await newest())?.conversationId ?? '';
   await waitUntil('the call waits', async () => {
     const { waitingCalls } = await harness.client.conversation.get({ conversationId: sessionId });
     return waitingCalls.length === 1;
@@ -276,5 +282,11 @@ test('with editor and agent killed the turn goes on, and the next editor sees it
   expect(editor.said('user_message_chunk')).toBe(task);
   await waitUntil('the turn has ended', async () => editor.said('agent_message_chunk').endsWith('at last'));
   expect(editor.asked).toMatchObject([{ toolCall: { title: 'write_file late.txt' } }]);
-  expect(await prompt(editor, sessionId, 'Say again')).toBe('end_turn');
+  const updates = await acpx.prompt('Call write_file with {"path": "more.txt", "content": "x"}\nSay again');
+  expect(said(updates, 'agent_message_chunk')).toMatch(/again$/);
+  const endless = acpx.prompt('Call run_command with {"command": "touch endless; sleep 60"}');
+  await waitUntil('the command runs', async () => (await readdir(cwd)).includes('endless'));
+  await acpx.cancel();
+  await endless;
+  expect(await newest()).toMatchObject({ conversationId: sessionId, turn: { outcome: 'stopped' } });
 });

@@ -10,7 +10,7 @@ import { readVersion } from '../../temporal/package-version.ts';
 const acp = clientCommand({
   description:
     'Serves the agents of holdfast.yaml to an editor that speaks the Agent Client Protocol, on standard input and output. Turns run in workers: they go on when the editor is closed, and loading the session shows what happened meanwhile.',
-  examples: ['npx holdfast acp', "npx acpx --agent 'npx holdfast acp' 'What does this project do?'"],
+  examples: ['npx holdfast acp', "npx acpx --agent 'npx holdfast acp' exec 'What does this project do?'"],
   options: [tenantOption()],
   needs: { agents: true },
   async run({ client, surroundings: { configuration } }) {

@@ -3,7 +3,7 @@ import type { PermissionOption, RequestPermissionResponse } from '@agentclientpr
 import type { WaitingCall } from '../../client/types.ts';
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { SessionOptions } from './session.ts';
-import { describeCall } from './updates.ts';
+import { describeCall, textUpdate } from './updates.ts';
 
 const OPTIONS = [
   { optionId: 'approve', name: 'Allow', kind: 'allow_once' },
@@ -12,7 +12,10 @@ const OPTIONS = [
   { optionId: 'deny_agent', name: 'Always reject for this agent', kind: 'reject_always' },
 ] as const satisfies readonly PermissionOption[];
 
-/** Asks the editor about calls that wait for an approval, each once, until somebody decided. */
+/** How often an editor is asked about a call whose decision cannot be stored: one that answers by itself would never end. */
+const MOST_ASKED = 3;
+
+/** Asks the editor about calls that wait for an approval, until somebody decided. */
 export class Permissions {
   readonly #options: SessionOptions;
   readonly #asked = new Map<string, AbortController>();
@@ -27,7 +30,7 @@ export class Permissions {
       const decided = new AbortController();
       this.#asked.set(call.call, decided);
       // The call waits on when the editor does not answer: whoever opens the conversation next is asked.
-      this.#askOne(call, decided.signal).catch(() => this.#asked.delete(call.call));
+      this.#askUntilStored(call, decided.signal).catch(() => this.#asked.delete(call.call));
     }
   }
 
@@ -36,7 +39,19 @@ export class Permissions {
     this.#asked.get(call)?.abort();
   }
 
-  async #askOne(waiting: WaitingCall, cancellationSignal: AbortSignal): Promise<void> {
+  async #askUntilStored(waiting: WaitingCall, decided: AbortSignal): Promise<void> {
+    const { editor, conversationId: sessionId } = this.#options;
+    for (let asked = 0; asked < MOST_ASKED && !decided.aborted; asked += 1) {
+      const failure = await this.#askOne(waiting, decided);
+      if (failure === null) return;
+      const update = textUpdate('agent_message_chunk', `\n\n[${failure.code}] ${failure.message}\n`);
+      await editor.notify('session/update', { sessionId, update });
+    }
+    this.#asked.delete(waiting.call);
+  }
+
+  /** @returns why the answer could not be stored; `null`: it is stored, or there was none, or somebody else decided */
+  async #askOne(waiting: WaitingCall, cancellationSignal: AbortSignal): Promise<HoldfastClientError | null> {
     const { client, editor, conversationId, workspace } = this.#options;
     const { call, tool: name } = waiting;
     const [, callNumber = 0, callIndex = 0] = call.split('.').map(Number);
@@ -46,7 +61,7 @@ export class Permissions {
       { sessionId: conversationId, toolCall, options: [...OPTIONS] },
       { cancellationSignal },
     );
-    if (outcome.outcome === 'cancelled') return;
+    if (outcome.outcome === 'cancelled') return null;
     const [verb, scope = 'call'] = outcome.optionId.split('_');
     try {
       await client.decisions[verb === 'approve' ? 'approve' : 'deny']({
@@ -54,8 +69,10 @@ export class Permissions {
         call,
         for: scope === 'agent' ? 'agent' : 'call',
       });
+      return null;
     } catch (error) {
-      if (!(error instanceof HoldfastClientError) || error.code !== 'decision_stale') throw error;
+      if (!(error instanceof HoldfastClientError)) throw error;
+      return error.code === 'decision_stale' ? null : error;
     }
   }
 }

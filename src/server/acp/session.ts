@@ -61,8 +61,10 @@ export class AcpSession {
   /** Goes on with a conversation. @param isReplayed whether the editor is told what was said */
   async load(isReplayed: boolean): Promise<void> {
     const conversation = await this.#options.client.conversation.get(this.#of);
-    const { agent, model } = conversation;
-    this.choices = { agent, ...(model !== null && { model }) };
+    const { agent, model, turn } = conversation;
+    // A turn that has not begun has chosen nothing yet.
+    const inForce = turn === null ? null : await this.#options.client.log.context(this.#of);
+    this.choices = { agent, ...(model !== null && { model }), ...(inForce !== null && { preset: inForce.preset }) };
     this.isStarted = true;
     this.#shownEvent = conversation.eventCount;
     this.#shownEntry = conversation.entryCount;
