@@ -93,6 +93,28 @@ test('a result of 20 MB cannot be read, a server that is gone was not reached', 
   expect(gone.text).toContain('could not be reached, so the call did not run');
 });
 
+test('a server that does not start is tried later and later', async () => {
+  const times: number[] = [];
+  const { url } = await serve((_, response) => {
+    times.push(performance.now());
+    response.writeHead(500).end();
+  });
+  const connection = openMcpConnection({
+    name: 'ill',
+    address: { url, headers: {}, key: null },
+    timeoutMilliseconds: 1_000,
+  });
+  onTestFinished(async () => connection.close());
+  const signal = AbortSignal.timeout(10_000);
+  for (let tries = 0; tries < 3; tries += 1) {
+    const asked = connection.request({ method: 'tools/list' }, z.object({}), { signal });
+    await expect(asked).rejects.toMatchObject({ code: 'mcp_unavailable' });
+  }
+  const [first = 0, second = 0, third = 0] = times;
+  expect(second - first).toBeGreaterThanOrEqual(200);
+  expect(third - second).toBeGreaterThanOrEqual(400);
+});
+
 test('a redirect to another server is an error, and gets no key', async () => {
   const seen: unknown[] = [];
   const other = await serve((request, response) => {
