@@ -17,7 +17,11 @@ import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import type { ActivityAttempt } from '../../store/attempts/activity-attempts.ts';
 import { fallBack as storeFallback, readSilence } from '../../store/turns/fallbacks.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
-import { LONGEST_WAIT_BEFORE_FALLBACK_MILLISECONDS, nextFallback, withModelInForce } from '../../turn/agent-snapshot.ts';
+import {
+  LONGEST_WAIT_BEFORE_FALLBACK_MILLISECONDS,
+  nextFallback,
+  withModelInForce,
+} from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 
 /** Longest tool name in the history. Characters. A model may invent names of any length. */

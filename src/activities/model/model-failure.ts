@@ -22,7 +22,13 @@ import type { CallModelResult } from '../../turn/activity-values.ts';
 import { MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { isCancellationError, describeError, isOwnFault, retryableFailure, throughOutage } from '../runtime/failures.ts';
+import {
+  isCancellationError,
+  describeError,
+  isOwnFault,
+  retryableFailure,
+  throughOutage,
+} from '../runtime/failures.ts';
 import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider } from '../runtime/model-permits.ts';
 import type { ModelTry } from './call-model.ts';
 import { prefersFallback } from './call-result.ts';

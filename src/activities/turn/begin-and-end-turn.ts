@@ -9,7 +9,16 @@ import { readLearnedLimits } from '../../store/providers/model-facts.ts';
 import { onlySteps } from '../../store/turns/turn-limits.ts';
 import { isStopWaiting, readWaiting } from '../../store/messages/waiting.ts';
 import * as store from '../../store/turns/turns.ts';
-import type { BeginTurnInput, BeginTurnResult, ContinueTurnResult, OfTurn, TurnSettings, EndTurnInput, EndTurnResult, StopLook } from '../../turn/activity-values.ts';
+import type {
+  BeginTurnInput,
+  BeginTurnResult,
+  ContinueTurnResult,
+  OfTurn,
+  TurnSettings,
+  EndTurnInput,
+  EndTurnResult,
+  StopLook,
+} from '../../turn/activity-values.ts';
 import type { AgentSnapshot, FallbackModel } from '../../turn/agent-snapshot.ts';
 import { DEFAULT_LOOP_LIMITS } from '../../turn/progress.ts';
 import type { LoopLimits } from '../../turn/progress.ts';
