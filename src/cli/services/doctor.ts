@@ -80,7 +80,8 @@ function checkNames(text: string): readonly CheckName[] {
 }
 
 const doctor = localCommand<DoctorOptions>({
-  description: 'Checks this machine: versions, ports, disk, Postgres, Temporal, model key, clock.',
+  description:
+    'Checks this machine and its servers: versions, workspace, ports, disk, Postgres and its clock, Temporal and its worker, model key.',
   examples: ['npx holdfast doctor', 'npx holdfast doctor --only temporal,postgres'],
   options: [
     option('--directory <folder>', 'state folder of the local stack; default: .holdfast'),

@@ -18,7 +18,7 @@ interface MigrateFlags extends JsonOption {
 /** Brings the database to this version. */
 const migrate = localCommand<MigrateFlags>({
   description:
-    'Applies missing migrations in order, each in a transaction. It is safe to run at any time and in many places at once.',
+    'Applies missing migrations in order, each in a transaction. Many may run it at once. Run it right before a deploy: workers of an earlier version keep running, but cannot start again.',
   examples: ['npx holdfast db migrate', 'npx holdfast db migrate --database-url postgres://holdfast@db/holdfast'],
   options: [
     databaseUrlOption(),
