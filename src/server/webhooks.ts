@@ -6,8 +6,10 @@ import { endDelivery, failDelivery, takeDueDeliveries } from '../store/conversat
 import type { DueDelivery } from '../store/conversations/webhooks.ts';
 import type { Database } from '../store/database/database.ts';
 
-/** Deliveries under way at once. */
-const AT_ONCE = 20;
+/** Deliveries that one look begins. */
+const TAKEN_AT_ONCE = 20;
+/** Deliveries under way in a process: as many webhooks as leave none of these free keep others waiting. */
+const MOST_UNDER_WAY = 500;
 /** Tries of a delivery: the last one comes about a day after the event. */
 const MOST_ATTEMPTS = 15;
 const ANSWER_MILLISECONDS = 10_000;
@@ -24,31 +26,48 @@ export interface WebhookOptions {
   readonly log: (error: unknown) => void;
 }
 
-/** Tells webhooks what happened, beside the requests of the server. */
+/** Tells webhooks what happened, beside the requests of the server. One that does not answer keeps only its own deliveries waiting. */
 export function startWebhooks(options: WebhookOptions): { end(): Promise<void> } {
-  let current: Promise<void> | null = null;
-  const look = (): void => {
-    current ??= deliverDue(options)
+  /** Deliveries under way, with their webhooks. */
+  const underWay = new Map<Promise<void>, string>();
+  let looking: Promise<void> | null = null;
+  let isEnding = false;
+  const begin = (delivery: DueDelivery): void => {
+    const { webhookId } = delivery;
+    const delivering = deliver(delivery, options)
       .catch(options.log)
       .finally(() => {
-        current = null;
+        underWay.delete(delivering);
+        if (![...underWay.values()].includes(webhookId)) look();
+      });
+    underWay.set(delivering, webhookId);
+  };
+  const takeDue = async (): Promise<void> => {
+    for (;;) {
+      const room = Math.min(TAKEN_AT_ONCE, MOST_UNDER_WAY - underWay.size);
+      if (room <= 0) return;
+      const due = await takeDueDeliveries(options.database, [...new Set(underWay.values())], room);
+      due.forEach(begin);
+      if (due.length < room) return;
+    }
+  };
+  const look = (): void => {
+    if (isEnding) return;
+    looking ??= takeDue()
+      .catch(options.log)
+      .finally(() => {
+        looking = null;
       });
   };
   const timer = setInterval(look, options.intervalMilliseconds ?? 1_000);
   return {
     async end() {
+      isEnding = true;
       clearInterval(timer);
-      await current;
+      await looking;
+      await Promise.all(underWay.keys());
     },
   };
-}
-
-async function deliverDue(options: WebhookOptions): Promise<void> {
-  for (;;) {
-    const due = await takeDueDeliveries(options.database, AT_ONCE);
-    await Promise.all(due.map((delivery) => deliver(delivery, options)));
-    if (due.length < AT_ONCE) return;
-  }
 }
 
 async function deliver(delivery: DueDelivery, { database, allowPrivate }: WebhookOptions): Promise<void> {

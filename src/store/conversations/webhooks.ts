@@ -69,6 +69,7 @@ export async function retryDelivery(sql: Database, tenant: string, id: string): 
 
 export interface DueDelivery {
   readonly id: string;
+  readonly webhookId: string;
   readonly url: string;
   readonly secret: string;
   readonly body: string;
@@ -79,15 +80,19 @@ export interface DueDelivery {
 const FIRST_PAUSE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 21_600;
 
-/** Begins tries. Whoever begins one and dies leaves it to be tried again: a delivery is deleted by `endDelivery` alone. */
-export async function takeDueDeliveries(sql: Database, limit: number): Promise<DueDelivery[]> {
+/**
+ * Begins tries. Whoever begins one and dies leaves it to be tried again: a delivery is deleted by `endDelivery` alone.
+ * @param busy webhooks whose deliveries wait
+ */
+export async function takeDueDeliveries(sql: Database, busy: readonly string[], limit: number): Promise<DueDelivery[]> {
   return sql<DueDelivery[]>`
     update webhook_deliveries d set attempts = d.attempts + 1, due_at = holdfast_now()
       + make_interval(secs => least(${FIRST_PAUSE_SECONDS} * 2.0 ^ least(d.attempts, 20), ${LONGEST_PAUSE_SECONDS})::float8)
     from webhooks w
     where w.id = d.webhook_id and d.id in (
-      select id from webhook_deliveries where due_at <= holdfast_now() order by due_at limit ${limit} for update skip locked)
-    returning d.id, w.url, w.secret, d.body::text, d.attempts`;
+      select id from webhook_deliveries where due_at <= holdfast_now() and webhook_id <> all(${[...busy]}::uuid[])
+      order by due_at limit ${limit} for update skip locked)
+    returning d.id, d.webhook_id, w.url, w.secret, d.body::text, d.attempts`;
 }
 
 export async function endDelivery(sql: Database, id: string): Promise<void> {
