@@ -8,7 +8,6 @@ import type { Database } from '../store/database/database.ts';
 import type { ServerLimits } from './limits.ts';
 import { createLocalLogin, keyLogin, readLogin } from './login.ts';
 import { RequestError } from './problem.ts';
-import { createRequestRate } from './request-rate.ts';
 
 /** Who makes a request. */
 export interface Caller {
@@ -26,13 +25,20 @@ export interface Access {
   /** @throws RequestError `key_missing`, `key_refused`, `login_needed`, `origin_refused`, `too_many_requests` */
   callerOf(context: Context): Promise<Caller>;
   /**
-   * Before a turn is begun or a model is called.
-   * @param conversationId where it goes on, if it does: its own open turn takes no room from the next one
+   * Before a turn is begun or a model is called. What was sent before takes no room again.
    * @throws RequestError `too_many_turns`, `cost_limit_reached`
    */
-  requireRoom(caller: Caller, use: Use, conversationId?: unknown): Promise<void>;
+  requireRoom(caller: Caller, use: Use, sent?: Sent): Promise<void>;
   /** Which of the keys are still in force. */
   inForce(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** What takes room; its fields as they came. */
+export interface Sent {
+  /** Where it goes on, if it does: its own open turn takes no room from the next one. */
+  readonly conversationId?: unknown;
+  /** Which makes it count once. */
+  readonly idempotencyKey?: unknown;
 }
 
 type KeyDefaults = Pick<ServerLimits, 'requestsPerMinute' | 'openTurns' | 'costPerDay'>;
@@ -59,6 +65,24 @@ export function localAccess(tenant: string, secret: Buffer = randomBytes(32)): A
   };
 }
 
+const MINUTE_MILLISECONDS = 60_000;
+
+/** Counts requests by key, in this process: a bucket for each holds a minute's requests and fills evenly. */
+function createRequestRate() {
+  const buckets = new Map<string, { left: number; at: number }>();
+  return {
+    /** @returns seconds to wait; 0: the request was counted */
+    take(keyId: string, perMinute: number): number {
+      const at = performance.now();
+      const bucket = buckets.get(keyId) ?? { left: perMinute, at };
+      const filled = bucket.left + ((at - bucket.at) * perMinute) / MINUTE_MILLISECONDS;
+      const left = Math.min(perMinute, filled);
+      buckets.set(keyId, { left: left < 1 ? left : left - 1, at });
+      return left >= 1 ? 0 : Math.ceil(((1 - left) * 60) / perMinute);
+    },
+  };
+}
+
 /** @param defaults of keys that name no limits of their own */
 export function keyAccess(database: Database, defaults: KeyDefaults): Access {
   const rate = createRequestRate();
@@ -79,14 +103,14 @@ export function keyAccess(database: Database, defaults: KeyDefaults): Access {
         throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });
       return { tenant: key.tenant, key, name: key.name };
     },
-    async requireRoom({ key }, use, conversationId) {
+    async requireRoom({ key }, use, sent = {}) {
       if (key === null) return;
       const { openTurns, costPerDay } = defaults;
       const limits = {
         openTurns: key.limits.openTurns ?? openTurns,
         costPerDay: key.limits.costPerDay ?? costPerDay,
       };
-      await requireRoom(database, { tenant: key.tenant, limits }, { use, conversationId });
+      await requireRoom(database, { tenant: key.tenant, limits }, { ...sent, use });
     },
     inForce: (keyIds) => listKeysInForce(database, keyIds),
   };
@@ -101,11 +125,11 @@ export function requireScope({ key }: Caller, scope: Scope): void {
 async function requireRoom(
   database: Database,
   { tenant, limits: { openTurns, costPerDay } }: Limited,
-  { use, conversationId }: { readonly use: Use; readonly conversationId: unknown },
+  { use, ...sent }: Sent & { readonly use: Use },
 ): Promise<void> {
   if (openTurns === null && costPerDay === null) return;
-  const used = await readTenantUse(database, tenant, conversationId);
-  if (use === 'message' && used.isOpen) return;
+  const used = await readTenantUse(database, tenant, sent);
+  if (used.isSent || (use === 'message' && used.isOpen)) return;
   if (use !== 'calls' && openTurns !== null && used.otherTurns >= openTurns) {
     throw new RequestError('too_many_turns', `${used.otherTurns} turns are open, and the key may have ${openTurns}.`);
   }

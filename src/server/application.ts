@@ -8,9 +8,8 @@ import type { Access } from './access.ts';
 import { admit } from './admission.ts';
 import type { Admitted } from './admission.ts';
 import { argumentReader } from './arguments.ts';
-import type { Configured } from './configured.ts';
+import type { Configured, RequireAgent } from './configured.ts';
 import type { EventStreams } from './events.ts';
-import type { RequireAgent } from './known-agents.ts';
 import type { ServerLimits } from './limits.ts';
 import { mcpRoutes } from './mcp-routes.ts';
 import { openApiDocument } from './openapi.ts';
@@ -55,6 +54,8 @@ export function createApplication(parts: ApplicationParts): Hono {
         objectSrc: ["'none'"],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
+        // Forms are sent by script alone.
+        formAction: ["'none'"],
       },
       xFrameOptions: 'DENY',
     }),

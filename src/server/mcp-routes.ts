@@ -17,14 +17,16 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
     const parsedBody = await readBody(context);
     const server = createMcpServer(parts.clientOf(caller.tenant), parts.version, {
       name: caller.name,
-      async admit(scope, { conversation_id, mode, workspace, agent }) {
+      async admit(scope, { conversation_id: conversationId, mode, workspace, agent, ...keys }) {
         requireScope(caller, scope);
         if (workspace !== undefined) {
           throw new RequestError('invalid_argument', 'Over HTTP an agent works in its own workspace.');
         }
         if (scope !== 'write') return;
         await parts.requireAgent(typeof agent === 'string' ? agent : undefined);
-        await parts.access.requireRoom(caller, mode === 'queue' ? 'turn' : 'message', conversation_id);
+        const idempotencyKey = keys.start_key ?? keys.message_id;
+        const use = mode === 'queue' ? 'turn' : 'message';
+        await parts.access.requireRoom(caller, use, { conversationId, idempotencyKey });
       },
     });
     const transport = new WebStandardStreamableHTTPServerTransport({});

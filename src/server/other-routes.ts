@@ -8,10 +8,10 @@ import type { Holdfast } from '../client/holdfast.ts';
 import type { Scope } from '../store/conversations/api-keys.ts';
 import type { Admitted } from './admission.ts';
 import { configuredAgent, configuredLink, configuredPreset } from './configured.ts';
-import type { Configured } from './configured.ts';
+import type { Configured, RequireAgent } from './configured.ts';
+import type { ProblemCode } from './problem.ts';
 import { cutOffStandstill } from './events.ts';
 import type { EventStreams } from './events.ts';
-import type { RequireAgent } from './known-agents.ts';
 import type { ServerLimits } from './limits.ts';
 import { serveBytes, serveExport, serveImport } from './transfer.ts';
 
@@ -43,6 +43,8 @@ export interface OtherRoute<Shape extends z.ZodRawShape = z.ZodRawShape> {
   readonly answer: readonly [type: string, schema: z.ZodType];
   /** Default: 200. */
   readonly status?: 201;
+  /** As of an endpoint. */
+  readonly refuses?: readonly ProblemCode[];
   serve(served: Served, given: z.output<z.ZodObject<Shape>>): Promise<Response> | Response;
 }
 
@@ -75,6 +77,7 @@ export const OTHER_ROUTES = {
     arguments: { conversationId: text, afterSequence: whole(0).optional(), liveText: flag.optional() },
     headers: { 'Last-Event-ID': z.int() },
     answer: ['text/event-stream', z.union([timelineEvent, liveText])],
+    refuses: ['too_many_watchers'],
     serve: ({ context, client, streams }, given) => streams.serve(context, client, given),
   }),
   'conversation.export': route({
@@ -83,6 +86,7 @@ export const OTHER_ROUTES = {
     summary: 'Write a whole conversation',
     arguments: { conversationId: text },
     answer: [LINES, z.string()],
+    refuses: ['conversation_busy'],
     serve({ context, client, limits }, { conversationId }) {
       cutOffStandstill(context, limits);
       return serveExport(client, conversationId);
@@ -98,6 +102,7 @@ export const OTHER_ROUTES = {
     body: LINES,
     answer: ['application/json', importedConversation],
     status: 201,
+    refuses: ['conversation_exists', 'conversation_file_invalid'],
     async serve({ context, client, requireAgent }, choices) {
       await requireAgent(choices.agent);
       return serveImport(context, client, choices);
@@ -110,6 +115,7 @@ export const OTHER_ROUTES = {
     arguments: { entryId: text, part: whole(0).optional() },
     headers: { Range: z.string() },
     answer: ['application/octet-stream', z.unknown()],
+    refuses: ['range_refused'],
     serve: ({ context, client }, given) => serveBytes(context, client, given),
   }),
   'agents.list': listed('agents', 'List the agents of the configuration', configuredAgent),

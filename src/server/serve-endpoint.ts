@@ -8,7 +8,7 @@ import type { Holdfast } from '../client/holdfast.ts';
 import { requireScope } from './access.ts';
 import type { Access, Caller } from './access.ts';
 import { argumentReader, refused } from './arguments.ts';
-import type { RequireAgent } from './known-agents.ts';
+import type { RequireAgent } from './configured.ts';
 import { requireAttachments } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 
@@ -34,7 +34,10 @@ export function endpointServer(name: EndpointName) {
     if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
     if (name === 'start') await requireAgent(z.string().optional().parse(given['agent']));
     const use = useOf(endpoint, given);
-    if (use !== null) await access.requireRoom(caller, use, given['conversationId']);
+    if (use !== null) {
+      const idempotencyKey = given[endpoint.idempotencyKey ?? ''];
+      await access.requireRoom(caller, use, { conversationId: given['conversationId'], idempotencyKey });
+    }
     // Who has a key cannot decide in another's name; without keys, the user of this machine decides.
     if ('decidedBy' in endpoint.arguments && (caller.key !== null || given['decidedBy'] === undefined)) {
       given['decidedBy'] = caller.name;

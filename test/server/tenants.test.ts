@@ -191,12 +191,15 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
   expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
   const { key: burst } = await keyOf('hal', { limits: { openTurns: 1 } });
   // Its turn is not begun while no worker has the agent.
-  const wait = () => callAs(burst, 'POST', '/v1/conversations', { task: 'Say one', agent: 'nobody' });
-  const begun = [await wait(), await wait()];
+  const wait = (startKey: string) =>
+    callAs(burst, 'POST', '/v1/conversations', { task: 'Say one', agent: 'nobody', startKey });
+  const begun = [await wait('first'), await wait('second')];
   expect(begun.map(({ status, body: { code } }) => [status, code])).toEqual([
     [201, undefined],
     [429, 'too_many_turns'],
   ]);
+  // What was sent before is answered again, also where there is no room.
+  expect((await wait('first')).body).toEqual({ ...begun[0]?.body, duplicate: true });
   const { key } = await keyOf('fay', { limits: { openTurns: 1 } });
   await harness.fault({ kind: 'hang', times: null });
   const begin = () => callAs(key, 'POST', '/v1/conversations', { task: 'Say one' });
@@ -207,13 +210,18 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
     readEvents(`${server.url}${of}/events`, isBegun, { authorization: `Bearer ${key}` });
   await untilBegun(path);
   expect((await begin()).body).toMatchObject({ status: 429, code: 'too_many_turns' });
-  const sendInto = (mode: string) => callAs(key, 'POST', `${path}/messages`, { content: 'Say two', mode });
-  expect((await sendInto('queue')).status).toBe(202);
+  const sendInto = (mode: string, messageId?: string) =>
+    callAs(key, 'POST', `${path}/messages`, { content: 'Say two', mode, messageId });
+  expect((await sendInto('queue', 'queued')).status).toBe(202);
   const { key: free } = await keyOf('fay');
   const { body: other } = await callAs(free, 'POST', '/v1/conversations', { task: 'Say three' });
   await untilBegun(`/v1/conversations/${other.conversationId}`);
   expect((await sendInto('steer')).status).toBe(202);
   expect((await sendInto('queue')).body).toMatchObject({ status: 429, code: 'too_many_turns' });
+  expect((await sendInto('queue', 'queued')).body).toMatchObject({ duplicate: true });
+  // Of a start it would be another key.
+  const start = { task: 'Say two', startKey: 'queued' };
+  expect((await callAs(key, 'POST', '/v1/conversations', start)).status).toBe(429);
   await harness.clearFaults();
   await callAs(key, 'POST', `/v1/conversations/${other.conversationId}/stop`);
   await callAs(key, 'POST', `${path}/stop`);

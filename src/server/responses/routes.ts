@@ -57,7 +57,7 @@ async function create(
   const asked = readRequest(await readBody(context));
   requireAttachments(asked.content, limits);
   if (asked.continued === null) await requireAgent(asked.model, 'model');
-  await access.requireRoom(caller, 'turn', asked.continued?.conversationId);
+  await access.requireRoom(caller, 'turn', { conversationId: asked.continued?.conversationId });
   const { of, afterEvent } = await createResponse(client, asked);
   const response = new StoredResponse(client, of, asked);
   if (asked.stream !== true) {

@@ -77,6 +77,8 @@ export async function revokeApiKey(sql: Database, id: string): Promise<boolean> 
 }
 
 interface TenantUse {
+  /** Whether the conversation, or among starts the tenant, has what was sent with this idempotency key. */
+  readonly isSent: boolean;
   /** Whether the conversation has a turn that is open, or about to begin. */
   readonly isOpen: boolean;
   /** Such turns of all other conversations. */
@@ -87,19 +89,28 @@ interface TenantUse {
   readonly secondsUntilLess: number;
 }
 
-/** @param conversationId what is no id is no conversation */
-export async function readTenantUse(sql: Database, tenant: string, conversationId: unknown): Promise<TenantUse> {
+/** What is no id is no conversation, and what is no text no key. */
+export async function readTenantUse(
+  sql: Database,
+  tenant: string,
+  { conversationId, idempotencyKey }: { readonly conversationId?: unknown; readonly idempotencyKey?: unknown },
+): Promise<TenantUse> {
   const own = typeof conversationId === 'string' && isId(conversationId) ? conversationId : null;
+  const key = typeof idempotencyKey === 'string' && !idempotencyKey.includes('\0') ? idempotencyKey : null;
   const [row] = await sql<TenantUse[]>`
     with open_turns as (select c.id is not distinct from ${own}::uuid as own from conversations c
       where c.tenant = ${tenant} and (c.active_turn_id is not null or c.id in (
         select m.conversation_id from messages m where m.consumed_at is null and m.kind in ('message', 'resume')))),
     paid as (select m.cost, m.started_at from model_attempts m join conversations c on c.id = m.conversation_id
       where c.tenant = ${tenant} and m.cost > 0 and m.started_at > holdfast_now() - interval '1 day')
-    select exists (select from open_turns where own) as "isOpen",
+    select case when ${own}::uuid is null
+        then exists (select from conversations where tenant = ${tenant} and start_key = ${key})
+        else exists (select from messages m join conversations c on c.id = m.conversation_id
+          where c.tenant = ${tenant} and m.conversation_id = ${own} and m.id = ${key}) end as "isSent",
+      exists (select from open_turns where own) as "isOpen",
       (select count(*)::int from open_turns where not own) as "otherTurns",
       (select coalesce(sum(cost), 0)::float8 from paid) as "costOfDay",
       (select ceil(extract(epoch from coalesce(min(started_at), holdfast_now()) + interval '1 day' - holdfast_now()))::int
        from paid) as "secondsUntilLess"`;
-  return row ?? { isOpen: false, otherTurns: 0, costOfDay: 0, secondsUntilLess: 0 };
+  return row ?? { isSent: false, isOpen: false, otherTurns: 0, costOfDay: 0, secondsUntilLess: 0 };
 }
