@@ -19,7 +19,7 @@ export const ALLOWED = {
   config: ['context', 'turn', 'models', 'tools'],
   local: ['context', 'turn', 'store', 'temporal', 'config'],
   worker: ['context', 'turn', 'models', 'tools', 'store', 'temporal', 'activities', 'config', 'local'],
-  client: ['context', 'turn', 'store', 'temporal', 'local', 'verify'],
+  client: ['context', 'turn', 'tools', 'store', 'temporal', 'local', 'verify'],
   verify: ['context', 'turn', 'store', 'temporal'],
   import: ['context', 'turn', 'models', 'tools', 'store', 'config'],
   server: ['context', 'turn', 'tools', 'store', 'client', 'temporal', 'config'],

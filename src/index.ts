@@ -8,7 +8,7 @@ export type { HoldfastClient } from './client/holdfast-client.ts';
 export type { RemoteOptions } from './client/remote/remote.ts';
 export type { StartOptions } from './client/holdfast.ts';
 export type { OpenConversation, Task } from './client/task.ts';
-export type { ConversationChoices, MessageContent, OfConversation, ToSend } from './client/arguments.ts';
+export type { ConversationChoices, MessageContent, MessagePart, OfConversation, ToSend } from './client/arguments.ts';
 export type {
   ApprovalOptions,
   ContextReport,

@@ -1,6 +1,5 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import type { ContentPart } from '../context/log/content.ts';
 import { isId } from '../store/database/ids.ts';
 import { COUNTED_OF_CONVERSATION, isDivisible } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
@@ -58,20 +57,29 @@ export const signal = z.custom<AbortSignal>(
   { error: 'must be an AbortSignal' },
 );
 
-const part = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text }),
-  z.object({ type: z.literal('image'), mediaType: text, data: text, width: z.number(), height: z.number() }),
-  z.object({ type: z.literal('file'), mediaType: text, name: text, data: text, pages: z.number() }),
-]);
-export const content = z.union([text, z.array(part)], {
-  error: 'must be a text, or a list of texts, images and files',
-});
+const part = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('text'), text }),
+    z.object({ type: z.literal('image'), data: text }),
+    z.object({ type: z.literal('file'), mediaType: text, name: text, data: text }),
+  ],
+  { error: 'must be an object whose type is text, image or file' },
+);
+const kindOfContent = 'must be a text, or a list of texts, images and files';
+export const content = z.union([text, z.array(part)], { error: kindOfContent });
+
+/** `data` in base64. What an image is, its size and the pages of a PDF are read from the bytes. */
+export type MessagePart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly data: string }
+  | { readonly type: 'file'; readonly mediaType: string; readonly name: string; readonly data: string };
 
 /**
- * Text, or text with images and files. A file of text (`text/*`, JSON, XML, YAML) is stored as text; a file of another type than PDF is
- * refused with `invalid_argument`.
+ * Text, or text with images (PNG, JPEG, GIF, WebP) and files. A file of text (`text/*`, JSON, XML, YAML) is stored as text; a file of
+ * another type than PDF is refused with `invalid_argument`.
  */
-export type MessageContent = string | readonly ContentPart[];
+export type MessageContent = string | readonly MessagePart[];
 
 /** Names a conversation. An id that is no UUID is as unknown as any other. */
 export interface OfConversation {
@@ -113,10 +121,19 @@ export const conversationChoices = {
   user: userName.optional(),
 };
 
+/** What is wrong with arguments: of a value that may be one of several kinds, with the kind that it is nearest to. */
+export function issuesOf({ issues }: z.ZodError): readonly z.core.$ZodIssue[] {
+  return issues.flatMap((issue) => {
+    const nearest =
+      issue.code === 'invalid_union' ? issue.errors.find(([first]) => (first?.path.length ?? 0) > 0) : undefined;
+    return nearest?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
+  });
+}
+
 /** @throws HoldfastClientError `invalid_argument` naming method, argument, the offending value and what it must be */
 export function checkArguments(method: string, schema: z.ZodType, argument: unknown): void {
   const { error } = schema.safeParse(argument);
-  const issue = error?.issues[0];
+  const [issue] = error === undefined ? [] : issuesOf(error);
   if (issue === undefined) return;
   const { path, message } = issue;
   const name = path.length === 0 ? 'its argument' : path.map(String).join('.');

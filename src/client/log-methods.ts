@@ -151,8 +151,12 @@ export class LogMethods {
     return this.#context.boundary.call('log.view', options, () => rebuildView(this.#context.database, options));
   }
 
-  /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */
-  modelCalls(options: OfConversation & { readonly limit?: number }): Promise<Page<PastCall>> {
+  /**
+   * Model calls with every try, oldest first; the newest `limit`.
+   * @param options.before only older ones than `turn.callNumber.attempt`, such as `3.7.1`
+   * @param options.limit default: 100
+   */
+  modelCalls(options: OfConversation & { readonly before?: string; readonly limit?: number }): Promise<Page<PastCall>> {
     return this.#context.boundary.call('log.modelCalls', options, () => listPastCalls(this.#context.database, options));
   }
 }

@@ -38,10 +38,12 @@ export async function rebuildView(
 
 export async function listPastCalls(
   database: Database,
-  options: OfConversation & { readonly limit?: number },
+  options: OfConversation & { readonly before?: string; readonly limit?: number },
 ): Promise<Page<PastCall>> {
   const { conversationId, limit = 100 } = options;
-  const found = await findModelCalls(database, { conversationId, limit: limit + 1 });
+  const [turn = 0, callNumber = 0, attempt = 0] = (options.before ?? '').split('.').map(Number);
+  const before = options.before === undefined ? undefined : { turn, callNumber, attempt };
+  const found = await findModelCalls(database, { conversationId, before, limit: limit + 1 });
   await knownConversation(database, conversationId, found);
   return pageOf(found.reverse().map(listedCall), limit, 'last');
 }

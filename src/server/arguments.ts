@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { pathArguments } from '../client/api/endpoint.ts';
 import type { Endpoint } from '../client/api/endpoint.ts';
+import { issuesOf } from '../client/arguments.ts';
 import { RequestError } from './problem.ts';
 import type { FieldProblem } from './problem.ts';
 
@@ -22,7 +23,12 @@ export function argumentReader<Shape extends z.ZodRawShape>(endpoint: {
   return async (context: Context): Promise<z.output<typeof schema>> => {
     const inPath = Object.fromEntries(names.map((name) => [name, [context.req.param(name) ?? '']]));
     const isJson = method === 'post' && body === undefined;
-    const given = isJson ? await readBody(context) : fromTexts(endpoint, context.req.queries());
+    const queries = context.req.queries();
+    const misplaced = isJson ? Object.keys(queries) : [];
+    if (misplaced.length > 0) {
+      throw refused(misplaced.map((field) => ({ field, message: 'is not taken from the query: send it in the body' })));
+    }
+    const given = isJson ? await readBody(context) : fromTexts(endpoint, queries);
     const header = idempotencyKey === undefined ? undefined : context.req.header('idempotency-key');
     const key = idempotencyKey === undefined || header === undefined ? {} : { [idempotencyKey]: header };
     const twice = names.find((name) => name in given);
@@ -37,7 +43,7 @@ export function checked<Schema extends z.ZodObject>(schema: Schema, value: unkno
   if (error === undefined) return data;
   const accepted = Object.keys(schema.shape);
   throw refused(
-    error.issues.flatMap((issue) =>
+    issuesOf(error).flatMap((issue) =>
       issue.code === 'unrecognized_keys'
         ? issue.keys.map((key) => ({ field: key, message: `is not accepted: there are ${accepted.join(', ')}` }))
         : [{ field: issue.path.map(String).join('.'), message: issue.message }],

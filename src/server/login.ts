@@ -2,7 +2,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { z } from 'zod';
 import { readBody } from './arguments.ts';
 import { RequestError } from './problem.ts';
@@ -37,13 +37,24 @@ function remember(context: Context, value: string): void {
   setCookie(context, cookieName(context), value, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
 }
 
+/** Where a page takes its browser's login away. */
+function logoutRoute(): Hono {
+  const routes = new Hono();
+  routes.post('/logout', (context) => {
+    readLogin(context);
+    deleteCookie(context, cookieName(context), { path: '/' });
+    return context.body(null, 204);
+  });
+  return routes;
+}
+
 /**
  * The login of a server without keys: any program of this machine gets a link, and the browser that follows it first is in.
  * @param secret 32 random bytes that the cookie holds
  */
 export function createLocalLogin(secret: Buffer) {
   const tickets = new Set<string>();
-  const routes = new Hono();
+  const routes = logoutRoute();
   routes.post('/login-links', (context) => {
     if (isFromBrowser(context)) throw new RequestError('origin_refused', 'A page cannot ask for a link.');
     const ticket = randomBytes(24).toString('base64url');
@@ -72,7 +83,7 @@ const keyBody = z.strictObject({ key: z.string().trim().min(1).max(200) });
 
 /** A page hands over the API key once. @param check throws for a key that is not in force */
 export function keyLogin(check: (key: string) => Promise<unknown>): Hono {
-  const routes = new Hono();
+  const routes = logoutRoute();
   routes.post('/login', async (context) => {
     const { success, data } = keyBody.safeParse(await readBody(context));
     if (!success) throw new RequestError('invalid_argument', 'key must be an API key.');

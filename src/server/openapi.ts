@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { pathArguments } from '../client/api/endpoint.ts';
-import type { Endpoint } from '../client/api/endpoint.ts';
+import type { Endpoint, Use } from '../client/api/endpoint.ts';
 import { ENDPOINTS } from '../client/api/endpoints.ts';
 import { OTHER_ROUTES } from './other-routes.ts';
 import type { OtherRoute } from './other-routes.ts';
-import { problem } from './problem.ts';
+import { problem, statusOf } from './problem.ts';
+import type { ProblemCode } from './problem.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -14,7 +15,16 @@ export interface OpenApiOperation {
   readonly description: string;
   readonly parameters: readonly Schema[];
   readonly requestBody?: Schema;
-  readonly responses: Schema;
+  /** By status. */
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+interface OpenApiResponse {
+  /** Of a problem its codes. */
+  readonly description: string;
+  readonly headers?: Schema;
+  readonly content?: Schema;
 }
 
 export interface OpenApiDocument {
@@ -26,12 +36,11 @@ export interface OpenApiDocument {
     readonly schemas: Readonly<Record<string, unknown>>;
     readonly securitySchemes: Readonly<Record<string, Schema>>;
   };
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 /** A route as the document describes it; `null`: it answers nothing. */
-type Described = Omit<Endpoint, 'result'> &
-  Pick<OtherRoute, 'description' | 'headers' | 'body'> & { readonly answer: OtherRoute['answer'] | null };
+type Described = Omit<Endpoint, 'result' | 'refuses'> &
+  Pick<OtherRoute, 'description' | 'headers' | 'body' | 'refuses'> & { readonly answer: OtherRoute['answer'] | null };
 
 /** The description of the API, from the schemas that the routes and the client library use. */
 export function openApiDocument(version: string): OpenApiDocument {
@@ -52,8 +61,6 @@ export function openApiDocument(version: string): OpenApiDocument {
     servers: [{ url: '/v1' }],
     paths,
     components: { schemas: components, securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
-    // A server without keys asks for none.
-    security: [{ key: [] }, {}],
   };
 }
 
@@ -68,24 +75,94 @@ function describedRoutes(): [name: string, Described][] {
 type SchemaOf = (schema: z.core.$ZodType, io: 'input' | 'output') => Schema;
 
 function operationOf(name: string, described: Described, schemaOf: SchemaOf): OpenApiOperation {
-  const { summary, scope, description, adminArgument, answer, status = 200 } = described;
+  const { summary, scope, description, adminArgument } = described;
   const also = adminArgument === undefined ? '' : `, and \`${adminArgument}\` the scope \`admin\``;
   const needs = `Needs the scope \`${scope}\`${also}.`;
-  const success =
-    answer === null
-      ? { 204: { description: 'Done' } }
-      : { [status]: { description: 'Done', content: { [answer[0]]: { schema: schemaOf(answer[1], 'output') } } } };
-  const failure = {
-    description: 'What went wrong, with a code and what to do',
-    content: { 'application/problem+json': { schema: schemaOf(problem, 'output') } },
-  };
   return {
     operationId: name,
     summary,
     description: description === undefined ? needs : `${description} ${needs}`,
     ...requestOf(described, schemaOf),
-    responses: { ...success, default: failure },
+    responses: { ...successOf(described, schemaOf), ...problemsOf(described, schemaOf) },
+    // A server without keys asks for none.
+    security: [{ key: [scope] }, {}],
   };
+}
+
+function successOf(
+  { answer, headers = {}, status = 200 }: Described,
+  schemaOf: SchemaOf,
+): OpenApiOperation['responses'] {
+  if (answer === null) return { 204: { description: 'Done' } };
+  const [type, schema] = answer;
+  const content = { [type]: { schema: schemaOf(schema, 'output') } };
+  const part = { description: 'The range that was asked for', headers: textHeader('Content-Range'), content };
+  return { [status]: { description: 'Done', content }, ...('Range' in headers && { 206: part }) };
+}
+
+/** Errors that any route may answer with. */
+const ANY_REFUSAL: readonly ProblemCode[] = [
+  'invalid_argument',
+  'key_missing',
+  'key_refused',
+  'login_needed',
+  'scope_missing',
+  'origin_refused',
+  'too_many_requests',
+  'internal',
+  'database_unreachable',
+  'database_busy',
+  'database_read_only',
+  'database_disk_full',
+  'database_connections_used_up',
+  'database_refused',
+  'database_schema',
+  'namespace_differs',
+];
+/** By the argument that names something, that it is not there. */
+const NOT_FOUND: Readonly<Record<string, ProblemCode>> = {
+  conversationId: 'conversation_not_found',
+  entryId: 'entry_not_found',
+  branch: 'branch_not_found',
+  callNumber: 'model_call_not_found',
+  memoryId: 'memory_not_found',
+};
+const NO_ROOM: Readonly<Record<Use, readonly ProblemCode[]>> = {
+  turn: ['too_many_turns', 'cost_limit_reached'],
+  message: ['too_many_turns', 'cost_limit_reached'],
+  calls: ['cost_limit_reached'],
+};
+const PROBLEM_HEADERS: Readonly<Record<number, Schema>> = {
+  401: textHeader('WWW-Authenticate'),
+  416: textHeader('Content-Range'),
+  429: textHeader('Retry-After'),
+  503: textHeader('Retry-After'),
+};
+
+function problemsOf(
+  { method, arguments: shape, uses, refuses = [] }: Described,
+  schemaOf: SchemaOf,
+): OpenApiOperation['responses'] {
+  const codes = [
+    ...ANY_REFUSAL,
+    ...(method === 'post' ? (['body_not_json', 'body_too_large'] as const) : []),
+    ...Object.keys(shape).flatMap((name) => NOT_FOUND[name] ?? []),
+    ...(uses === undefined ? [] : NO_ROOM[uses]),
+    ...refuses,
+  ];
+  const content = { 'application/problem+json': { schema: schemaOf(problem, 'output') } };
+  const statuses = [...new Set(codes.map(statusOf))].toSorted((one, other) => one - other);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = codes.filter((code) => statusOf(code) === status);
+      const description = own.map((code) => `\`${code}\``).join(', ');
+      return [status, { description, ...(status in PROBLEM_HEADERS && { headers: PROBLEM_HEADERS[status] }), content }];
+    }),
+  );
+}
+
+function textHeader(name: string): Schema {
+  return { [name]: { schema: { type: 'string' } } };
 }
 
 const IDEMPOTENCY_KEY = {

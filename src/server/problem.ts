@@ -30,39 +30,27 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-/** An error as RFC 9457 writes it, with our code and what to do. */
-export const problem = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.string(),
-    /** What the caller can do. */
-    next: z.string(),
-    /** Of arguments that are refused. */
-    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
-  })
-  .meta({ id: 'Problem' });
-
-type Problem = z.output<typeof problem>;
-
 /** Thrown by the server's own checks. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: ProblemCode;
   readonly fields: readonly FieldProblem[];
-  readonly retryAfterSeconds: number | null;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ProblemCode,
     message: string,
-    options: { readonly fields?: readonly FieldProblem[]; readonly retryAfterSeconds?: number } = {},
+    options: {
+      readonly fields?: readonly FieldProblem[];
+      readonly retryAfterSeconds?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
   ) {
     super(message);
     this.code = code;
     this.fields = options.fields ?? [];
-    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    const { retryAfterSeconds, headers } = options;
+    this.headers = { ...headers, ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }) };
   }
 }
 
@@ -98,7 +86,7 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   limit_not_raised: [409, 'Raise the limit by that much or more in `raise`.'],
   resume_waiting: [409, 'Wait: the turn goes on once a worker takes it.'],
   body_too_large: [413, 'Send less, or let the operator raise the limit.'],
-  range_refused: [416, 'Leave Range out, or name one range within the size.'],
+  range_refused: [416, 'Leave Range out, or name a range within the size that Content-Range says.'],
   conversation_file_invalid: [422, 'Export the conversation again.'],
   too_many_waiting: [429, 'Wait until turns have taken some of the messages.'],
   too_many_requests: [429, 'Wait as long as Retry-After says.'],
@@ -120,6 +108,27 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   namespace_differs: [503, OPERATOR],
 };
 
+export function statusOf(code: ProblemCode): number {
+  return ANSWERS[code][0];
+}
+
+/** An error as RFC 9457 writes it, with our code and what to do. */
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.enum(Object.keys(ANSWERS)),
+    /** What the caller can do. */
+    next: z.string(),
+    /** Of arguments that are refused. */
+    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' });
+
+type Problem = z.output<typeof problem>;
+
 /** Seconds after which a request that the server could not serve may be sent again. */
 const RETRY_SECONDS = 1;
 
@@ -129,7 +138,7 @@ export function problemOf(thrown: unknown, log: (error: unknown) => void): Probl
   if (error instanceof RequestError) return written(error.code, error.message, error.fields);
   // The address of the database is nothing for a caller: `what` of an outage names it.
   if (error instanceof HoldfastClientError) {
-    const isOutage = ANSWERS[error.code][0] === 503;
+    const isOutage = statusOf(error.code) === 503;
     if (isOutage) log(error);
     return written(error.code, isOutage ? 'Holdfast cannot serve this now.' : error.what, []);
   }
@@ -152,15 +161,14 @@ function written(code: ProblemCode, detail: string, fields: readonly FieldProble
 
 export function problemResponse(thrown: unknown, log: (error: unknown) => void): Response {
   const body = problemOf(thrown, log);
-  const retryAfter = thrown instanceof RequestError ? thrown.retryAfterSeconds : null;
-  const seconds = retryAfter ?? (body.status === 429 || body.status === 503 ? RETRY_SECONDS : null);
   return new Response(JSON.stringify(body), {
     status: body.status,
     headers: {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
       ...(body.status === 401 && { 'www-authenticate': 'Bearer' }),
-      ...(seconds !== null && { 'retry-after': String(seconds) }),
+      ...((body.status === 429 || body.status === 503) && { 'retry-after': String(RETRY_SECONDS) }),
+      ...(thrown instanceof RequestError && thrown.headers),
     },
   });
 }

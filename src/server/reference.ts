@@ -41,11 +41,19 @@ summary { cursor: pointer; }
 code, pre { font-family: ui-monospace, monospace; }
 `;
 
-function route(path: string, method: string, { summary, description, ...details }: OpenApiOperation) {
+function route(path: string, method: string, operation: OpenApiOperation) {
+  const { summary, description, parameters, requestBody: body, responses } = operation;
+  const byStatus = Object.entries(responses);
+  const answers = Object.fromEntries(byStatus.filter(([status]) => status < '400'));
   return html`<details>
     <summary><code>${method.toUpperCase()} ${path}</code> ${summary}</summary>
     <p>${description}</p>
-    <pre>
-${JSON.stringify({ parameters: details.parameters, body: details.requestBody, responses: details.responses }, null, 2)}</pre>
+    <pre>${JSON.stringify({ parameters, body, answers }, null, 2)}</pre>
+    <p>
+      Errors:
+      ${byStatus
+        .filter(([status]) => status >= '400')
+        .map(([status, { description: codes }]) => html`${status} ${codes.replaceAll('`', '')}; `)}
+    </p>
   </details>`;
 }

@@ -64,13 +64,15 @@ export async function serveBytes(
     'cache-control': 'no-store',
     'accept-ranges': 'bytes',
   };
-  const asked = context.req.header('range');
-  if (asked === undefined) return new Response(bytesOf(bytes), { headers });
-  const range = rangeIn(asked, bytes.length);
-  if (range === null) {
-    throw new RequestError('range_refused', `Range must be one range of bytes within 0-${bytes.length - 1}.`);
-  }
+  const range = rangeIn(context.req.header('range') ?? '', bytes.length);
+  if (range === null) return new Response(bytesOf(bytes), { headers });
   const { from, to } = range;
+  if (from > to) {
+    const contentRange = `bytes */${bytes.length}`;
+    throw new RequestError('range_refused', `The content has ${bytes.length} bytes.`, {
+      headers: { 'content-range': contentRange },
+    });
+  }
   return new Response(bytesOf(bytes.subarray(from, to + 1)), {
     status: 206,
     headers: { ...headers, 'content-range': `bytes ${from}-${to}/${bytes.length}` },
@@ -91,11 +93,12 @@ function bytesOf(bytes: Uint8Array): ArrayBuffer {
   return Uint8Array.from(bytes).buffer;
 }
 
-/** `null`: it is not understood, or lies outside. */
+/**
+ * `null`: no range, several, or one of another unit, which RFC 9110 lets a server pass over. One that lies outside ends before it begins.
+ */
 function rangeIn(header: string, size: number): { readonly from: number; readonly to: number } | null {
   const { first = '', last = '' } = /^bytes=(?<first>\d*)-(?<last>\d*)$/u.exec(header)?.groups ?? {};
   if (first === '' && last === '') return null;
-  const from = first === '' ? Math.max(0, size - Number(last)) : Number(first);
-  const to = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  return from <= to && from < size ? { from, to } : null;
+  if (first === '') return { from: Math.max(0, size - Number(last)), to: size - 1 };
+  return { from: Number(first), to: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
 }

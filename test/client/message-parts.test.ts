@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest';
 import { inOtherWords, messageParts } from '../../src/client/sending/message-parts.ts';
-import type { ContentPart } from '../../src/context/log/content.ts';
+import type { MessagePart } from '../../src/client/arguments.ts';
 
-function file(mediaType: string, bytes: Buffer): ContentPart {
-  return { type: 'file', mediaType, name: 'notes', data: bytes.toString('base64'), pages: 1 };
+function file(mediaType: string, bytes: Buffer): MessagePart {
+  return { type: 'file', mediaType, name: 'notes', data: bytes.toString('base64') };
 }
+
+function image(bytes: Buffer): MessagePart {
+  return { type: 'image', data: bytes.toString('base64') };
+}
+
+/** Signature and header of a PNG of 3 × 2 pixels. */
+const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000003000000020802000000', 'hex');
 
 test('files of text become text, PDFs stay, and what no model reads is refused', () => {
   const words = Buffer.from('Größe: 12 €');
@@ -18,9 +25,15 @@ test('files of text become text, PDFs stay, and what no model reads is refused',
       { type: 'text', text: '<attached_file name="notes">\nGröße: 12 €\n</attached_file>' },
     ]);
   }
-  const pdf = file('application/pdf', Buffer.from('%PDF-1.7'));
-  expect(messageParts([pdf])).toEqual([pdf]);
-  const refused: readonly (readonly [ContentPart, RegExp])[] = [
+  const pdf = file('application/pdf', Buffer.from('%PDF-1.7 <</Type/Page>> <</Type /Page>>'));
+  // A sender's own word on size and type counts for nothing.
+  const said = { ...image(PNG), mediaType: 'image/gif', width: 1, height: 1 };
+  expect(messageParts([pdf, said])).toEqual([
+    { ...pdf, pages: 2 },
+    { ...image(PNG), mediaType: 'image/png', width: 3, height: 2 },
+  ]);
+  const refused: readonly (readonly [MessagePart, RegExp])[] = [
+    [image(Buffer.from('heron')), /an image of the message is none that models read: give the bytes of a PNG/],
     [
       file('application/zip', words),
       /the file notes is of type application\/zip: models read application\/pdf and text/,
@@ -36,12 +49,11 @@ test('files of text become text, PDFs stay, and what no model reads is refused',
 });
 
 test('other words leave pictures and files where they are, those of text too', () => {
-  const picture: ContentPart = { type: 'image', mediaType: 'image/png', data: 'iVBORw==', width: 1, height: 1 };
-  const pdf = file('application/pdf', Buffer.from('%PDF-1.7'));
+  const [picture, pdf] = messageParts([image(PNG), file('application/pdf', Buffer.from('%PDF-1.7'))]);
   const said = messageParts([
     { type: 'text', text: 'What is this?' },
-    picture,
-    pdf,
+    image(PNG),
+    file('application/pdf', Buffer.from('%PDF-1.7')),
     file('text/csv', Buffer.from('a;b')),
     { type: 'text', text: 'Be brief.' },
   ]);

@@ -82,6 +82,9 @@ test('the list of calls has every try, oldest first, and takes the newest of man
   expect(keys).toEqual([...keys].sort((left, right) => left - right));
   const newest = await harness.client.log.modelCalls({ conversationId, limit: 2 });
   expect(newest).toEqual({ items: calls.slice(-2), hasMore: true });
+  const before = `${newest.items[0]?.turn}.${newest.items[0]?.callNumber}.${newest.items[0]?.attempt}`;
+  const older = await harness.client.log.modelCalls({ conversationId, before });
+  expect(older).toEqual({ items: calls.slice(0, -2), hasMore: false });
 });
 
 /** Every string in a JSON value. */

@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/verify-webhook.ts';
 import { startWebhooks } from '../../src/server/webhooks.ts';
@@ -10,6 +11,9 @@ import { readEvents, startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
 let harness: ServerHarness;
+
+/** Signature and header of a PNG of 3 × 2 pixels. */
+const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000003000000020802000000', 'hex');
 
 beforeAll(async () => {
   harness = await startServerHarness({
@@ -132,6 +136,32 @@ test('a webhook is told, signed and until it says that it was, of decisions, nea
   expect((await call('DELETE', `/v1/webhooks/${webhook.webhookId}`)).body).toEqual({ value: true });
 });
 
+test('a webhook that does not answer keeps no other waiting', async () => {
+  const { call, database } = harness;
+  const receiver = await startHttpServer(({ path }, response) => {
+    if (path === '/fast') respond(response, 204, '');
+  });
+  const asked = (wanted: string) => receiver.requests.filter(({ path }) => path === wanted).length;
+  const { body: slow } = await call('POST', '/v1/webhooks', { url: `${receiver.url}/slow`, events: ['turn_ended'] });
+  const { body: fast } = await call('POST', '/v1/webhooks', { url: `${receiver.url}/fast`, events: ['turn_ended'] });
+  const queue = (webhookId: string, count: number) => database`
+    insert into holdfast.webhook_deliveries (webhook_id, tenant, conversation_id, event, body, due_at)
+    select ${webhookId}, 'default', ${newId()}, 'turn_ended', '{}', now() from generate_series(1, ${count}::int)`;
+  await queue(slow.webhookId, 30);
+  const sending = sendWebhooks(true);
+  await waitUntil('the slow one is asked', () => asked('/slow') > 0);
+  await queue(fast.webhookId, 30);
+  await waitUntil('the fast one was told all', async () => {
+    const [row] = await database<{ left: number }[]>`
+      select count(*)::int as left from holdfast.webhook_deliveries where webhook_id = ${fast.webhookId}`;
+    return row?.left === 0;
+  });
+  expect(asked('/slow')).toBe(20);
+  await receiver.close();
+  await sending.end();
+  for (const { webhookId } of [slow, fast]) await call('DELETE', `/v1/webhooks/${webhookId}`);
+});
+
 test('a webhook never reaches a private network; what is given up is listed, and tried again when asked', async () => {
   const { call, database } = harness;
   const receiver = await startHttpServer((_, response) => respond(response, 204, ''));
@@ -170,13 +200,16 @@ test('bytes of an entry come whole or by range, and never as something to render
     const answer = await harness.call('GET', path, undefined, headers);
     return [answer.status, answer.headers.get('content-range'), answer.status < 300 ? answer.body : answer.body.code];
   };
-  expect(await part()).toEqual([200, null, '<script>alert(1)</script>']);
+  // RFC 9110: one of several ranges, or of another unit, is passed over.
+  for (const whole of [undefined, 'lines=1-2', 'bytes=0-1,3-4']) {
+    expect(await part(whole)).toEqual([200, null, '<script>alert(1)</script>']);
+  }
   expect(await part('bytes=1-6')).toEqual([206, 'bytes 1-6/25', 'script']);
   expect(await part('bytes=-1')).toEqual([206, 'bytes 24-24/25', '>']);
-  for (const wrong of ['bytes=25-', 'bytes=9-1', 'bytes=0-1,3-4', 'lines=1-2']) {
-    expect(await part(wrong)).toEqual([416, null, 'range_refused']);
+  for (const wrong of ['bytes=25-', 'bytes=9-1', 'bytes=-0']) {
+    expect(await part(wrong)).toEqual([416, 'bytes */25', 'range_refused']);
   }
-  const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw==', width: 1, height: 1 };
+  const picture = { type: 'image', data: PNG.toString('base64') };
   const { body: sent } = await harness.call('POST', '/v1/conversations', {
     task: [{ type: 'text', text: 'Say seen' }, picture],
   });
@@ -184,7 +217,7 @@ test('bytes of an entry come whole or by range, and never as something to render
   const { body: seen } = await harness.call('GET', `/v1/conversations/${sent.conversationId}/entries`);
   const bytesOf = async (query: string) => {
     const url = `${harness.server.url}/v1/entries/${seen.items[0].entryId}/content${query}`;
-    const answer = await fetch(url, { headers: { range: 'bytes=1-' } });
+    const answer = await fetch(url, { headers: { range: 'bytes=1-3' } });
     return [answer.status, [...new Uint8Array(await answer.arrayBuffer())]];
   };
   expect(await bytesOf('?part=1')).toEqual([206, [0x50, 0x4e, 0x47]]);
@@ -193,7 +226,11 @@ test('bytes of an entry come whole or by range, and never as something to render
   expect(headers.get('content-type')).toBe('application/octet-stream');
   expect(headers.get('content-disposition')).toMatch(/^attachment/u);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect(headers.get('content-security-policy')).not.toContain('unsafe-inline');
+  const policy = headers.get('content-security-policy');
+  expect(policy).not.toContain('unsafe');
+  for (const nothing of ['object-src', 'base-uri', 'frame-ancestors', 'form-action']) {
+    expect(policy).toContain(`${nothing} 'none'`);
+  }
 });
 
 test('wrong requests are refused with a code, the field and what to do', async () => {
@@ -221,6 +258,17 @@ test('wrong requests are refused with a code, the field and what to do', async (
   expect(await refused('GET', '/v1/conversations?color=red')).toEqual([400, 'invalid_argument', 'color']);
   expect(await refused('GET', '/v1/conversations?state=asleep')).toEqual([400, 'invalid_argument', 'state']);
   expect(await refused('POST', '/v1/conversations', { task: 5 })).toEqual([400, 'invalid_argument', 'task']);
+  const image = { type: 'image', mediaType: 'image/png' };
+  expect(await refused('POST', '/v1/conversations', { task: [image] })).toEqual([
+    400,
+    'invalid_argument',
+    'task.0.data',
+  ]);
+  expect(await refused('POST', '/v1/conversations', { task: [{ type: 'video' }] })).toEqual([
+    400,
+    'invalid_argument',
+    'task.0.type',
+  ]);
   expect(await refused('POST', '/v1/conversations', { task: 'x', root: true })).toEqual([
     400,
     'invalid_argument',
@@ -279,15 +327,21 @@ test('pages of other sites, and names that only lead here, are refused', async (
 test('the reference and its document name every route and load nothing from elsewhere', async () => {
   const { call } = harness;
   const document = (await call('GET', '/openapi.json')).body;
-  expect(document.openapi).toBe('3.1.0');
+  const validator = new Validator();
+  expect(await validator.validate(document)).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
   expect(document.components.securitySchemes).toEqual({ key: { type: 'http', scheme: 'bearer' } });
   expect(Object.keys(document.paths)).toEqual(
     expect.arrayContaining(['/conversations/{conversationId}/events', '/entries/{entryId}/content', '/agents']),
   );
-  const text = JSON.stringify(document);
-  for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/gu)) {
-    expect(document.components.schemas).toHaveProperty(name ?? '');
-  }
+  expect(document.paths['/conversations'].post).toMatchObject({
+    security: [{ key: ['write'] }, {}],
+    responses: {
+      201: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SentMessage' } } } },
+      409: { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } },
+      429: { description: expect.stringContaining('`too_many_turns`'), headers: { 'Retry-After': expect.anything() } },
+    },
+  });
   const page = (await call('GET', '/reference')).body;
   for (const path of Object.keys(document.paths)) expect(page).toContain(path);
   expect(page).not.toMatch(/https?:|<script/u);

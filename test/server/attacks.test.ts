@@ -7,7 +7,7 @@ import { newId } from '../../src/store/database/ids.ts';
 import { liveTextChannel } from '../../src/store/log/live-text-channel.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { AT_OTHER_DOORS, FILE, HOSTILE, JSON_TYPE } from './hostile-requests.ts';
-import { readEvents, startServerHarness } from './server-harness.ts';
+import { checkDocumented, readEvents, startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
 let harness: ServerHarness;
@@ -38,6 +38,7 @@ test.each(HOSTILE)('%s is refused', async (_, [method, path, body, headers = {}]
   });
   const text = await response.text();
   expect([response.status, JSON.parse(text).code]).toEqual(expected);
+  checkDocumented(method, path, { status: response.status, body: JSON.parse(text) });
   // Data to whoever shows it, and inert in a terminal.
   expect(response.headers.get('content-type')).toBe('application/problem+json');
   expect(text).not.toContain('\u001B');
@@ -211,4 +212,10 @@ test('a link logs one browser in, and with its cookie only pages of this server 
   const stop = `/v1/conversations/${newId()}/stop`;
   expect((await ask(stop, { cookie }, 'POST')).status).toBe(403);
   expect((await ask(stop, { cookie, 'x-holdfast-page': '1' }, 'POST')).status).toBe(404);
+  expect((await ask('/logout', { cookie }, 'POST')).status).toBe(403);
+  const left = await ask('/logout', { cookie, 'x-holdfast-page': '1' }, 'POST');
+  expect([left.status, left.headers.get('set-cookie')]).toEqual([
+    204,
+    expect.stringMatching(/^holdfast_login\d+=;.*Max-Age=0/u),
+  ]);
 });

@@ -19,6 +19,16 @@ export const HOSTILE: readonly [string, [string, string, string?, Record<string,
     [400, 'invalid_argument'],
   ],
   ['an address that is none', ['POST', '/v1/webhooks', '{"url":"http://[zz]/"}', JSON_TYPE], [400, 'invalid_argument']],
+  [
+    'a field of the body in the query',
+    ['POST', '/v1/conversations?task=x', '{"task":"x"}', JSON_TYPE],
+    [400, 'invalid_argument'],
+  ],
+  [
+    'an image that is none',
+    ['POST', '/v1/conversations', '{"task":[{"type":"image","data":"eA=="}]}', JSON_TYPE],
+    [400, 'invalid_argument'],
+  ],
   ['NUL as an agent', ['GET', '/v1/conversations?agent=%00'], [400, 'invalid_argument']],
   [
     'a sequence beyond all',

@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import { localAccess } from '../../src/server/access.ts';
+import { openApiDocument } from '../../src/server/openapi.ts';
 import { startServer } from '../../src/server/start-server.ts';
 import type { RunningServer, ServerOptions } from '../../src/server/start-server.ts';
 import { listAgentsOfWorkers } from '../../src/store/upkeep/worker-sessions.ts';
@@ -51,6 +53,23 @@ export async function startServerHarness(
   };
 }
 
+const routes = Object.entries(openApiDocument('').paths)
+  .map(([path, methods]) => ({
+    pattern: new RegExp(`^/v1${path.replaceAll(/\{\w+\}/gu, '[^/]+')}$`, 'u'),
+    path,
+    methods,
+  }))
+  .toSorted((one, other) => one.path.split('{').length - other.path.split('{').length);
+
+/** Each answer of a route of the API has a status, and each problem a code, of which the document knows. */
+export function checkDocumented(method: string, path: string, { status, body }: Pick<Answer, 'status' | 'body'>): void {
+  const [pathname = ''] = path.split('?');
+  const responses = routes.find(({ pattern }) => pattern.test(pathname))?.methods[method.toLowerCase()]?.responses;
+  if (responses === undefined || body?.code === 'route_not_found') return;
+  expect(Object.keys(responses), `${method} ${path}`).toContain(String(status));
+  if (status >= 400) expect(responses[status]?.description).toContain(`\`${body.code}\``);
+}
+
 export async function callServer(
   url: string,
   method: string,
@@ -66,7 +85,9 @@ export async function callServer(
   });
   const text = await response.text();
   const isJson = /\bjson/u.test(response.headers.get('content-type') ?? '');
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  const answer = { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  checkDocumented(method, path, answer);
+  return answer;
 }
 
 export interface ServerEvent {

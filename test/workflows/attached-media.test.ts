@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { ContentPart } from '../../src/context/log/content.ts';
+import type { MessagePart } from '../../src/client/arguments.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
 
@@ -7,10 +7,10 @@ const RED_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z
 /** One red pixel, with more bytes behind it than the text of a request has. */
 const PIXEL = Buffer.concat([Buffer.from(RED_PIXEL, 'base64'), Buffer.alloc(60_000)]).toString('base64');
 const NOTE = Buffer.from('the heron').toString('base64');
-const TASK: readonly ContentPart[] = [
+const TASK: readonly MessagePart[] = [
   { type: 'text', text: 'Say hello' },
-  { type: 'image', mediaType: 'image/png', data: PIXEL, width: 1, height: 1 },
-  { type: 'file', mediaType: 'text/plain', name: 'note.txt', data: NOTE, pages: 1 },
+  { type: 'image', data: PIXEL },
+  { type: 'file', mediaType: 'text/plain', name: 'note.txt', data: NOTE },
 ];
 
 const harness = useWorkingHarness({
@@ -55,11 +55,15 @@ test("R23 pictures and files of a message reach the model; refused as too large,
   await harness.database`delete from model_facts`;
   const { items: entries } = await harness.client.log.entries({ conversationId });
   const asText = { type: 'text', text: '<attached_file name="note.txt">\nthe heron\n</attached_file>' };
-  expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);
+  expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([
+    TASK[0],
+    { type: 'image', mediaType: 'image/png', data: PIXEL, width: 1, height: 1 },
+    asText,
+  ]);
 });
 
 test('a conversation goes on with another provider, its pictures and parallel calls included, asked as the agent wants', async () => {
-  const task: readonly ContentPart[] = [
+  const task: readonly MessagePart[] = [
     { type: 'text', text: 'Call list_files with {"path": "."} and read_file with {"path": "none.txt"}' },
     ...TASK.slice(1),
   ];

@@ -2,11 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { Option } from 'commander';
 import { attachedText } from '../../context/log/attached-text.ts';
-import type { ContentPart } from '../../context/log/content.ts';
-import type { MessageContent } from '../../client/arguments.ts';
+import type { MessageContent, MessagePart } from '../../client/arguments.ts';
 import { option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { countPages, isPdf, measurePicture } from '../../tools/runtime/media.ts';
+import { isPdf, measurePicture } from '../../tools/runtime/media.ts';
 
 /** Anthropic takes requests of 32 MB, base64 makes a third more of a file, and the conversation needs room too. Bytes. */
 const LARGEST_TOGETHER = 20_000_000;
@@ -29,7 +28,7 @@ function collectFiles(text: string, earlier: readonly string[] = []): readonly s
  */
 export async function withAttachments(text: string, files: readonly string[]): Promise<MessageContent> {
   if (files.length === 0) return text;
-  const parts: ContentPart[] = [];
+  const parts: MessagePart[] = [];
   let bytes = 0;
   for (const file of files) {
     bytes += await sizeOf(file);
@@ -62,14 +61,10 @@ function unreadable(file: string, error: unknown): UsageError {
   return refused(`The file ${file} cannot be read (${code}).`, 'Name files that exist, separated by commas.');
 }
 
-function toPart(file: string, data: Buffer): ContentPart {
+function toPart(file: string, data: Buffer): MessagePart {
   const name = basename(file);
-  const picture = measurePicture(data);
-  if (picture !== undefined) return { type: 'image', ...picture, data: data.toString('base64') };
-  if (isPdf(data)) {
-    const pages = countPages(data);
-    return { type: 'file', mediaType: 'application/pdf', name, data: data.toString('base64'), pages };
-  }
+  if (measurePicture(data) !== undefined) return { type: 'image', data: data.toString('base64') };
+  if (isPdf(data)) return { type: 'file', mediaType: 'application/pdf', name, data: data.toString('base64') };
   if (NAMES_OF_MEDIA.has(extname(name).toLowerCase())) {
     throw refused(
       `${file} is not what its name says: it begins as no picture and no PDF does.`,

@@ -40,14 +40,18 @@ const sends = {
   result: sentMessage,
   idempotencyKey: 'messageId',
   status: 202,
+  refuses: ['message_id_reused', 'too_many_waiting'],
 } as const;
 const begins = { ...sends, uses: 'turn' } as const;
+/** Refused while a turn is open. */
+const whileIdle = { refuses: [...sends.refuses, 'conversation_busy'] } as const;
 const reads = { method: 'get', scope: 'read' } as const;
 const decides = {
   method: 'post',
   scope: 'decide',
   result: sentDecision,
   idempotencyKey: 'decisionId',
+  refuses: ['decision_not_found', 'decision_ambiguous', 'decision_stale', 'decision_id_reused'],
 } as const;
 
 const toChange = { ...toSend, summarize: flag.optional() };
@@ -102,6 +106,7 @@ const CONVERSATIONS = {
     summary: 'Delete an idle conversation for good',
     arguments: ofConversation,
     result: listOf(workflowRun),
+    refuses: ['conversation_busy'],
   },
   'conversation.send': {
     ...sends,
@@ -116,6 +121,7 @@ const CONVERSATIONS = {
     summary: 'Wait until the turn that took a message has ended',
     arguments: { ...ofConversation, messageId: storable, timeoutMilliseconds: numberOf('milliseconds').optional() },
     result: z.union([endedTurn, servedCommand]),
+    refuses: ['timeout'],
   },
   'conversation.stop': {
     ...sends,
@@ -132,6 +138,7 @@ const CONVERSATIONS = {
   },
   'conversation.resume': {
     ...begins,
+    refuses: [...whileIdle.refuses, 'nothing_to_resume', 'limit_not_raised', 'resume_waiting'],
     path: `${CONVERSATION}/resume`,
     summary: 'Go on with the task of a turn that ended before it was done, with raised limits',
     // Limits are of the agent's configuration: whoever may only send must not lift them.
@@ -176,6 +183,7 @@ const BRANCHES = {
   },
   'branches.fork': {
     ...sends,
+    ...whileIdle,
     uses: 'calls',
     path: `${CONVERSATION}/fork`,
     summary: 'Begin a branch after an entry; null: before the first one',
@@ -183,6 +191,7 @@ const BRANCHES = {
   },
   'branches.switch': {
     ...sends,
+    ...whileIdle,
     uses: 'calls',
     path: `${CONVERSATION}/switch`,
     summary: 'Go on with another branch',
@@ -190,12 +199,14 @@ const BRANCHES = {
   },
   'branches.regenerate': {
     ...begins,
+    ...whileIdle,
     path: `${CONVERSATION}/regenerate`,
     summary: 'Answer a message of the user again, on a branch of its own',
     arguments: { ...toChange, entryId: text.optional() },
   },
   'branches.edit': {
     ...begins,
+    ...whileIdle,
     path: `${CONVERSATION}/edit`,
     summary: 'Say an earlier message in other words, on a branch of its own',
     arguments: { ...toChange, entryId: text, content },
@@ -249,6 +260,7 @@ const DECISIONS = {
     summary: 'End a decision for all turns of an agent: calls under the rule ask again',
     arguments: { agent: named, rule: storable },
     result: z.void(),
+    refuses: ['decision_not_found'],
   },
 } as const satisfies Record<string, Endpoint>;
 

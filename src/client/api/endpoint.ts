@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Scope } from '../../store/conversations/api-keys.ts';
+import type { ClientErrorCode } from '../errors.ts';
 
 /** `message`: joins the open turn of its conversation, and begins one where none is open. `calls`: of a model, without an answer. */
 export type Use = 'turn' | 'message' | 'calls';
@@ -24,6 +25,8 @@ export interface Endpoint {
   readonly adminArgument?: string;
   /** Default: 200. */
   readonly status?: 200 | 201 | 202;
+  /** Codes of its errors, beside those of all endpoints and of ids that nobody has. */
+  readonly refuses?: readonly ClientErrorCode[];
 }
 
 /** Names of the arguments in a path. */

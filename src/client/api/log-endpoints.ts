@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, named, ofConversation, oneOf, text, time, whole } from '../arguments.ts';
+import { flag, formed, named, ofConversation, oneOf, text, time, whole } from '../arguments.ts';
 import { listOf, pageOf } from './conversation-results.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
@@ -18,6 +18,7 @@ import { costRow, foundPassage, providerPause, servedModel, storedMemory } from 
 const CONVERSATION = '/conversations/{conversationId}';
 const number = whole(1).optional();
 const limit = number;
+const callNumbers = formed(/^\d{1,9}\.\d{1,9}\.\d{1,9}$/u, 'must be turn, call number and attempt, such as 3.7.1');
 const reads = { method: 'get', scope: 'read' } as const;
 
 const LOG = {
@@ -46,6 +47,7 @@ const LOG = {
     summary: 'Find the id of the entry with a sequence, on whatever branch',
     arguments: { ...ofConversation, sequence: whole(0) },
     result: z.string(),
+    refuses: ['entry_not_found'],
   },
   'log.open': {
     ...reads,
@@ -114,8 +116,8 @@ const LOG = {
   'log.modelCalls': {
     ...reads,
     path: `${CONVERSATION}/model-calls`,
-    summary: 'List model calls with every try, oldest first',
-    arguments: { ...ofConversation, limit },
+    summary: 'List the newest model calls, or the newest before one, with every try, oldest first',
+    arguments: { ...ofConversation, before: callNumbers.optional(), limit },
     result: pageOf(pastCall),
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,19 +1,42 @@
 import { attachedFile, attachedText } from '../../context/log/attached-text.ts';
-import { isReadAsText, type ContentPart, type FilePart } from '../../context/log/content.ts';
+import { isReadAsText, type ContentPart } from '../../context/log/content.ts';
+import { countPages, isPdf, measurePicture } from '../../tools/runtime/media.ts';
 import { HoldfastClientError } from '../errors.ts';
-import type { MessageContent } from '../arguments.ts';
+import type { MessageContent, MessagePart } from '../arguments.ts';
 
 /**
  * A message's content as it is stored. Files of text become text: as such they can be searched, summarized and
  * shortened like all that was said, and every model reads them.
- * @throws HoldfastClientError `invalid_argument` for a message without content, and for a file that no model reads
+ * @throws HoldfastClientError `invalid_argument` for a message without content, and for an image or a file that no model reads
  */
 export function messageParts(content: MessageContent): readonly ContentPart[] {
-  const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const parts: readonly MessagePart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const empty = parts.every((part) => part.type === 'text' && part.text.trim() === '');
   if (empty)
     throw new HoldfastClientError('invalid_argument', 'the message is empty: give it a text, an image or a file');
-  return parts.map((part) => (part.type === 'file' ? readableFile(part) : part));
+  return parts.map(readablePart);
+}
+
+function readablePart(part: MessagePart): ContentPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return readableImage(part.data);
+    case 'file':
+      return readableFile(part);
+  }
+}
+
+/** Type and size as the bytes say: what a sender says of them decides no estimate. */
+function readableImage(data: string): ContentPart {
+  const picture = measurePicture(Buffer.from(data, 'base64'));
+  if (picture === undefined)
+    throw new HoldfastClientError(
+      'invalid_argument',
+      'an image of the message is none that models read: give the bytes of a PNG, JPEG, GIF or WebP in base64',
+    );
+  return { type: 'image', ...picture, data };
 }
 
 /**
@@ -24,8 +47,14 @@ export function inOtherWords(said: readonly ContentPart[], text: string): readon
   return [...messageParts(text), ...said.filter((part) => part.type !== 'text' || attachedFile(part) !== null)];
 }
 
-function readableFile(file: FilePart): ContentPart {
-  if (file.mediaType === 'application/pdf') return file;
+type File = Extract<MessagePart, { type: 'file' }>;
+
+function readableFile(file: File): ContentPart {
+  if (file.mediaType === 'application/pdf') {
+    const { mediaType, name, data } = file;
+    const bytes = Buffer.from(data, 'base64');
+    return { type: 'file', mediaType, name, data, pages: isPdf(bytes) ? countPages(bytes) : 1 };
+  }
   if (!isReadAsText(file.mediaType))
     throw new HoldfastClientError(
       'invalid_argument',
@@ -34,7 +63,7 @@ function readableFile(file: FilePart): ContentPart {
   return { type: 'text', text: attachedText(file.name, textOfFile(file)) };
 }
 
-function textOfFile({ name, mediaType, data }: FilePart): string {
+function textOfFile({ name, mediaType, data }: File): string {
   try {
     const bytes = Buffer.from(data, 'base64');
     if (bytes.includes(0)) throw new TypeError('a zero byte');

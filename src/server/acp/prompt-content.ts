@@ -1,15 +1,14 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { attachedText } from '../../context/log/attached-text.ts';
-import type { ContentPart } from '../../context/log/content.ts';
-import { measurePicture } from '../../tools/runtime/media.ts';
+import type { MessagePart } from '../../client/arguments.ts';
 
 /** A prompt of an editor as the content of a message. @throws RequestError for what no model reads */
-export function promptContent(prompt: readonly ContentBlock[]): readonly ContentPart[] {
+export function promptContent(prompt: readonly ContentBlock[]): readonly MessagePart[] {
   return prompt.map(toPart);
 }
 
-function toPart(block: ContentBlock): ContentPart {
+function toPart(block: ContentBlock): MessagePart {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text };
@@ -19,11 +18,8 @@ function toPart(block: ContentBlock): ContentPart {
       if ('text' in block.resource)
         return { type: 'text', text: attachedText(block.resource.uri, block.resource.text) };
       throw unreadable(`the resource ${block.resource.uri}`);
-    case 'image': {
-      const picture = measurePicture(Buffer.from(block.data, 'base64'));
-      if (picture === undefined) throw unreadable(`the picture of type ${block.mimeType}`);
-      return { type: 'image', ...picture, data: block.data };
-    }
+    case 'image':
+      return { type: 'image', data: block.data };
     default:
       throw unreadable(`content of type ${block.type}`);
   }

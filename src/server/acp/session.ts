@@ -1,8 +1,6 @@
 import type { AgentContext, ContentBlock, PromptResponse, SessionUpdate, StopReason } from '@agentclientprotocol/sdk';
-import { textOf } from '../../context/log/content.ts';
-import type { ContentPart } from '../../context/log/content.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
-import type { ConversationChoices } from '../../client/arguments.ts';
+import type { ConversationChoices, MessagePart } from '../../client/arguments.ts';
 import type { TimelineEvent } from '../../client/types.ts';
 import { newId } from '../../store/database/ids.ts';
 import { AnswerStream } from './answer-stream.ts';
@@ -102,7 +100,7 @@ export class AcpSession {
     this.#prompts.clear();
   }
 
-  async #send(content: readonly ContentPart[], prompt: OpenPrompt): Promise<void> {
+  async #send(content: readonly MessagePart[], prompt: OpenPrompt): Promise<void> {
     const { client, conversationId, workspace } = this.#options;
     if (!this.isStarted) {
       // The first message has the id of its conversation.
@@ -120,7 +118,8 @@ export class AcpSession {
       await client.conversation.send({ conversationId, messageId: prompt.messageId, content });
     } else {
       prompt.turnId = question.turnId;
-      await client.decisions.answer({ conversationId, call: question.call, text: textOf(content) });
+      const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+      await client.decisions.answer({ conversationId, call: question.call, text });
     }
   }
 

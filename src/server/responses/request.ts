@@ -1,8 +1,7 @@
 /** What a request asks for. */
 import { z } from 'zod';
 import { jsonForm } from '../../client/answer-form.ts';
-import type { ContentPart } from '../../context/log/content.ts';
-import { countPages, isPdf, measurePicture } from '../../tools/runtime/media.ts';
+import type { MessagePart } from '../../client/arguments.ts';
 import { checked, refused } from '../arguments.ts';
 import { readId } from './output.ts';
 import type { ResponseReference } from './output.ts';
@@ -69,7 +68,7 @@ const fields = z.strictObject({
 export interface Asked extends Omit<z.output<typeof fields>, 'input'> {
   /** The conversation that it goes on with, and the response with which that must end (`null`: any); `null`: a new one. */
   readonly continued: { readonly conversationId: string; readonly messageId: string | null } | null;
-  readonly content: readonly ContentPart[];
+  readonly content: readonly MessagePart[];
 }
 
 /** @throws RequestError `invalid_argument` */
@@ -118,7 +117,7 @@ const inputMessage = z.object({
 });
 
 /** @throws RequestError `invalid_argument` for what is no message of the user */
-function contentOf(given: unknown): ContentPart[] {
+function contentOf(given: unknown): MessagePart[] {
   const { data } = inputMessage.safeParse(given);
   if (data !== undefined) return data.content.map(toPart);
   throw refusedInput(
@@ -126,20 +125,16 @@ function contentOf(given: unknown): ContentPart[] {
   );
 }
 
-function toPart(given: z.output<typeof part>): ContentPart {
+function toPart(given: z.output<typeof part>): MessagePart {
   if (given.type === 'input_text') return { type: 'text', text: given.text };
   const url = given.type === 'input_image' ? given.image_url : given.file_data;
   const { mediaType, data } = DATA.exec(url)?.groups ?? {};
   if (mediaType === undefined || data === undefined) {
     throw refusedInput('holds an address: send pictures and files as data:<media type>;base64,<data>');
   }
-  const bytes = Buffer.from(data, 'base64');
-  if (given.type === 'input_file') {
-    return { type: 'file', mediaType, name: given.filename, data, pages: isPdf(bytes) ? countPages(bytes) : 1 };
-  }
-  const picture = measurePicture(bytes);
-  if (picture === undefined) throw refusedInput('holds a picture that models do not read');
-  return { type: 'image', ...picture, data };
+  return given.type === 'input_image'
+    ? { type: 'image', data }
+    : { type: 'file', mediaType, name: given.filename, data };
 }
 
 export function refusedInput(message: string) {

@@ -38,11 +38,19 @@ export interface FoundModelCall {
 
 export async function findModelCalls(
   sql: Database,
-  request: { readonly conversationId: string; readonly address?: ModelCallAddress; readonly limit: number },
+  request: {
+    readonly conversationId: string;
+    readonly address?: ModelCallAddress;
+    /** Only older ones. */
+    readonly before?: Required<ModelCallAddress> | undefined;
+    readonly limit: number;
+  },
 ): Promise<FoundModelCall[]> {
-  const { conversationId, address = {}, limit } = request;
+  const { conversationId, address = {}, before, limit } = request;
   if (!isId(conversationId)) return [];
   const { turn, callNumber, attempt } = address;
+  const epochOf = (number: number) =>
+    sql`(select epoch from turns where id = ${turnNumbered(sql, conversationId, number)})`;
   return sql<FoundModelCall[]>`
     select ${turnNumber(sql)} as turn, t.id as "turnId", m.call_number, m.attempt, m.model, m.state,
       m.head_entry_id, m.view_fingerprint, m.renderer_version,
@@ -53,6 +61,7 @@ export async function findModelCalls(
       ${turn === undefined ? sql`` : sql`and t.id = ${turnNumbered(sql, conversationId, turn)}`}
       ${callNumber === undefined ? sql`` : sql`and m.call_number = ${callNumber}`}
       ${attempt === undefined ? sql`` : sql`and m.attempt = ${attempt}`}
+      ${before === undefined ? sql`` : sql`and (t.epoch, m.call_number, m.attempt) < (${epochOf(before.turn)}, ${before.callNumber}, ${before.attempt})`}
     order by t.epoch desc, m.call_number desc, m.attempt desc limit ${limit}`;
 }
 

@@ -34,8 +34,8 @@ test('files become parts of the message in their order, byte for byte', async ()
   const files = parseArg?.(at('notes.txt'), parseArg<readonly string[]>(`${at('page.png')}, ${at('terms.pdf')}`, []));
   expect(await withAttachments('Look', files as readonly string[])).toEqual([
     { type: 'text', text: 'Look' },
-    { type: 'image', mediaType: 'image/png', width: 3, height: 2, data: PICTURE.toString('base64') },
-    { type: 'file', mediaType: 'application/pdf', name: 'terms.pdf', pages: 2, data: PDF.toString('base64') },
+    { type: 'image', data: PICTURE.toString('base64') },
+    { type: 'file', mediaType: 'application/pdf', name: 'terms.pdf', data: PDF.toString('base64') },
     { type: 'text', text: '<attached_file name="notes.txt">\nDer Reiher steht im Fluß.\n</attached_file>' },
   ]);
 });

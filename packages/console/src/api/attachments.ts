@@ -1,28 +1,17 @@
-import type { Part } from './types.ts';
-
-type SentPart = Extract<Part, { type: 'text' | 'image' | 'file' }>;
-
-const IMAGES = /^image\/(?:png|jpeg|gif|webp)$/u;
+import type { MessagePart } from '../../../../src/client/arguments.ts';
 
 /** A message with files beside its text, as the API takes it. @throws Error for a file that the browser cannot read */
-export async function withFiles(text: string, files: readonly File[]): Promise<string | SentPart[]> {
+export async function withFiles(text: string, files: readonly File[]): Promise<string | MessagePart[]> {
   if (files.length === 0) return text;
   return [...(text.trim() === '' ? [] : [{ type: 'text', text } as const]), ...(await Promise.all(files.map(partOf)))];
 }
 
-async function partOf(file: File): Promise<SentPart> {
+async function partOf(file: File): Promise<MessagePart> {
   const data = await base64(file);
-  if (IMAGES.test(file.type)) {
-    const { width, height } = await createImageBitmap(file);
-    return { type: 'image', mediaType: file.type, data, width, height };
-  }
-  if (file.type !== 'application/pdf') {
-    // The server refuses what is no text.
-    const mediaType = file.type.startsWith('image/') ? file.type : 'text/plain';
-    return { type: 'file', mediaType, name: file.name, data, pages: 0 };
-  }
-  const pages = (await file.text()).match(/\/Type\s*\/Page(?!s)/gu)?.length ?? 1;
-  return { type: 'file', mediaType: file.type, name: file.name, data, pages };
+  // The server refuses what no model reads.
+  if (file.type.startsWith('image/')) return { type: 'image', data };
+  const mediaType = file.type === 'application/pdf' ? file.type : 'text/plain';
+  return { type: 'file', mediaType, name: file.name, data };
 }
 
 function base64(file: File): Promise<string> {

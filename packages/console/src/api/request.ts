@@ -10,6 +10,12 @@ export async function logIn(key: string): Promise<void> {
   await reach('/login', { method: 'post', headers, body: JSON.stringify({ key }) });
 }
 
+/** Logs this browser out, and forgets what its pages know. @throws Problem */
+export async function logOut(): Promise<void> {
+  await reach('/logout', { method: 'post' });
+  window.location.assign('/');
+}
+
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** Puts arguments into a path, and answers those that it does not name. */
