@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { readStack } from '../../src/local/stack-file.ts';
 import { DevProcess, endProcesses, makeProject, projectEnvironment, removeProject } from '../support/dev-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -76,11 +77,25 @@ test('in an empty folder the example runs beside `holdfast dev` by the commands 
     const printed = await shell(commands[3] ?? '');
     expect(printed).toMatch(/^completed: Done: 1 tool result, the last one: 21 °C are 69\.8 °F/mu);
     expect(printed).toContain('The turn completed.');
+    await tryCurlLines(readStack(join(application, '.holdfast'))?.server?.url ?? '');
   } finally {
     dev.pressControlC();
     expect(await dev.exitCode()).toBe(0);
   }
 }, 400_000);
+
+/** The three lines of the README, at the address of this server and with the id that the first one answers. */
+async function tryCurlLines(url: string): Promise<void> {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const lines = [...readme.matchAll(/^curl .*$/gmu)].map(([line]) => line.replace('localhost:7070', url));
+  expect(lines).toHaveLength(3);
+  const [start = '', list = '', follow = ''] = lines;
+  const { conversationId } = z.object({ conversationId: z.string() }).parse(JSON.parse(await shell(start)));
+  expect(await shell(list)).toContain(conversationId);
+  const following = leaveRunning(follow.replace('<conversationId>', conversationId));
+  await waitUntil('the turn is told to its end', () => following.printed.includes('"kind":"turn_ended"'));
+  following.child.kill();
+}
 
 /** What a reader of the tutorial saves, and types: a file's text by its name, and lines of the shell in their order. */
 async function readTutorial(): Promise<{ readonly files: [name: string, text: string][]; readonly lines: string[] }> {

@@ -157,6 +157,10 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
   expect(complaints).toEqual([]);
 });
 
+const RED_PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
 const HOSTILE = 'bird <img src=x onerror="hacked = true">\u001B[2J\u202Etxt';
 const INERT = 'bird <img src=x onerror="hacked = true">␛[2J⟨U+202E⟩txt';
 
@@ -184,6 +188,21 @@ test('script, escapes and direction marks in the names of conversations, files a
   expect(complaints).toEqual([]);
 });
 
+test('a person steers a turn that waits for a decision', async () => {
+  await startTask('Call deploy with {"version": "8"}\nSay first');
+  await page.getByText('waits for approval').waitFor();
+  await page.getByLabel('Message').fill('Say steered');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByText('1 message of you waiting.').waitFor();
+  await page.getByRole('button', { name: 'Approve once' }).click();
+  await page.locator('.entry.assistant').getByText('steered', { exact: true }).waitFor();
+  await untilState('completed');
+  // In the same turn.
+  const conversationId = page.url().slice(-36);
+  const { items } = await harness.client.log.events({ conversationId, kinds: ['turn_begun', 'message_taken'] });
+  expect(items.map(({ kind }) => kind).toSorted()).toEqual(['message_taken', 'message_taken', 'turn_begun']);
+});
+
 test('a page that is loaded again in the middle of a stream goes on, and stops the turn', async () => {
   await harness.fault({ kind: 'stall_stream', afterBytes: 3_000 });
   await startTask('Write 500 words');
@@ -195,17 +214,17 @@ test('a page that is loaded again in the middle of a stream goes on, and stops t
   await page.getByText('The turn ended: stopped.').waitFor();
 });
 
-test('a person attaches a file, forks, pins a rule and switches back, and reads on after an outage', async () => {
+test('a person attaches a picture and a file, forks, pins a rule, switches back, edits and asks again, and reads on after an outage', async () => {
   await startTask('Say first');
   await untilState('completed');
-  await page.getByLabel('Files').setInputFiles({
-    name: 'note.txt',
-    mimeType: 'text/plain',
-    buffer: Buffer.from('a note on herons'),
-  });
+  await page.getByLabel('Files').setInputFiles([
+    { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('a note on herons') },
+    { name: 'red.png', mimeType: 'image/png', buffer: RED_PIXEL },
+  ]);
   await page.getByLabel('Message').fill('Say second');
   await page.keyboard.press('Control+Enter');
   await page.getByText('a note on herons').waitFor();
+  await expect.poll(() => page.locator('.entry.user img').evaluate('(image) => image.naturalWidth')).toBe(1);
   await page.getByText('second', { exact: true }).waitFor();
   await untilState('completed');
   await page.locator('.entry.assistant').first().hover();
@@ -215,6 +234,21 @@ test('a person attaches a file, forks, pins a rule and switches back, and reads 
   await page.getByRole('button', { name: 'Pin', exact: true }).click();
   await page.getByRole('button', { name: 'Unpin rule 1' }).waitFor();
   // A branch is switched while the conversation is idle.
+  await untilState('completed');
+  await page.getByRole('button', { name: 'Switch to branch 0' }).click();
+  await page.getByText('second', { exact: true }).waitFor();
+  await untilState('completed');
+  const message = page.locator('.entry.user').last();
+  await message.hover();
+  await message.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Other words').fill('Say third');
+  await page.getByRole('button', { name: 'Send on a branch of its own' }).click();
+  await page.locator('.entry.assistant').getByText('third', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Switch to branch 0' }).waitFor();
+  await untilState('completed');
+  await message.hover();
+  await message.getByRole('button', { name: 'Answer again' }).click();
+  await page.getByRole('button', { name: 'Switch to branch 2' }).waitFor();
   await untilState('completed');
   await page.getByRole('button', { name: 'Switch to branch 0' }).click();
   await page.getByText('second', { exact: true }).waitFor();
@@ -267,7 +301,7 @@ test('a stream of events that is silent is opened again', async () => {
   await other.close();
 });
 
-test('of thousands of entries only those near the window are in the page, and a list goes on to its end', async () => {
+test('of thousands of entries only those near the window are in the page; a list goes on to its end, is filtered, and is gone after a log-out', async () => {
   await startTask('Say first');
   await untilState('completed');
   await fillLog(harness.database, page.url().slice(-36));
@@ -290,4 +324,12 @@ test('of thousands of entries only those near the window are in the page, and a 
   }
   await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
   expect(await listed.count()).toBeGreaterThan(CONVERSATIONS);
+  for (const state of ['queued', 'working', 'idle']) {
+    const read = page.waitForResponse((response) => response.url().includes(`state=${state}`));
+    await page.getByLabel('State').selectOption(state);
+    expect([state, (await read).status()]).toEqual([state, 200]);
+  }
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByText('This browser is not logged in.').first().waitFor();
+  expect(await listed.count()).toBe(0);
 });

@@ -16,7 +16,7 @@ import { Compact } from './compact.tsx';
 /** Beside the timeline: the window, pinned rules, branches and commands. */
 export function SidePanel({ conversation }: { readonly conversation: Conversation }) {
   const { conversationId, turn, agent } = conversation;
-  const { calls, summaries, context, error } = useWindow(conversationId);
+  const { calls, hasEarlier, summaries, context, error } = useWindow(conversationId);
   return (
     <>
       <section>
@@ -27,7 +27,7 @@ export function SidePanel({ conversation }: { readonly conversation: Conversatio
         ) : (
           <>
             <WindowFill context={context} />
-            <WindowChart calls={calls} summaries={summaries} context={context} />
+            <WindowChart calls={calls} hasEarlier={hasEarlier} summaries={summaries} context={context} />
             <Link to="/conversations/$conversationId/view" params={{ conversationId }}>
               What the model saw
             </Link>

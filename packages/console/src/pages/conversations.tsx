@@ -13,7 +13,7 @@ import { StartTask } from './start-task.tsx';
 
 const PAGE = 50;
 const DAY_MILLISECONDS = 86_400_000;
-const STATES = ['', 'working', 'waiting', 'idle'] as const;
+const STATES = ['', 'working', 'queued', 'idle'] as const;
 
 /** All conversations, newest activity first. */
 export function ConversationsPage() {

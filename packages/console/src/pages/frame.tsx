@@ -1,5 +1,7 @@
+import { useMutation } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
 import { wantsKey } from '../api/problem.ts';
+import { logOut } from '../api/request.ts';
 import { useWaitingCalls } from '../api/waiting.ts';
 import { LogIn } from '../text/failure.tsx';
 
@@ -20,12 +22,22 @@ export function Frame() {
           <Link to="/search">Search</Link>
           <Link to="/inbox">Inbox {waiting > 0 && <Waiting number={waiting} hasMore={data?.hasMore === true} />}</Link>
         </nav>
+        {error === null && <LogOut />}
       </header>
       <main>
         {error !== null && wantsKey(error) && <LogIn error={error} />}
         <Outlet />
       </main>
     </>
+  );
+}
+
+function LogOut() {
+  const leave = useMutation({ mutationFn: logOut });
+  return (
+    <button type="button" className="link log-out" disabled={leave.isPending} onClick={() => leave.mutate()}>
+      Log out
+    </button>
   );
 }
 

@@ -100,7 +100,7 @@ function Passage({ passage, open }: PassageProps) {
           Open the original
         </button>
       </p>
-      <p className="text passage">
+      <p className={kind === 'tool_result' ? 'text passage code' : 'text passage'}>
         <Marked text={text} forms={forms} />
       </p>
     </li>

@@ -48,11 +48,17 @@ export function StartTask() {
   );
 }
 
+/** Pages of a long file: more than the window holds. */
+const PAGES = Array.from({ length: 8 }, (_, page) => {
+  const input = { path: 'package-lock.json', offset: page * 330 + 1 };
+  return `Call read_file with ${JSON.stringify(input)}`;
+});
+
 /** A file that is read once, and one that is read until the context is compacted. */
 const EXAMPLES = [
-  'Read package.json and say what is in it',
-  'Call read_file with {"path":"package-lock.json"} 8 times, one by one\nSay done',
-];
+  ['Read package.json and say what is in it', 'Read package.json and say what is in it'],
+  ['read a file that is longer than the window', [...PAGES, 'Say done'].join('\n')],
+] as const;
 
 /** What to say to the simulator, which answers where no model key is set. */
 function Examples({ agent, choose }: { readonly agent: string; readonly choose: (task: string) => void }) {
@@ -62,11 +68,11 @@ function Examples({ agent, choose }: { readonly agent: string; readonly choose: 
     <p className="quiet">
       A simulator answers, since no model key is set. It reads a file that the task names, or does what its lines order.
       Try{' '}
-      {EXAMPLES.map((task, place) => (
-        <span key={task}>
-          {place > 0 && ' or '}
+      {EXAMPLES.map(([name, task], place) => (
+        <span key={name}>
+          {place > 0 && ', or '}
           <button type="button" className="link" onClick={() => choose(task)}>
-            {task.split('\n')[0]}
+            {name}
           </button>
         </span>
       ))}

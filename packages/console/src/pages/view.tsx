@@ -6,7 +6,7 @@ import type { ModelCall, PastView } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
 import { count, counted, dollars, tokens } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
-import { useWindow } from '../window/use-window.ts';
+import { nameOfCall, useWindow } from '../window/use-window.ts';
 import { ViewChanges } from '../window/view-changes.tsx';
 import { ViewMessageRow } from '../window/view-message.tsx';
 import { WindowChart } from '../window/window-chart.tsx';
@@ -21,8 +21,8 @@ interface ViewPageProps {
 /** What the model saw at a call, whole or beside the call before. */
 export function ViewPage({ conversationId, call }: ViewPageProps) {
   const [isDifference, setIsDifference] = useState(false);
-  const { calls, summaries, context, error: failed } = useWindow(conversationId);
-  const place = call === undefined ? calls.length - 1 : calls.findIndex((each) => nameOf(each) === call);
+  const { calls, summaries, context, error: failed, hasEarlier, readEarlier } = useWindow(conversationId);
+  const place = call === undefined ? calls.length - 1 : calls.findIndex((each) => nameOfCall(each) === call);
   const earlier = calls[place - 1];
   const { data: view, error } = useView(conversationId, calls[place] ?? callNamed(call));
   const { data: before } = useView(conversationId, isDifference ? earlier : undefined);
@@ -34,7 +34,14 @@ export function ViewPage({ conversationId, call }: ViewPageProps) {
       </Link>
       <h1>What the model saw</h1>
       {failure !== null && <Failure error={failure} />}
-      {context !== undefined && <WindowChart calls={calls} summaries={summaries} context={context} />}
+      {context !== undefined && (
+        <WindowChart calls={calls} hasEarlier={hasEarlier} summaries={summaries} context={context} />
+      )}
+      {hasEarlier && (
+        <button type="button" onClick={readEarlier}>
+          Read earlier calls
+        </button>
+      )}
       <ChooseCall conversationId={conversationId} calls={calls} place={place} />
       {earlier !== undefined && (
         <label className="row">
@@ -62,7 +69,7 @@ function callNamed(name: string | undefined): CallNumbers | undefined {
 
 function useView(conversationId: string, call: CallNumbers | undefined) {
   return useQuery({
-    queryKey: ['view', conversationId, call === undefined ? null : nameOf(call)],
+    queryKey: ['view', conversationId, call === undefined ? null : nameOfCall(call)],
     queryFn: () => {
       const { turn, callNumber, attempt } = call ?? {};
       return read('/conversations/{conversationId}/view', { conversationId, turn, callNumber, attempt });
@@ -82,7 +89,7 @@ function ChooseCall({ conversationId, calls, place }: ChooseCallProps) {
   const navigate = useNavigate();
   const choose = (call: ModelCall | undefined): void => {
     if (call === undefined) return;
-    const search = { call: nameOf(call) };
+    const search = { call: nameOfCall(call) };
     void navigate({ to: '/conversations/$conversationId/view', params: { conversationId }, search, replace: true });
   };
   if (calls.length === 0) return <p className="quiet">No model call yet.</p>;
@@ -94,7 +101,7 @@ function ChooseCall({ conversationId, calls, place }: ChooseCallProps) {
       <select aria-label="Model call" value={place} onChange={(event) => choose(calls[Number(event.target.value)])}>
         {place === -1 && <option value={place}>An earlier call</option>}
         {calls.map((each, at) => (
-          <option key={nameOf(each)} value={at}>
+          <option key={nameOfCall(each)} value={at}>
             Turn {each.turn}, call {each.callNumber}
             {each.attempt > 1 && `, try ${each.attempt}`}: {tokens(each.reportedTokens ?? each.estimatedTokens)} tokens
           </option>
@@ -105,10 +112,6 @@ function ChooseCall({ conversationId, calls, place }: ChooseCallProps) {
       </button>
     </div>
   );
-}
-
-function nameOf({ turn, callNumber, attempt }: CallNumbers): string {
-  return `${turn}.${callNumber}.${attempt}`;
 }
 
 function Facts({ view: { call, fingerprint, sentFingerprint } }: { readonly view: PastView }) {

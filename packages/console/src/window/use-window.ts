@@ -1,15 +1,22 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { read } from '../api/request.ts';
+import type { ModelCall } from '../api/types.ts';
 
-const CALLS = 500;
+const PAGE = 500;
 
 /** What the charts of a conversation's window show; `undefined` until there is a call. */
 export function useWindow(conversationId: string) {
   const of = ['of-conversation', conversationId];
-  const { data: calls, error } = useQuery({
+  const { data, error, hasPreviousPage, fetchPreviousPage, isFetchingPreviousPage } = useInfiniteQuery({
     queryKey: [...of, 'model-calls'],
-    queryFn: () => read('/conversations/{conversationId}/model-calls', { conversationId, limit: CALLS }),
+    initialPageParam: {},
+    queryFn: ({ pageParam }) =>
+      read('/conversations/{conversationId}/model-calls', { conversationId, limit: PAGE, ...pageParam }),
+    getPreviousPageParam: ({ items: [first], hasMore }) =>
+      hasMore && first !== undefined ? { before: nameOfCall(first) } : undefined,
+    getNextPageParam: () => undefined,
   });
+  const calls = data?.pages.flatMap(({ items }) => items) ?? [];
   const { data: summaries } = useQuery({
     queryKey: [...of, 'summaries'],
     queryFn: () => read('/conversations/{conversationId}/summaries', { conversationId }),
@@ -17,7 +24,15 @@ export function useWindow(conversationId: string) {
   const { data: context } = useQuery({
     queryKey: [...of, 'context'],
     queryFn: () => read('/conversations/{conversationId}/context', { conversationId }),
-    enabled: calls !== undefined && calls.items.length > 0,
+    enabled: calls.length > 0,
   });
-  return { calls: calls?.items ?? [], summaries: summaries?.items ?? [], context, error };
+  const readEarlier = (): void => {
+    if (!isFetchingPreviousPage) void fetchPreviousPage();
+  };
+  return { calls, summaries: summaries?.items ?? [], context, error, hasEarlier: hasPreviousPage, readEarlier };
+}
+
+/** As addresses and cursors write it. */
+export function nameOfCall({ turn, callNumber, attempt }: Pick<ModelCall, 'turn' | 'callNumber' | 'attempt'>): string {
+  return `${turn}.${callNumber}.${attempt}`;
 }

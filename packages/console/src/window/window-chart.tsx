@@ -8,16 +8,20 @@ const ROW_HEIGHT = 30;
 
 interface WindowChartProps {
   readonly calls: readonly ModelCall[];
+  /** There are calls before those. */
+  readonly hasEarlier: boolean;
   readonly summaries: readonly Summary[];
   readonly context: ContextReport;
 }
 
 /** Tokens of each model call by kind, with the trigger, the compactions and the overflows; below, what each cost and what the cache served. */
-export function WindowChart({ calls, summaries, context }: WindowChartProps) {
+export function WindowChart({ calls, hasEarlier, summaries, context }: WindowChartProps) {
   if (calls.length === 0) return null;
   const highest = Math.max(context.inputBudget, ...calls.map(fillOf));
   const trigger = HEIGHT - (context.trigger / highest) * HEIGHT;
-  const marks = summaries.map(({ compactionId, createdAt }) => {
+  const [first] = calls;
+  const shown = summaries.filter(({ createdAt }) => !hasEarlier || createdAt > (first?.startedAt ?? ''));
+  const marks = shown.map(({ compactionId, createdAt }) => {
     const next = calls.findIndex(({ startedAt }) => startedAt > createdAt);
     return { compactionId, x: ((next === -1 ? calls.length : next) * WIDTH) / calls.length };
   });
@@ -39,7 +43,7 @@ export function WindowChart({ calls, summaries, context }: WindowChartProps) {
       </svg>
       <Bars label="Tokens of each call from the cache" className="cache" sizes={calls.map(cachedOf)} />
       <Bars label="Cost of each call" className="fill" sizes={calls.map(({ cost }) => cost ?? 0)} />
-      <Legend calls={calls} summaries={summaries} context={context} />
+      <Legend calls={calls} hasEarlier={hasEarlier} summaries={shown} context={context} />
     </figure>
   );
 }
@@ -94,12 +98,15 @@ function Bars({ label, className, sizes }: BarsProps) {
   );
 }
 
-function Legend({ calls, summaries, context }: WindowChartProps) {
+function Legend({ calls, hasEarlier, summaries, context }: WindowChartProps) {
   const overflows = calls.filter(isOverflow).length;
   const reported = sumOf(calls.map(({ reportedTokens }) => reportedTokens ?? 0));
   return (
     <figcaption className="quiet legend">
-      <span>{counted(calls.length, 'call')}</span>
+      <span>
+        {hasEarlier && 'the newest '}
+        {counted(calls.length, 'call')}
+      </span>
       <span className="key trigger">trigger {tokens(context.trigger)}</span>
       <span className="key compacted">{counted(summaries.length, 'compaction')}</span>
       {overflows > 0 && <span className="key overflow">{counted(overflows, 'overflow')}</span>}
