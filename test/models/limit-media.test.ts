@@ -1,17 +1,18 @@
-import { expect, test } from 'vitest';
+import { expect, test, describe } from 'vitest';
 import type { ImagePart } from '../../src/context/log/content.ts';
 import { answerWithRepairs } from '../../src/models/protocols/call-repairs.ts';
 import { classifyError } from '../../src/models/errors/classify.ts';
 import { OPENAI_IMAGES } from '../../src/models/protocols/fit-images.ts';
 import type { MediaLimits } from '../../src/context/plan/plan.ts';
 import { boundMedia, mediaToLearn } from '../../src/models/protocols/media-bounds.ts';
-import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';
+import { ModelCallError } from '../../src/models/model-client.ts';
+import type { ErrorVerdict, ModelAnswer } from '../../src/models/model-client.ts';
 import type { View } from '../../src/context/view/view.ts';
 import { user, viewOf } from '../support/model-builders.ts';
 
 const limitMedia = (view: View, caps: MediaLimits): View => boundMedia(view, caps, Infinity);
-
 const BYTES = 20_000;
+
 const picture = (): ImagePart => ({
   type: 'image',
   mediaType: 'image/png',
@@ -19,6 +20,7 @@ const picture = (): ImagePart => ({
   width: 8,
   height: 8,
 });
+
 const showing = (count: number): View =>
   viewOf(Array.from({ length: count }, (_, number) => user(`${number}`, picture())));
 
@@ -97,4 +99,28 @@ test('a PDF that a server does not take teaches nothing of images', () => {
   const refused = verdictOf(400, 'PDF input is not supported');
   expect(refused).toMatchObject({ cause: 'media_refused' });
   expect(mediaToLearn(refused, viewOf([user('read', file, picture())]))).toBeUndefined();
+});
+
+function assess(body: unknown, status = 400) {
+  return classifyError({ provider: 'some', status, headers: {}, body, text: undefined, streamed: false }, 0);
+}
+
+describe('media that a model takes none of', () => {
+  test.each([
+    [500, 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],
+    [404, 'No endpoints found that support image input'],
+    [400, 'Invalid content type. image_url is only supported by certain models.'],
+    [400, 'At most 0 image(s) may be provided in one prompt.'],
+    [400, 'Image input is not enabled for this model'],
+    [400, 'This model does not support image content.'],
+    [422, 'unknown variant `image_url`, expected `text`'],
+    [400, 'some-7b is not a multimodal model'],
+  ])('HTTP %d "%s" leaves all media out, and without any is no overflow', (status, message) => {
+    expect(assess({ error: { message } }, status)).toMatchObject({ cause: 'media_refused', repair: 'drop_media' });
+  });
+
+  test('a limit on their size or their number is another thing', () => {
+    expect(assess('At most 4 image(s) may be provided in one prompt.').cause).toBe('payload_too_large');
+    expect(assess('image of 6 MB exceeds the maximum of 5 MB').cause).toBe('payload_too_large');
+  });
 });

@@ -1,10 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyProject } from '../support/project-copy.ts';
 import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
+import { COMMAND_NAMES } from '../../scripts/setup/run-command.mjs';
 
 let project: ProjectCopy;
+
 beforeAll(async () => {
   project = await copyProject();
   await project.run('scripts/setup.mjs');
@@ -25,6 +28,7 @@ beforeAll(async () => {
     Object.entries(files).map(async ([name, text]) => writeFile(join(cases, `${name}.test.ts`), `${head}${text}\n`)),
   );
 });
+
 afterAll(async () => project.remove());
 
 /** `npm test -- <arguments>` */
@@ -50,4 +54,10 @@ describe('npm test', () => {
     expect(outcome.code).toBe(1);
     expect(outcome.stdout + outcome.stderr).toMatch(/1 leaked: [^]*setInterval/);
   });
+});
+
+test('every script of the package that sets up and runs something names a command that there is', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+  const run = Object.values(scripts).flatMap((script) => /^node scripts\/run\.mjs (\S+)$/u.exec(script)?.[1] ?? []);
+  expect(run.toSorted()).toEqual(COMMAND_NAMES.toSorted());
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shownResult } from '../../src/tools/runtime/compose-result.ts';
+import { shownResult, resultLimitFor } from '../../src/tools/runtime/compose-result.ts';
 
 const ENTRY = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -46,4 +46,10 @@ test('never longer than the limit; shown and not shown together are the text; no
 
 test('bytes that were too much to store are named', () => {
   expect(shown('x'.repeat(5_000), 2_000, 123)).toContain('the last 123 bytes were too much to store');
+});
+
+test('scales with the window between 2,000 and 100,000 characters', () => {
+  expect([1_000, 8_192, 32_768, 200_000, 1_000_000].map(resultLimitFor)).toEqual([
+    2_000, 3_072, 12_288, 75_000, 100_000,
+  ]);
 });
