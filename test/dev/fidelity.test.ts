@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { measureFidelityOfPresets } from '../../dev/bench/memory/fidelity-of-presets.ts';
-import { fidelityTable } from '../../dev/bench/memory/fidelity-table.ts';
 import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { connectDatabase } from '../../src/store/database/database.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -41,35 +40,5 @@ describe('what is known after compactions', () => {
       await Promise.all([sql.end(), simulator.close()]);
       await database.drop();
     }
-  });
-});
-
-describe('the table of the fidelity bench', () => {
-  it('has a row for each preset and number of compactions', () => {
-    const counts = { asked: 40, inView: 10, reachable: 38, inViewOrReachable: 39, changed: 10, stale: 1 };
-    const byKind = {
-      fact: counts,
-      rule: counts,
-      decision: counts,
-      path: counts,
-      update: counts,
-      contradiction: counts,
-    };
-    const table = fidelityTable([
-      {
-        ...counts,
-        byKind,
-        preset: 'pi',
-        passes: 5,
-        rules: { asked: 5, inView: 5 },
-        userMessages: { asked: 0, inView: 0 },
-        originals: { asked: 60, reachable: 59 },
-        withoutSummaries: { ...counts, inView: 2 },
-        withoutRecall: { ...counts, stale: 4 },
-      },
-    ]);
-    expect(table.split('\n')[2]?.replaceAll(/ +/g, ' ')).toBe(
-      '| `pi` | 5 | 40 | 10 | 100 % | 25 % | – | 25 % | 95 % | 98 % | 98 % | 10 % | 5 % | 98 % | 10 % | 25 % | 40 % |',
-    );
   });
 });
