@@ -38,7 +38,6 @@ create table model_facts (
   listed_maximum_output integer check (listed_maximum_output > 0), -- Longest answer in the list, in tokens.
   learned_at timestamptz, -- When the server last refused a request over a limit; null: never.
   learned_window integer check (learned_window > 0), -- Context window that the refusal named, in tokens.
-  learned_messages integer check (learned_messages > 0), -- Most messages of a request.
   learned_media_parts integer check (learned_media_parts >= 0), -- Most images and files of a request.
   learned_media_bytes bigint check (learned_media_bytes >= 0), -- Most base64 bytes of media of a request.
   -- Multiplies the estimate; learned from reported usage; null: nothing was.
@@ -52,7 +51,7 @@ create table model_facts (
   check ((tenant <> '') or (num_nonnulls(learned_at, factor) = 0)),
   check ((listed_at is null) = (num_nonnulls(listed_window, listed_maximum_output) = 0)),
   check ((learned_at is null)
-    = (num_nonnulls(learned_window, learned_messages, learned_media_parts, learned_media_bytes) = 0)),
+    = (num_nonnulls(learned_window, learned_media_parts, learned_media_bytes) = 0)),
   check ((factor is null) = (samples is null))
 );
 comment on table model_facts

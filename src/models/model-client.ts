@@ -122,8 +122,6 @@ export interface ErrorVerdict {
   readonly window?: number;
   /** Tokens of output that fit. */
   readonly maximumOutput?: number;
-  /** Most messages that the provider accepts in a request. */
-  readonly maximumMessages?: number;
   /** A cap on all media of a request together; absent when it was about one of them. */
   readonly mediaCap?: MediaCap;
   /** Milliseconds that the provider wants to be left alone. */

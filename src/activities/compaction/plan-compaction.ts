@@ -1,6 +1,6 @@
 import { anchoredCalibration } from '../../context/log/calibrate.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
-import { isOverMessageCap, budgetFor, isEnabled } from '../../context/policy/budget.ts';
+import { budgetFor } from '../../context/policy/budget.ts';
 import { planCompaction } from '../../context/plan/plan-compaction.ts';
 import type {
   CompactionForm,
@@ -28,15 +28,13 @@ import type { ActivityDependencies } from '../runtime/dependencies.ts';
 /** The next request as the turn's policy counts it. */
 export function countNextRequest(check: FitCheck): CountedRequest {
   const budget = budgetFor(check.policy, check.modelLimits);
-  const counted = countRequest({
+  return countRequest({
     policy: check.policy,
     budget,
     request: addMeasurements(check.view, check.fixed),
     calibration: check.calibration,
     reported: check.reported,
   });
-  const isOverCap = isEnabled(check.policy) && isOverMessageCap(budget, check.view);
-  return isOverCap ? { ...counted, isDue: true } : counted;
 }
 
 /** Plans from stored sizes. `form` asks for that form instead of the strongest. */

@@ -52,8 +52,6 @@ export interface ModelTry {
   readonly limits: SpendingLimits;
   /** Tokens of the request by the calibrated estimate. */
   readonly estimatedTokens: number;
-  /** Messages, tool calls and results of the request. */
-  readonly messages: number;
   /** Number of models that the turn gave up. */
   readonly givenUp: number;
   /** The snapshot's limits, or smaller ones that an error named since. */
@@ -150,7 +148,6 @@ async function buy(
     snapshot,
     limits: check.limits,
     estimatedTokens,
-    messages: check.view.frames,
     givenUp: source.givenUp.length,
     modelLimits: check.modelLimits,
     startedAt: performance.now(),

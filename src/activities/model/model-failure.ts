@@ -1,12 +1,7 @@
 import type { MediaLimits } from '../../context/plan/plan.ts';
 import { costOf, estimatedUsage } from '../../models/catalogue/cost.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
-import {
-  messageCapToLearn,
-  NOTHING_LEARNED,
-  windowToLearn,
-  withLearnedLimits,
-} from '../../models/errors/learned-window.ts';
+import { NOTHING_LEARNED, windowToLearn, withLearnedLimits } from '../../models/errors/learned-window.ts';
 import type { LearnedLimits } from '../../models/errors/learned-window.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
@@ -112,17 +107,15 @@ async function askAgain(
   throw await waitForProvider(dependencies, turn, { ...wait, provider });
 }
 
-/** From now on, a smaller window or a cap on messages counts. */
+/** From now on, a smaller window counts. */
 async function learnLimits(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   verdict: ErrorVerdict,
 ): Promise<void> {
-  const { modelLimits, estimatedTokens, messages: sentMessages } = modelTry;
-  const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens }) ?? null;
-  const messages = messageCapToLearn(verdict, sentMessages) ?? null;
-  if (tokens === null && messages === null) return;
-  await storeLearned(dependencies, modelTry, { tokens, messages });
+  const { modelLimits, estimatedTokens } = modelTry;
+  const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens });
+  if (tokens !== undefined) await storeLearned(dependencies, modelTry, { tokens });
 }
 
 /** Later calls leave out images and files that a server refused, because it would refuse them again. */

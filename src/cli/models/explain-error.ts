@@ -103,14 +103,13 @@ const REPAIRS: Readonly<Record<Repair, string>> = {
 };
 
 function explanation(assessment: ErrorVerdict): string[] {
-  const { cause, repair, actual, limit, maximumOutput, maximumMessages, evidence } = assessment;
+  const { cause, repair, actual, limit, maximumOutput, evidence } = assessment;
   return [
     `Kind      ${cause}`,
     `Repair    ${repair}: ${REPAIRS[repair]}`,
     ...(actual === undefined ? [] : [`Counted   ${formatCount(actual)} tokens`]),
     ...(limit === undefined ? [] : [`Limit     ${formatCount(limit)} tokens`]),
     ...(maximumOutput === undefined ? [] : [`Fits      ${formatCount(maximumOutput)} tokens of output`]),
-    ...(maximumMessages === undefined ? [] : [`Takes     ${formatCount(maximumMessages)} messages`]),
     `Because   ${evidence}`,
   ];
 }

@@ -82,10 +82,6 @@ export class OutlineTable implements Iterable<EntryOutline> {
     return this.columns.errors[position] === 1;
   }
 
-  framesAt(position: number): number {
-    return this.columns.measurements.frames[position] ?? 0;
-  }
-
   charactersAt(position: number): number {
     return charactersAt(this.columns.measurements, position);
   }

@@ -1,6 +1,5 @@
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
-import type { Budget } from './plan.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import { GroupTable } from '../log/groups.ts';
 import type { PlanningState } from './planning-state.ts';
@@ -11,8 +10,6 @@ interface CutSearch {
   /** Tokens. */
   readonly tailBudget: number;
   readonly keep: Pick<CompactionPolicy['keep'], 'splitTurns' | 'tailReaches'>;
-  /** Groups before this one have to go, whatever they take: the server takes no more messages. Default: 0. */
-  readonly notBefore?: number;
 }
 
 /**
@@ -29,9 +26,7 @@ export function chooseCut(search: CutSearch): number | null {
   const first = keep.tailReaches === 'at_most' ? firstWithin(search) : firstReaching(search);
   const cut = Math.min(nextCut(groups, Math.min(first, newest)), newest);
   const aligned = keep.splitTurns ? cut : cutAtTurn(search, cut);
-  const { notBefore = 0 } = search;
-  const capped = aligned >= notBefore ? aligned : Math.min(nextCut(groups, notBefore), newest);
-  return capped > 0 ? capped : null;
+  return aligned > 0 ? aligned : null;
 }
 
 /** Index of the group of an entry, or of the one before it with which a view may begin; `null` when nothing would be dropped. */
@@ -122,36 +117,6 @@ export function turnStartBefore(table: OutlineTable, dropped: readonly number[],
   if (opensTurn(cut)) return null;
   const opening = dropped.findLast(opensTurn);
   return opening === undefined ? null : table.sequenceAt(opening);
-}
-
-/** Shares of the cap that the tail and the older user messages may take after a pass; the rest is room to go on. */
-const TAIL_SHARE = 0.4;
-const USER_SHARE = 0.1;
-
-/** The oldest group with which the tail stays within its share of the cap; 0 without a cap. */
-export function firstWithinMessageCap(
-  groups: GroupTable,
-  { maximumMessages }: Pick<Budget, 'maximumMessages'>,
-): number {
-  if (maximumMessages === undefined) return 0;
-  let left = Math.floor(maximumMessages * TAIL_SHARE);
-  for (let group = groups.length - 1; group >= 0; group -= 1) {
-    for (const position of groups.entriesAt(group)) left -= groups.table.framesAt(position);
-    if (left < 0) return group + 1;
-  }
-  return 0;
-}
-
-/** Of the older entries that would stay, the newest user messages within their share of the cap; all without a cap. */
-export function olderWithinMessageCap(
-  table: OutlineTable,
-  positions: readonly number[],
-  { maximumMessages }: Pick<Budget, 'maximumMessages'>,
-): readonly number[] {
-  const share = maximumMessages === undefined ? Infinity : Math.max(1, Math.floor(maximumMessages * USER_SHARE));
-  // Groups that name files are left to the summary: half a group cannot stay.
-  if (positions.length <= share) return positions;
-  return positions.filter((position) => table.kindAt(position) === 'user').slice(-share);
 }
 
 /**

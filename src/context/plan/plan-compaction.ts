@@ -5,7 +5,7 @@ import { draftedPlan, planningState, requiredGain } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
-import { planSummary } from '../summary/summary-form.ts';
+import { hasEnoughMessages, planSummary } from '../summary/summary-form.ts';
 import { planSummaryInPlace } from '../summary/summary-in-place.ts';
 
 /** A view may stay this share of the input budget above the target (R7). */
@@ -25,8 +25,6 @@ const DEEPEST_CUT = 0.25;
 const FORCED_SHARE = 0.7;
 /** A pass that the user asks for in a small view aims for this share of what can shrink. */
 const MANUAL_SHARE = 0.5;
-/** A pass that drops messages for their number only has to be smaller; what stays is not to be clipped for it. */
-const CAPPED_SHARE = 0.9;
 
 const FORMS: readonly CompactionForm[] = ['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only'];
 
@@ -60,11 +58,11 @@ export function planCompaction(input: PlanInput): PlanResult {
       requiredGain: gain,
       acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter),
     };
-    if (plan.tokensAfter <= limit || state.isOverMessageCap) return { kind: 'planned', plan };
+    if (plan.tokensAfter <= limit) return { kind: 'planned', plan };
     if (best === null || plan.tokensAfter < best.tokensAfter) best = plan;
   }
   if (best !== null && best.tokensAfter <= input.budget.inputBudget) return { kind: 'planned', plan: best };
-  const isOver = input.reason === 'overflow' || state.isOverMessageCap || state.tokens > input.budget.inputBudget;
+  const isOver = input.reason === 'overflow' || state.tokens > input.budget.inputBudget;
   return isOver ? exhausted(state) : fits;
 }
 
@@ -76,8 +74,7 @@ function acceptedTokens({ input, tokens }: PlanningState, goal: number): number 
 }
 
 /** The policy's own count decides; where none is given, the calibrated estimate is it. */
-function isDue({ input, tokens, isOverMessageCap }: PlanningState): boolean {
-  if (isOverMessageCap && isEnabled(input.policy)) return true;
+function isDue({ input, tokens }: PlanningState): boolean {
   return input.counted?.isDue ?? (isEnabled(input.policy) && tokens > input.budget.trigger);
 }
 
@@ -98,18 +95,13 @@ function exhausted(state: PlanningState): PlanResult {
  * A user who asks for a compaction asks for a summary: reducing alone would ignore what to focus
  * on, and clipping what still fits would only take away.
  */
-function formsFrom({ input, isOverMessageCap }: PlanningState): readonly CompactionForm[] {
-  if (isOverMessageCap) return FORMS.slice(FORMS.indexOf(input.form ?? 'reduction')).filter(dropsMessages);
+function formsFrom({ input }: PlanningState): readonly CompactionForm[] {
   const { when } = input.policy.summary;
   const left = FORMS.slice(FORMS.indexOf(input.form ?? 'reduction'));
   const asked = input.policy.reduceAfterTurn ? left.filter((form) => form !== 'reduction') : left;
   if (when === 'never') return asked.filter((form) => form === 'reduction' || form === 'clip_only');
   if (input.reason === 'manual') return asked.filter((form) => form !== 'reduction' && form !== 'clip_only');
   return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
-}
-
-function dropsMessages(form: CompactionForm): boolean {
-  return form !== 'reduction' && form !== 'clip_only';
 }
 
 function planForm(
@@ -124,7 +116,8 @@ function planForm(
     case 'summary':
     case 'shorter_summary':
     case 'extractive_summary':
-      return state.input.policy.summary.of === 'shortened' && !state.isOverMessageCap
+      if (!hasEnoughMessages(state)) return null;
+      return state.input.policy.summary.of === 'shortened'
         ? planSummaryInPlace(state, form, goals)
         : planSummary(state, form, goals);
     case 'clip_only':
@@ -158,8 +151,6 @@ function goalTokens(state: PlanningState): number {
   const room = Math.max(0, calibrated(budget.trigger) - state.fixedTokens);
   const target = Math.max(calibrated(budget.target), state.fixedTokens + room * SMALLEST_ROOM);
   const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
-  // Too many messages say nothing about tokens: the kept ones stay as they are, within the ordinary target.
-  if (state.isOverMessageCap) return Math.min(target, state.fixedTokens + shrinkable * CAPPED_SHARE);
   switch (reason) {
     case 'maintenance':
     case 'threshold':

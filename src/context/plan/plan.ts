@@ -10,8 +10,6 @@ export interface ModelLimits {
   /** Largest input when the vendor caps it below the window. */
   readonly maximumInput?: number;
   readonly maximumOutput: number;
-  /** Most messages of a request, tool calls and results counted too, where a server caps them. Absent: no cap is known. */
-  readonly maximumMessages?: number;
   /** Images and files of a request, where a server refused more. Absent: nothing is known. */
   readonly maximumMedia?: MediaLimits;
 }
@@ -56,8 +54,6 @@ export interface Budget {
   readonly userMessages: number;
   readonly summaryOutput: number;
   readonly turnPrefixOutput: number;
-  /** Most messages of a request, not in tokens; absent: no cap is known. */
-  readonly maximumMessages?: number;
 }
 
 /** A change of how one kept entry is shown. Originals stay in the log. */

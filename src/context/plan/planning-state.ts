@@ -5,7 +5,6 @@ import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
 import { GroupTable } from '../log/groups.ts';
 import type { Positions } from '../log/groups.ts';
 import { measureContent } from '../log/measure.ts';
-import { isOverMessageCap } from '../policy/budget.ts';
 import type { Measurements } from '../log/measurements.ts';
 import { outlineTable } from '../log/outline-table.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
@@ -28,8 +27,6 @@ export interface PlanningState {
   readonly summaryTokens: number;
   /** The whole view as it is now. */
   readonly tokens: number;
-  /** The view has more messages than its server takes: only a form that drops some helps. */
-  readonly isOverMessageCap: boolean;
   readonly entriesInView: number;
   /** Whether the pass ends with a continuation note, and what the note takes. */
   readonly continuation: boolean;
@@ -67,9 +64,6 @@ export function planningState(input: PlanInput): PlanningState {
     fixedTokens,
     summaryTokens,
     tokens: fixedTokens + summaryTokens + visible.tokens,
-    isOverMessageCap: isOverMessageCap(input.budget, {
-      frames: visible.frames + (input.summary?.measurements.frames ?? 0),
-    }),
     entriesInView: visible.messages,
     continuation,
     continuationTokens: continuation ? continuationTokens(input) : 0,
@@ -81,11 +75,10 @@ export function planningState(input: PlanInput): PlanningState {
 
 interface Shown {
   tokens: number;
-  frames: number;
   messages: number;
 }
 
-/** What entries take as they are shown, how many frames they have, and how many of them are no notes. */
+/** What entries take as they are shown, and how many of them are no notes. */
 function countShown(
   lists: readonly Positions[],
   of: Pick<PlanningState, 'table' | 'storedTokens' | 'inForce'> & {
@@ -93,14 +86,13 @@ function countShown(
   },
 ): Shown {
   const { table, storedTokens, inForce, tokensOf } = of;
-  const shown: Shown = { tokens: 0, frames: 0, messages: 0 };
+  const shown: Shown = { tokens: 0, messages: 0 };
   for (const positions of lists) {
     // Not with an iterator: over lists of two types it takes longer than all the sums.
     for (let place = 0; place < positions.length; place += 1) {
       const position = positions[place] ?? 0;
       const operation = operationAt(inForce, position);
       shown.tokens += operation === undefined ? (storedTokens[position] ?? 0) : tokensOf(operation.measurements);
-      shown.frames += table.framesAt(position);
       if (table.kindAt(position) !== 'note') shown.messages += 1;
     }
   }
@@ -267,7 +259,7 @@ export function isUnseen(state: PlanningState, position: number): boolean {
  */
 export function requiredGain(state: PlanningState): number {
   const { budget, policy, reason, counted } = state.input;
-  if (reason === 'manual' || state.isOverMessageCap) return 1;
+  if (reason === 'manual') return 1;
   const base =
     reason === 'overflow'
       ? Math.min(budget.window, state.tokens)

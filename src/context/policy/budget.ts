@@ -1,4 +1,3 @@
-import type { Measurements } from '../log/measurements.ts';
 import type { Budget, ModelLimits } from '../plan/plan.ts';
 import type { CompactionPolicy, TokenAmount } from './policy.ts';
 
@@ -33,7 +32,6 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget
     userMessages: amount(policy.keep.userMessages),
     summaryOutput: Math.min(longest, limits.maximumOutput),
     turnPrefixOutput: Math.min(amount(turnPrefixOutput ?? maximumOutput), limits.maximumOutput),
-    ...(limits.maximumMessages !== undefined && { maximumMessages: limits.maximumMessages }),
   };
 }
 
@@ -95,12 +93,4 @@ function baseOf(amount: TokenAmount, bases: Parameters<typeof resolveAmount>[1])
     default:
       return bases.inputBudget;
   }
-}
-
-/**
- * Whether a view has more messages than its server takes. Messages, calls and results are counted alike,
- * as the stored sums have them: never fewer than any protocol sends, and the system prompt is one more.
- */
-export function isOverMessageCap(budget: Pick<Budget, 'maximumMessages'>, view: Pick<Measurements, 'frames'>): boolean {
-  return budget.maximumMessages !== undefined && view.frames + 1 > budget.maximumMessages;
 }

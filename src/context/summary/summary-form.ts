@@ -12,7 +12,6 @@ import {
   idToOpen,
   noteTokens,
   overheadTokens,
-  scaleRooms,
   scarceRooms,
   layOut,
 } from './summary-layout.ts';
@@ -31,7 +30,6 @@ export function planSummary(
   form: SummaryForm,
   { goal, limit }: { readonly goal: number; readonly limit: number },
 ): DraftedPlan | null {
-  if (!hasEnoughMessages(state)) return null;
   const wanted = { form, goal, rooms: wantedRooms(state, form), capped: cappedDraft(state) };
   const wide = layOut(state, wanted.rooms, wanted.capped);
   if (wide === null) return null;
@@ -67,21 +65,19 @@ function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
   const others = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail);
   if (others + wide.olderTokens <= room) return completePlan(state, { form, goal, layout: wide, capped, rooms });
-  const narrow = state.isOverMessageCap
-    ? besideKept(state, rooms, { wide, room })
-    : scarceRooms(rooms, {
-        others,
-        older: wide.olderTokens,
-        room: Math.max(0, room),
-        // What the user asked for in a small view aims low, but may leave what others may.
-        most: Math.max(0, room, state.input.reason === 'manual' ? state.input.budget.target - spent : 0),
-        earlier: rewritesHistory(state, wide) ? earlier : 0,
-      });
+  const narrow = scarceRooms(rooms, {
+    others,
+    older: wide.olderTokens,
+    room: Math.max(0, room),
+    // What the user asked for in a small view aims low, but may leave what others may.
+    most: Math.max(0, room, state.input.reason === 'manual' ? state.input.budget.target - spent : 0),
+    earlier: rewritesHistory(state, wide) ? earlier : 0,
+  });
   const layout = layOut(state, narrow, capped) ?? wide;
   return completePlan(state, { form, goal, layout, capped, rooms: narrow });
 }
 
-function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
+export function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
   let missing = input.policy.keep.minimumMessages;
   for (const positions of [arrangement.olderUserMessages, arrangement.kept]) {
     for (let place = 0; place < positions.length && missing > 0; place += 1) {
@@ -125,13 +121,6 @@ function cappedDraft(state: PlanningState): Draft {
   const draft: Draft = { operations: new Map(), tokens: state.tokens };
   applyAlways(state, draft);
   return draft;
-}
-
-/** Where messages are dropped for their number, what stays is small: the summary alone yields. */
-function besideKept(state: PlanningState, rooms: Rooms, { wide, room }: { wide: Layout; room: number }): Rooms {
-  const left = Math.max(0, room - wide.tailTokens - wide.olderTokens);
-  const { summary, turnPrefix } = scaleRooms(rooms, Math.min(1, left / summaryRoom(state, rooms, wide)));
-  return { ...rooms, summary, turnPrefix };
 }
 
 function completePlan(

@@ -1,11 +1,4 @@
-import {
-  chooseCut,
-  cutAtSequence,
-  turnStartBefore,
-  firstWithinMessageCap,
-  olderWithinMessageCap,
-  olderEntries,
-} from '../plan/cut-point.ts';
+import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from '../plan/cut-point.ts';
 import type { GroupKind, GroupTable } from '../log/groups.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { countedTokens, shownTokens, sumShown, tokensOf } from '../plan/planning-state.ts';
@@ -49,21 +42,20 @@ export interface Layout {
  */
 export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | null {
   const { table, groups } = state;
-  const { budget, turnIsOver } = state.input;
+  const { turnIsOver } = state.input;
   const index = cutIndex(state, rooms, capped);
   if (index === null) return null;
   const tail = groups.entriesFrom(index);
   const cut = index < groups.length ? groups.firstSequenceAt(index) : afterNewest(table);
   const from = table.firstFrom(cut);
   const dropped = droppedMessages(state, from);
-  const wanted = olderEntries(state, {
+  const older = olderEntries(state, {
     before: from,
     tokensAt: (position) => shownTokens(state, capped, position),
     userBudget: rooms.userMessages,
     groupsBefore: index,
     newestIsKept: turnIsOver === true || tail.some((position) => table.kindAt(position) === 'user'),
   });
-  const older = olderWithinMessageCap(table, wanted, budget);
   const [first] = tail;
   return {
     cut,
@@ -80,7 +72,7 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
 
 function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | null {
   const { groups } = state;
-  const { policy, budget, keepFrom } = state.input;
+  const { policy, keepFrom } = state.input;
   if (keepFrom !== undefined) return cutAtSequence(groups, keepFrom);
   if (policy.keep.pivot) return pivotIndex(state);
   return chooseCut({
@@ -88,7 +80,6 @@ function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | n
     tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
     tailBudget: rooms.tail,
     keep: policy.keep,
-    notBefore: firstWithinMessageCap(groups, budget),
   });
 }
 
@@ -190,7 +181,7 @@ function evenlyScaled(rooms: Rooms, { others, older, room }: ScarceRoom): Rooms 
 }
 
 /** A text never gets less than a few words need. */
-export function scaleRooms(rooms: Rooms, scale: number): Rooms {
+function scaleRooms(rooms: Rooms, scale: number): Rooms {
   const text = (tokens: number): number => Math.max(tokens * scale, Math.min(tokens, SMALLEST_SUMMARY));
   return {
     summary: text(rooms.summary),

@@ -2,13 +2,15 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ErrorVerdict, FailureCause, RequestSize } from '../model-client.ts';
 import { mediaCapIn } from './caps.ts';
 import * as words from './other-kinds.ts';
-import { countsOf, isNear, saysOverflow } from './overflow-words.ts';
+import { codeSaysOverflow, countsOf, isNear, saysOverflow } from './overflow-words.ts';
 import { retryHint } from './retry-hint.ts';
 import { gatherSignals, type ErrorSignals, type RawError } from './signals.ts';
-import { OVERFLOW_CODE, OVERFLOW_SIGNATURES } from './signatures.ts';
+import { OVERFLOW_SIGNATURES } from './signatures.ts';
 
 /** From this share of the window on, a refusal that nobody understands is taken for an overflow. */
 const NEARLY_FULL = 0.9;
+/** A request that by our own count is over the window is refused for that, whatever its refusal says of a form. */
+const FULL = 1;
 /** Below this share of the window, words alone are no overflow. */
 const NEARLY_EMPTY = 0.3;
 
@@ -21,7 +23,7 @@ interface Reading extends ErrorSignals {
   readonly fill: number | undefined;
   readonly wait: { readonly delayMilliseconds?: number };
   readonly has: (status: number) => boolean;
-  readonly coded: (pattern: RegExp) => boolean;
+  readonly coded: (...patterns: readonly RegExp[]) => boolean;
 }
 
 /** What a rule finds. */
@@ -51,7 +53,7 @@ function find(error: RawError, now: number, size: RequestSize | undefined): Find
     fill: size === undefined ? undefined : size.estimatedTokens / size.window,
     wait: delayMilliseconds === undefined ? {} : { delayMilliseconds },
     has: (status) => signals.statuses.includes(status),
-    coded: (pattern) => [...signals.codes].some((code) => pattern.test(code)),
+    coded: (...patterns) => [...signals.codes].some((code) => patterns.some((pattern) => pattern.test(code))),
   };
   return (
     byCode(reading) ??
@@ -73,17 +75,18 @@ function stop(cause: FailureCause, evidence: string): Finding {
 const NO_MONEY = stop('billing', 'credit, quota or payment');
 
 function byCode(reading: Reading): Finding | undefined {
-  if (!reading.coded(OVERFLOW_CODE)) return undefined;
+  const { codes, coded } = reading;
+  if (![...codes].some(codeSaysOverflow) || coded(words.RATE_CODE, words.RATE)) return undefined;
   return bySignature(reading) ?? overflow('a code of an overflow', countsOf(reading));
 }
 
 /** A refusal that passes by itself, whatever its words say; before it only what its code or status calls money or a key. */
 function byWait(reading: Reading): Finding | undefined {
   const { text, wait, has, coded, status } = reading;
-  if (has(402) || coded(words.BILLING_CODE)) return NO_MONEY;
+  if (has(402) || coded(words.BILLING_CODE, words.BILLING)) return NO_MONEY;
   const isKeyRefused = (has(401) && !namesOverflow(reading)) || coded(words.KEY_CODE);
   if (isKeyRefused) return stop('authentication', 'the key was refused');
-  const limited = has(429) || coded(words.RATE_CODE) || words.RATE.test(text);
+  const limited = has(429) || coded(words.RATE_CODE, words.RATE) || words.RATE.test(text);
   const overRate = requestOverRate(text);
   if (overRate !== undefined) return overRate;
   if (wait.delayMilliseconds !== undefined) {
@@ -91,7 +94,7 @@ function byWait(reading: Reading): Finding | undefined {
     return { cause: limited ? 'rate_limit' : 'outage', repair: 'wait', ...wait, evidence };
   }
   if (has(429)) {
-    const money = words.BILLING.test(text) && !coded(words.RATE_CODE) && !/rate limit/.test(text);
+    const money = words.BILLING.test(text) && !coded(words.RATE_CODE, words.RATE) && !/rate limit/.test(text);
     return money ? NO_MONEY : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
   }
   return has(529) || (status === 503 && !namesOverflow(reading))
@@ -143,42 +146,41 @@ function overflow(
 function byAccount({ text, has, coded }: Reading): Finding | undefined {
   if (words.BILLING.test(text)) return NO_MONEY;
   const overflows = saysOverflow(text);
-  if ((coded(words.RATE_CODE) && !overflows) || words.RATE.test(text))
+  if ((coded(words.RATE_CODE, words.RATE) && !overflows) || words.RATE.test(text))
     return { cause: 'rate_limit', repair: 'wait', evidence: 'words of a rate limit' };
   if (has(404) && !overflows) return stop('not_found', 'HTTP 404');
   return has(403) && !overflows ? stop('permission', 'HTTP 403') : undefined;
 }
 
+const NAMES_INPUT = /\bcontext\b|\bprompt\b|convers|kv[ -]cache/;
+const NAMES_WINDOW = /context (?:window|length|size|limit)|kv[ -]cache|\bn_ctx|(?:prompt|input) tokens/;
+
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
 function byOtherKind(reading: Reading): Finding | undefined {
-  const { text, codes, coded } = reading;
+  const { text, codes, coded, fill = 0 } = reading;
   const about = `${text}\n${[...codes].join('\n')}`;
   const tokens = /tokens?\b|token|jeton|токен|トークン|토큰/.test(text);
   if (words.OUTPUT.test(text)) return byOutput(reading);
-  const overflows = saysOverflow(text) && (tokens || /\bcontext\b|\bprompt\b|conversation/.test(text));
-  if (words.MESSAGE_COUNT.test(text) && !tokens) return tooManyMessages(text);
+  const overflows = saysOverflow(text) && (tokens || NAMES_INPUT.test(text));
+  if (words.MESSAGE_COUNT.test(text) && !tokens)
+    return { cause: 'too_many_messages', repair: 'compact', evidence: 'a cap on the number of messages' };
   const other = words.OTHER_KINDS.find(([, pattern]) => pattern.test(about))?.[0];
   if (other === 'thinking_refused') return { cause: other, repair: 'drop_thinking', evidence: 'words about thinking' };
   if (other !== undefined) return stop(other, `words: ${other}`);
+  const isExplained = fill >= FULL || (overflows && NAMES_WINDOW.test(text));
+  if (!isExplained && words.ONE_FIELD.test(about)) return stop('invalid_request', 'words about one field');
   if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b|per image|\d ?px\b|pixel/.test(text)) return undefined;
-  const media = words.MEDIA_SIZE.test(about);
+  const media = words.MEDIA_SIZE.test(text);
   const each = media && /per (?:image|file|document|attachment)/.test(text);
-  if (!each && (tokens || !(media || words.BYTES.test(about) || coded(/toolarge/)))) return undefined;
+  if (!each && (tokens || !(media || words.BYTES.test(text) || coded(/too ?large/)))) return undefined;
   const cap = mediaCapIn(text, media);
   const evidence = 'a limit on media or bytes';
   return { cause: 'payload_too_large', repair: 'drop_media', ...(cap && { mediaCap: cap }), evidence };
 }
 
-/** Of the numbers that it names, the cap is the smallest. */
-function tooManyMessages(text: string): Finding {
-  const counts = [...text.matchAll(/(?<![\d.,_a-z])\d{1,6}(?![\d.,]*\d)/g)].map(Number);
-  const named = counts.length === 0 ? {} : { maximumMessages: Math.min(...counts) };
-  return { cause: 'too_many_messages', repair: 'compact', ...named, evidence: 'a cap on the number of messages' };
-}
-
 /** The input beside a limit on the output: then their sum is meant. */
 const BESIDE_OUTPUT =
-  /prompt|\binputs?\b|messages already|\brequest has|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe/;
+  /prompt|\binputs?\b|messages already|\brequest has|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
 
 function byOutput(reading: Reading): Finding | undefined {
   const { text } = reading;
@@ -206,7 +208,8 @@ function byOverflowWords(reading: Reading): Finding | undefined {
 function byFill({ fill = 0, status, error, text, coded }: Reading): Finding | undefined {
   if (fill < NEARLY_FULL) return undefined;
   const isVague = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
-  const isKnown = coded(words.OUTAGE_CODE) || words.OUTAGE.test(text) || words.ABOUT_FORM.test(text);
+  const isKnown =
+    coded(words.OUTAGE_CODE, words.OUTAGE) || words.OUTAGE.test(text) || (fill < FULL && words.ABOUT_FORM.test(text));
   if (!isVague || isKnown) return undefined;
   return overflow(`an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
 }
@@ -226,9 +229,10 @@ function byStatus(reading: Reading): Finding {
     return outage(reading, `HTTP ${status}`);
   if (error.headers['x-should-retry'] === 'true') return outage(reading, 'the server asks for a retry');
   if (status === undefined || status < 400) {
-    if (coded(words.OUTAGE_CODE) || words.OUTAGE.test(text)) return outage(reading, 'an outage in the body');
+    if (coded(words.OUTAGE_CODE, words.OUTAGE) || words.OUTAGE.test(text))
+      return outage(reading, 'an outage in the body');
     // A stream that ends with words that nobody knows is as likely a crash as anything.
-    if (error.streamed && !coded(/invalid|badrequest/)) return outage(reading, 'an unknown event in the stream');
+    if (error.streamed && !coded(/invalid|bad ?request/)) return outage(reading, 'an unknown event in the stream');
     return stop('unknown', 'unrecognised');
   }
   return stop(status === 400 || status === 422 ? 'invalid_request' : 'unknown', `unrecognised HTTP ${status}`);

@@ -29,25 +29,10 @@ export function windowToLearn(
   return counted || window >= estimatedInput * PLAUSIBLE_SHARE ? window : undefined;
 }
 
-/** A smaller cap was misread: no server that agents are used with takes fewer messages. */
-const SMALLEST_MESSAGE_CAP = 8;
-
-/**
- * The cap on messages to use from now on: the one that is named, where the request broke it, else half of what was refused.
- * `undefined` when the error was about something else.
- */
-export function messageCapToLearn(verdict: ErrorVerdict, sentMessages: number): number | undefined {
-  if (verdict.cause !== 'too_many_messages') return undefined;
-  const named = verdict.maximumMessages ?? Infinity;
-  const isPlausible = named >= SMALLEST_MESSAGE_CAP && named < sentMessages;
-  return isPlausible ? named : Math.max(SMALLEST_MESSAGE_CAP, Math.floor(sentMessages / 2));
-}
-
 /** What errors of a server taught about a model; `null`: nothing. */
 export interface LearnedLimits {
   /** Tokens. */
   readonly tokens: number | null;
-  readonly messages: number | null;
   /** Images and files of a request; 0: it takes none. */
   readonly mediaParts: number | null;
   /** Their bytes together, in base64. */
@@ -55,11 +40,11 @@ export interface LearnedLimits {
 }
 
 /** Nothing was learned. */
-export const NOTHING_LEARNED: LearnedLimits = { tokens: null, messages: null, mediaParts: null, mediaBytes: null };
+export const NOTHING_LEARNED: LearnedLimits = { tokens: null, mediaParts: null, mediaBytes: null };
 
-/** Limits with what was learned: a window, when it is the smaller one, and caps on messages and media. */
+/** Limits with what was learned: a window, when it is the smaller one, and caps on media. */
 export function withLearnedLimits(limits: ModelLimits, learned: Partial<LearnedLimits>): ModelLimits {
-  const { tokens, messages, mediaParts, mediaBytes } = { ...NOTHING_LEARNED, ...learned };
+  const { tokens, mediaParts, mediaBytes } = { ...NOTHING_LEARNED, ...learned };
   const maximumMedia: MediaLimits = {
     ...limits.maximumMedia,
     ...(mediaParts !== null && { parts: mediaParts }),
@@ -67,7 +52,6 @@ export function withLearnedLimits(limits: ModelLimits, learned: Partial<LearnedL
   };
   const known = {
     ...limits,
-    ...(messages !== null && { maximumMessages: messages }),
     ...(Object.keys(maximumMedia).length > 0 && { maximumMedia }),
   };
   if (tokens === null || tokens >= limits.window) return known;

@@ -24,6 +24,7 @@ export function normalizeText(text: string): string {
     .replaceAll(/[\u2018\u2019\u201B\u02BC]/g, "'")
     .replaceAll(/[\u201C\u201D\u201E«»「」『』]/g, '"')
     .replaceAll(/[`*]|\\[nrt]/g, ' ')
+    .replaceAll(/(?<=[a-z\d])(?=[A-Z][a-z])/g, ' ')
     .toLowerCase()
     .replaceAll(/\s+/g, ' ')
     .replaceAll(GROUPED, (digits) => digits.replaceAll(/\D/g, ''))

@@ -2,7 +2,7 @@ import type { FailureCause } from '../model-client.ts';
 
 /** Money. Both this and rates also speak of tokens and limits, so they are read before any word of an overflow. */
 export const BILLING =
-  /\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|spend(?:ing)?[-_ ]?(?:limit|cap)|\bprepaid\b|\bwallet\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrears|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
+  /\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|spend(?:ing)?[-_ ]?(?:limit|cap)|\bprepaid\b|\bwallet\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrear|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
 
 /** Requests or tokens per time. */
 export const RATE =
@@ -31,7 +31,7 @@ export const MESSAGE_COUNT =
   /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+ (?:messages|turns)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;
 
 /** One field, list, tool or grammar of the request has a limit of its own. */
-const ONE_FIELD = new RegExp(
+export const ONE_FIELD = new RegExp(
   [
     // Units that no window is counted in.
     String.raw`\bcharacters?\b|\bchars\b|string (?:is )?too long|string (?:with|should)|array too long|\d (?:items|elements|entries|levels|inputs|properties)\b|nesting|recursion|\bdepth\b`,
@@ -48,7 +48,7 @@ const ONE_FIELD = new RegExp(
 
 /** Contexts of sessions, programs and values. */
 const OTHER_CONTEXT =
-  /(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context\b['"]?(?!.*tokens?)|quoted out of context/;
+  /(?<!token[- ])(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context(?:['".:]|$)(?!.*(?:token|window|length))|quoted out of context/;
 
 /** Kinds told by their words alone, in this order; each ends the turn or leaves something out of the request. */
 export const OTHER_KINDS: readonly (readonly [cause: FailureCause, pattern: RegExp])[] = [
@@ -65,7 +65,6 @@ export const OTHER_KINDS: readonly (readonly [cause: FailureCause, pattern: RegE
     'content_filter',
     /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|敏感|安全检测|违规/,
   ],
-  ['invalid_request', ONE_FIELD],
   ['invalid_request', OTHER_CONTEXT],
 ];
 
@@ -73,10 +72,8 @@ export const OTHER_KINDS: readonly (readonly [cause: FailureCause, pattern: RegE
 export const ABOUT_FORM =
   /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|supported|allowed|valid|exist)|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
 
-/** Codes in letters and digits only. */
-export const BILLING_CODE = /insufficientquota|billing|payment|credit|balance|spendlimit|arrear/;
-export const RATE_CODE =
-  /^(?:requests|tokens)$|ratelimit|toomanyrequests|throttl|resourceexhausted|quota|requestlimit|concurrency/;
-export const KEY_CODE = /authentication|invalidapikey|unauthorized|unauthenticated|invalidtoken|accesstoken/;
-export const OUTAGE_CODE =
-  /overloaded|servererror|internal|unavailable|timeout|^apierror$|badgateway|insufficientsystemresource/;
+/** Codes, besides those that hold the words above. */
+export const BILLING_CODE = /insufficient ?quota|spend ?limit/;
+export const RATE_CODE = /^(?:requests|tokens)$|resource ?exhausted|request ?limit/;
+export const KEY_CODE = /authentication|invalid ?api ?key|unauthori[sz]ed|unauthenticated|invalid ?token|access ?token/;
+export const OUTAGE_CODE = /^(?:internal|api error)$|insufficient system resource/;

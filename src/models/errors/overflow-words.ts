@@ -1,4 +1,5 @@
-import type { RequestSize } from '../model-client.ts';
+import { OUTAGE, OUTPUT, RATE } from './other-kinds.ts';
+import type { ErrorVerdict, RequestSize } from '../model-client.ts';
 import type { ErrorSignals } from './signals.ts';
 
 /**
@@ -9,7 +10,7 @@ const WINDOW =
   /context(?!_management)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|contexte|contexto|kontext|contesto|kontekst|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|kontekst|बातचीत|สนทนา|model max|最大长度|最大長/;
 
 const INPUT =
-  /prompts?\b|prompt_|\binputs?\b|input_|messages?\b|conversation|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten|会话/;
+  /prompts?\b|prompt_|\binputs?\b|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten/;
 
 const TOKEN = /\btok(?:en)?s?\b|_tokens?|ktok|tokeny|tokenów|jetons?\b|token|токен|トークン|토큰|令牌|positions\b/;
 
@@ -19,7 +20,7 @@ const TOO_LONG =
 
 /** Said of the window itself, these are enough too. */
 const USED_UP =
-  /\bfull\b|exhaust|(?:^|[.:] ?|\b(?:r[au]n|running|is|am|'m) )out of (?:room in .{0,20})?(?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|reached|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|收まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
+  /\bfull\b|exhaust|out of (?:room in .{0,20})?(?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|too small for|free space|shift|reached|alcanz|atteint|raggiunt|erreicht|atingid|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|収まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
 
 /** With numbers in it, these are. */
 const LIMITED =
@@ -34,24 +35,32 @@ export function saysOverflow(text: string): boolean {
   if (!window && !token && counts.length === 0 && /(?<![\w.-])\d{1,3}(?![\d.,%]*\d|\w)/.test(text)) return false;
   const named = window || token || INPUT.test(text);
   if (named && TOO_LONG.test(text)) return true;
-  if (window && USED_UP.test(text)) return true;
+  if ((window || (token && INPUT.test(text))) && USED_UP.test(text)) return true;
   const [first, second] = counts;
-  if (first === undefined) return false;
-  const limited = LIMITED.test(text) || USED_UP.test(text) || second !== undefined;
-  if (second !== undefined && limited && INPUT.test(text) && /len(?:gth)?\b|long|size/.test(text)) return true;
-  return (
-    limited &&
-    ((window && (token || second !== undefined)) ||
-      (token && named && (second !== undefined || USED_UP.test(text) || /\bmax|limit|under/.test(text))))
-  );
+  if (first === undefined || !(second !== undefined || LIMITED.test(text) || USED_UP.test(text))) return false;
+  return token || (second !== undefined && (window || (INPUT.test(text) && /len(?:gth)?\b|long|size/.test(text))));
 }
 
+/** Codes of an overflow that are no words: Zhipu's and MiniMax's. */
+const NUMBERED_CODE = /^(?:1261|1039)$/;
+const ABOUT_INPUT = /\b(?:prompt|input|conversation|tokens?)\b/;
+const PAST_LIMIT = /exceed|over|reached|exhausted|full|too ?(?:long|large|many)|out of|limit$/;
+
+/** A code that names what is over the window, and that it is. */
+export function codeSaysOverflow(code: string): boolean {
+  if (NUMBERED_CODE.test(code)) return true;
+  return (WINDOW.test(code) || ABOUT_INPUT.test(code)) && PAST_LIMIT.test(code) && !OTHER_LIMIT.test(code);
+}
+
+const OTHER_LIMIT = new RegExp([OUTPUT, RATE, OUTAGE].map(({ source }) => source).join('|'));
+
 /** Counts of an overflow that no signature names, of its words and properties: of two numbers the larger was sent. */
-export function countsOf({ numbers, text }: ErrorSignals): { readonly actual?: number; readonly limit?: number } {
-  const counts = countsIn([text, ...numbers].join('\n'));
+export function countsOf({ text }: ErrorSignals): Pick<ErrorVerdict, 'actual' | 'limit' | 'window'> {
+  const counts = countsIn(text);
   const [first = 0, second = 0] = counts;
   if (counts.length !== 2 || first === second) return {};
-  return { actual: Math.max(first, second), limit: Math.min(first, second) };
+  const limit = Math.min(first, second);
+  return { actual: Math.max(first, second), limit, window: limit };
 }
 
 /** Counts of provider and estimate are further apart only when one is about something else. */
@@ -65,8 +74,8 @@ export function isNear(actual: number | undefined, size: RequestSize | undefined
 }
 
 function countsIn(text: string): readonly number[] {
-  const digits = [...text.matchAll(/(?<![a-z\d._/-])\d{3,9}(?![a-z]*\d|\.\d|[a-z]?\/[a-z])/g)].map(([number]) =>
-    Number(number),
+  const digits = [...text.matchAll(/(?<![a-z\d._-]|(?<!\d)\/)\d{3,9}(?![a-z]*\d|\.\d|[a-z]?\/[a-z])/g)].map(
+    ([number]) => Number(number),
   );
   return [...new Set(digits)].filter((count) => count >= SMALLEST_COUNT);
 }

@@ -19,12 +19,10 @@ export interface RawError {
 export interface ErrorSignals {
   /** HTTP status first, then those found in the body. */
   readonly statuses: readonly number[];
-  /** Codes, types and class names, letters and digits only: `contextlengthexceeded`. */
+  /** Codes, types and class names, as words: `ContextLengthExceeded` and `context_length_exceeded` are `context length exceeded`. */
   readonly codes: ReadonlySet<string>;
-  /** All readable texts, normalized, one a line. */
+  /** All readable texts, normalized, one a line; a number that is a property with its name (`n_prompt_tokens` of llama.cpp). */
   readonly text: string;
-  /** Numbers that stand as properties: `n_prompt_tokens` of llama.cpp. */
-  readonly numbers: readonly number[];
   /** Headers of the answer, and those that a router quotes in its body (OpenRouter's `metadata.headers`). */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -38,7 +36,7 @@ const CODE_KEYS = /^(?:.*_)?(?:code|type|name|status|reason|exception|class|kind
 const STATUS_KEYS = /^(?:http_?)?(?:status|code|status_?code)$/i;
 const MESSAGE_KEYS = /^(?:error|message|detail|error_message|msg|description)$/;
 /** A server may quote the request, and the conversation in it may talk of anything. */
-const ECHO_KEYS = /^(?:input|messages|prompt|request|request_?body(?:_?values)?|stack|traceback)$/i;
+const ECHO_KEYS = /^(?:input|prompt|request|request_?body(?:_?values)?|stack|traceback)$/i;
 
 /** Gathers the signals of a body of any shape. */
 export function gatherSignals(error: RawError): ErrorSignals {
@@ -50,7 +48,6 @@ export function gatherSignals(error: RawError): ErrorSignals {
     statuses: [...new Set(found.statuses)],
     codes: found.codes,
     text: [...found.texts].join('\n'),
-    numbers: found.numbers,
     headers: { ...found.headers, ...error.headers },
   };
 }
@@ -59,7 +56,6 @@ class Gathering {
   readonly statuses: number[] = [];
   readonly codes = new Set<string>();
   readonly texts = new Set<string>();
-  readonly numbers: number[] = [];
   readonly headers: Record<string, string> = {};
   /** The innermost message. */
   told: { readonly text: string; readonly depth: number } | undefined;
@@ -74,6 +70,7 @@ class Gathering {
   }
 
   #takeObject(value: Record<string, unknown>, parent: string, depth: number): void {
+    if ('role' in value) return;
     for (const [key, item] of Object.entries(value)) {
       // A retrying wrapper keeps every attempt; only the last one says what is wrong now.
       if (key === 'errors' && 'lastError' in value) continue;
@@ -86,7 +83,7 @@ class Gathering {
   #takeNumber(value: number, key: string): void {
     if (STATUS_KEYS.test(key) && value >= 400 && value <= 599) this.statuses.push(value);
     else if (CODE_KEYS.test(key)) this.codes.add(String(value));
-    else this.numbers.push(value);
+    else this.#read(`${key} ${value}`);
   }
 
   #takeText(value: string, key: string, depth: number): void {
@@ -96,31 +93,30 @@ class Gathering {
     if (text === '') return;
     if (MESSAGE_KEYS.test(key) && depth > (this.told?.depth ?? 0)) this.told = { text, depth };
     if (STATUS_KEYS.test(key) && /^[45]\d\d$/.test(text)) this.statuses.push(Number(text));
-    else if (CODE_KEYS.test(key) && /^\S{1,100}$/.test(text)) this.codes.add(plainCode(text));
-    else if (key !== '' && /^\d{2,9}$/.test(text)) this.numbers.push(Number(text));
-    else if (this.#left > 0) {
-      const read = readPart(text);
-      this.#left -= read.length;
-      this.texts.add(normalizeText(read));
-    }
+    else if ((CODE_KEYS.test(key) || /^[a-z]+(?:_[a-z]+)+$/i.test(text)) && /^\S{1,100}$/.test(text))
+      this.codes.add(normalizeText(text.replaceAll(/[^\p{L}\p{N}]+/gu, ' ')));
+    else this.#read(/^\d{2,9}$/.test(text) ? `${key} ${text}` : text);
+  }
+
+  #read(text: string): void {
+    if (this.#left <= 0) return;
+    const read = readPart(text);
+    this.#left -= read.length;
+    this.texts.add(normalizeText(read));
   }
 }
+
+const CLOSES: Readonly<Record<string, string>> = { '{': '}', '[': ']', '"': '"' };
 
 /** The JSON value that a text is or holds (`Error code: 400 - {…}`), and the words around it. */
 function unwrapJson(text: string): { readonly words: string; readonly inner: unknown } {
   const start = text.search(/[{[]|^\s*"/);
-  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'), text.trimEnd().lastIndexOf('"'));
+  const end = text.lastIndexOf(CLOSES[text.slice(start).trimStart()[0] ?? ''] ?? '}');
   const inner = start === -1 || end <= start ? undefined : parseJson(text.slice(start, end + 1));
-  const isValue = isRecord(inner) || typeof inner === 'string';
   const isList = Array.isArray(inner) && inner.some((item) => typeof item !== 'number');
-  return isValue || isList
+  return isRecord(inner) || typeof inner === 'string' || isList
     ? { words: `${text.slice(0, start)} ${text.slice(end + 1)}`, inner }
     : { words: text, inner: undefined };
-}
-
-/** Letters and digits in lower case, so that `ContextWindowExceededError` and `context_window_exceeded` look alike. */
-function plainCode(code: string): string {
-  return code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
 /** Characters of the vendor's words that a user is shown. */

@@ -32,18 +32,17 @@ export async function storeLearnedWindow(
   turn: TurnReference,
   learned: ModelAtServer & LearnedLimits & { readonly limits: ModelLimits },
 ): Promise<void> {
-  const { model, server, tokens, messages, mediaParts, mediaBytes, limits } = learned;
+  const { model, server, tokens, mediaParts, mediaBytes, limits } = learned;
   await writeAsTurn(sql, turn, async (writer) => {
     await writer.sql`
-      insert into model_facts as f (model, server, tenant, learned_at, learned_window, learned_messages,
-        learned_media_parts, learned_media_bytes)
-      select ${model}, ${plainText(server)}, c.tenant, holdfast_now(), ${tokens}::int, ${messages}::int,
-        ${mediaParts}::int, ${mediaBytes}::bigint
+      insert into model_facts as f (model, server, tenant, learned_at, learned_window, learned_media_parts,
+        learned_media_bytes)
+      select ${model}, ${plainText(server)}, c.tenant, holdfast_now(), ${tokens}::int, ${mediaParts}::int,
+        ${mediaBytes}::bigint
       from conversations c where c.id = ${turn.conversationId}
       on conflict (model, server, tenant) do update
       set learned_at = excluded.learned_at,
         learned_window = coalesce(excluded.learned_window, f.learned_window),
-        learned_messages = coalesce(excluded.learned_messages, f.learned_messages),
         learned_media_parts = coalesce(excluded.learned_media_parts, f.learned_media_parts),
         learned_media_bytes = coalesce(excluded.learned_media_bytes, f.learned_media_bytes)`;
     await writer.sql`update turns set model_limits = ${jsonText(limits)}::text::json where id = ${turn.turnId} and model = ${model}`;
@@ -66,7 +65,7 @@ export async function listLearnedWindows(sql: Queries, days: number): Promise<Le
 
 function selectLearned(sql: Queries, days: number, which: Fragment) {
   return sql<LearnedWindow[]>`
-    select model, server, tenant, learned_window as tokens, learned_messages as messages, learned_media_parts as "mediaParts",
+    select model, server, tenant, learned_window as tokens, learned_media_parts as "mediaParts",
       learned_media_bytes::float8 as "mediaBytes", iso_time(learned_at) as "learnedAt"
     from model_facts
     where ${which} and learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server, tenant`;

@@ -133,6 +133,9 @@ describe('overflow', () => {
     [{ error: { code: '1261', message: 'x' } }],
     [{ error: { type: 'exceed_context_size_error', n_prompt_tokens: 9_310, n_ctx: 8_192 } }],
     [{ error: { message: 'wrapper.ContextOverflowError: nothing else' } }],
+    [{ error: { message: 'prompt_too_long' } }],
+    [{ error: { message: 'no', params: { prompt_tokens: 9_310, context_window: 8_192 } } }],
+    [{ error: { messages: ['context window exceeded'] } }],
   ])('codes: %j', (body) => {
     expect(assess(body, 500).kind).toBe('overflow');
   });
@@ -179,6 +182,8 @@ describe('overflow', () => {
       ],
     };
     expect(assess(body, 422).cause).toBe('invalid_request');
+    const echoed = { messages: [{ role: 'user', content: 'why is my prompt too long for the context window?' }] };
+    expect(assess({ error: { message: 'no such field', ...echoed } }, 422).cause).toBe('invalid_request');
   });
 });
 
@@ -233,10 +238,10 @@ describe('known sentences', () => {
     if (window === undefined) expect(verdict).not.toHaveProperty('window');
   });
 
-  test('a window is learned from them alone, not from other words with numbers', () => {
+  test('other words name a window only beside what was sent', () => {
     const verdict = classifyError(failed('our engine reads 8192 tokens of context, this prompt has 9310'));
-    expect(verdict).toMatchObject({ kind: 'overflow', actual: 9_310, limit: 8_192 });
-    expect(verdict).not.toHaveProperty('window');
+    expect(verdict).toMatchObject({ kind: 'overflow', actual: 9_310, limit: 8_192, window: 8_192 });
+    expect(classifyError(failed('a prompt may have 8192 tokens at most'))).not.toHaveProperty('window');
   });
 });
 
@@ -263,6 +268,12 @@ describe('how full the request was', () => {
     [400, 'tools.0.input_schema: expected an object'],
   ])('HTTP %d "%s" is understood, however full the window is', (status, words) => {
     expect(assessAt(0.99, words, status).kind).not.toBe('overflow');
+  });
+
+  test('words about a form explain no refusal of a request that is over the window by our own count', () => {
+    const words = 'The request is invalid. Please check the required fields.';
+    expect(assessAt(0.95, words, 400).cause).toBe('invalid_request');
+    expect(assessAt(1.02, words, 400).kind).toBe('overflow');
   });
 
   test('words alone are no overflow of a request that fills little, unless they count that request', () => {

@@ -65,11 +65,10 @@ export function modelListLines(
   return tableLines(COLUMNS, rows, options);
 }
 
-type LearnedCaps = Pick<ListedModel['learned'][number], 'messages' | 'mediaParts' | 'mediaBytes'>;
+type LearnedCaps = Pick<ListedModel['learned'][number], 'mediaParts' | 'mediaBytes'>;
 
-function capWords({ messages, mediaParts, mediaBytes }: LearnedCaps): string[] {
+function capWords({ mediaParts, mediaBytes }: LearnedCaps): string[] {
   return [
-    ...(messages === null ? [] : [`at most ${formatCount(messages)} messages`]),
     ...(mediaParts === null
       ? []
       : [mediaParts === 0 ? 'no images or files' : `at most ${formatCount(mediaParts)} images and files`]),
