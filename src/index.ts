@@ -60,7 +60,7 @@ export type { BranchRow as Branch } from './store/conversations/branches.ts';
 export type { CompactionPolicy, CompactionPolicyInput } from './context/policy/policy.ts';
 export { clear, clip, defineReducer, strip } from './context/plan/reducers/define-reducer.ts';
 export type { Change, ReducerInput, ReducibleEntry } from './context/plan/reducers/define-reducer.ts';
-export type { Reducer } from './context/plan/reducers/reducer.ts';
+export type { Reducer } from './context/plan/reducers/built-in.ts';
 export type { CostGroup, CostRow } from './store/conversations/costs.ts';
 export { StackError } from './local/stack-error.ts';
 export type { StackErrorCode } from './local/stack-error.ts';

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { CompactionPolicyInput } from '../context/policy/policy.ts';
-import type { Reducers } from '../context/plan/reducers/reducer.ts';
+import type { Reducers } from '../context/plan/reducers/built-in.ts';
 import { checkConfiguration } from './check/check-configuration.ts';
 import { describeOptionProblems } from './check/describe-option-problem.ts';
 import type { Configuration } from './configuration.ts';

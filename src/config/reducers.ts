@@ -1,5 +1,5 @@
 import { BUILT_IN_REGISTRY } from '../context/plan/reducers/built-in.ts';
-import type { Reducer, Reducers } from '../context/plan/reducers/reducer.ts';
+import type { Reducer, Reducers } from '../context/plan/reducers/built-in.ts';
 import { ConfigurationError } from './errors.ts';
 
 /** The built-in reducers and your own. @throws ConfigurationError `reducer_duplicate` for two of one name. */

@@ -6,7 +6,7 @@ import type { AgentChoice, Configuration } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
-import { policyForModel } from '../context/policy/policy-for-model.ts';
+import { policyForModel } from '../context/policy/budget.ts';
 import type { ListedLimits, ModelFacts } from '../models/catalogue/catalogue.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
 import type { ToolRegistry } from '../tools/runtime/registry.ts';

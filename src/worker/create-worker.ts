@@ -10,7 +10,7 @@ import { reducersWith } from '../config/reducers.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { McpServersInput } from '../config/mcp-options.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
-import type { Reducer } from '../context/plan/reducers/reducer.ts';
+import type { Reducer } from '../context/plan/reducers/built-in.ts';
 import type { CompactionPolicyInput } from '../context/policy/policy.ts';
 import { findServers } from '../local/find-servers.ts';
 import { temporalAt } from '../temporal/profile.ts';

@@ -13,7 +13,7 @@ import type { ActivityDependencies } from '../activities/runtime/dependencies.ts
 import { FenceWatch } from '../activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../activities/runtime/outlasting-work.ts';
 import type { OutlastingWork } from '../activities/runtime/outlasting-work.ts';
-import type { Reducers } from '../context/plan/reducers/reducer.ts';
+import type { Reducers } from '../context/plan/reducers/built-in.ts';
 import type { BeforeCompaction } from '../context/policy/compaction-hook.ts';
 import { requireFallbacks } from '../config/check/check-fallbacks.ts';
 import { approvalRuleProblems } from '../config/check/check-approvals.ts';

@@ -6,7 +6,7 @@ import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { extractiveSummary } from '../../src/context/summary/extractive-summary.ts';
 import { pathsInArguments } from '../../src/context/log/identifiers.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
-import { quoteUserMessages } from '../../src/context/summary/summary-quotes.ts';
+import { quoteUserMessages } from '../../src/context/summary/check-summary.ts';
 import { transcriptText } from '../../src/context/summary/transcript.ts';
 import { LogBuilder } from '../context/builders.ts';
 import { nestedJson } from '../support/nested.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { anchoredCalibration } from '../../src/context/log/calibrate.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { anchoredCalibration, NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
 import { addMeasurements } from '../../src/context/log/measurements.ts';
 

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calibrate, observationOf } from '../../src/context/log/calibrate.ts';
-import { estimateTokens, FRAME_TOKENS, NO_CALIBRATION, rawTokens } from '../../src/context/log/estimate.ts';
+import {
+  calibrate,
+  observationOf,
+  estimateTokens,
+  FRAME_TOKENS,
+  NO_CALIBRATION,
+  rawTokens,
+} from '../../src/context/log/estimate.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { Measurements } from '../../src/context/log/measurements.ts';
 import type { Calibration } from '../../src/context/plan/plan.ts';

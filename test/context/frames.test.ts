@@ -1,17 +1,21 @@
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
-import { attachedFile, attachedText, saidText } from '../../src/context/log/attached-text.ts';
+import { attachedFile, attachedText, saidText } from '../../src/context/log/content.ts';
 import { branchSummaryView } from '../../src/context/summary/branch-summary.ts';
 import { composeSummary, wholeSummary } from '../../src/context/summary/whole-summary.ts';
-import { checkSummary, renderSections } from '../../src/context/summary/check-summary.ts';
+import {
+  checkSummary,
+  renderSections,
+  insertQuotes,
+  quoteUserMessages,
+} from '../../src/context/summary/check-summary.ts';
 import { memoriesNote } from '../../src/context/memory/choose-memories.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { extractiveSummary } from '../../src/context/summary/extractive-summary.ts';
 import { FRAME_NAMES, LINES, frame, quoteText, tagsOf } from '../../src/context/log/frames.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
-import { insertQuotes, quoteUserMessages } from '../../src/context/summary/summary-quotes.ts';
 import { summaryMessages } from '../../src/context/summary/summary-message.ts';
 import { summaryView } from '../../src/context/summary/summary-request.ts';
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';

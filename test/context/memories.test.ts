@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownTaskFile } from '../../src/context/memory/task-file.ts';
-import { memoriesNote, memoriesShownIn } from '../../src/context/memory/choose-memories.ts';
+import { shownTaskFile, memoriesNote, memoriesShownIn } from '../../src/context/memory/choose-memories.ts';
 import type { Memory } from '../../src/context/memory/choose-memories.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';

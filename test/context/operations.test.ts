@@ -7,7 +7,7 @@ import type { Entry } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION, estimateTokens, rawTokens } from '../../src/context/log/estimate.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import { applyOperation, clearOperation, clipOperation, stripOperation } from '../../src/context/log/operations.ts';
-import { formatCount } from '../../src/context/view/placeholders.ts';
+import { formatCount } from '../../src/context/view/notes.ts';
 import { nestedJson } from '../support/nested.ts';
 import { image, LogBuilder, outline, prose, text } from './builders.ts';
 

@@ -5,7 +5,7 @@ import { reducersWith } from '../../src/config/reducers.ts';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { clear, clip, defineReducer, ReducerError } from '../../src/context/plan/reducers/define-reducer.ts';
 import type { Change } from '../../src/context/plan/reducers/define-reducer.ts';
-import type { Reducer } from '../../src/context/plan/reducers/reducer.ts';
+import type { Reducer } from '../../src/context/plan/reducers/built-in.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { Conversation, prose } from './builders.ts';
 

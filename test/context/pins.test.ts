@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attachedText } from '../../src/context/log/attached-text.ts';
+import { attachedText } from '../../src/context/log/content.ts';
 import { changeRules, pinChange, pinLine, pinsIn, rulesWithPins, unpinLine } from '../../src/context/log/pins.ts';
 import { text } from './builders.ts';
 

@@ -7,8 +7,8 @@ import {
   LEDGER_LENGTH,
   renderLedger,
   shortSubject,
-} from '../../src/context/summary/summary-ledger.ts';
-import type { LedgerResult } from '../../src/context/summary/summary-ledger.ts';
+} from '../../src/context/summary/summary-message.ts';
+import type { LedgerResult } from '../../src/context/summary/summary-message.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';

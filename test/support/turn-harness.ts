@@ -13,7 +13,7 @@ import type { Configuration } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import type { BeforeCompaction } from '../../src/context/policy/compaction-hook.ts';
-import type { Reducer } from '../../src/context/plan/reducers/reducer.ts';
+import type { Reducer } from '../../src/context/plan/reducers/built-in.ts';
 import type { CompactionPolicyInput } from '../../src/context/policy/policy.ts';
 import { reducersWith } from '../../src/config/reducers.ts';
 import type { ProviderDefinition } from '../../src/models/provider.ts';

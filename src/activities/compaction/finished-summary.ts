@@ -6,8 +6,8 @@ import {
   callSubject,
   extendLedger,
   shortSubject,
-} from '../../context/summary/summary-ledger.ts';
-import type { FileLists, SummaryLedger, LedgerResult } from '../../context/summary/summary-ledger.ts';
+} from '../../context/summary/summary-message.ts';
+import type { FileLists, SummaryLedger, LedgerResult } from '../../context/summary/summary-message.ts';
 import { finishedView, wholeSummary } from '../../context/summary/whole-summary.ts';
 import type { FinishedView } from '../../context/summary/whole-summary.ts';
 import type { PartRow } from '../../store/compactions/compaction-parts.ts';

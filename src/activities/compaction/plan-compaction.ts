@@ -1,4 +1,4 @@
-import { anchoredCalibration } from '../../context/log/calibrate.ts';
+import { anchoredCalibration } from '../../context/log/estimate.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
 import { budgetFor } from '../../context/policy/budget.ts';
 import { planCompaction } from '../../context/plan/plan-compaction.ts';

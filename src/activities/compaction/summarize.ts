@@ -1,5 +1,4 @@
-import { checkSummary } from '../../context/summary/check-summary.ts';
-import { partPolicy } from '../../context/summary/summary-quotes.ts';
+import { checkSummary, partPolicy } from '../../context/summary/check-summary.ts';
 import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { textOf } from '../../context/log/content.ts';

@@ -2,9 +2,9 @@ import type { Entry } from '../../context/log/entry.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
 import { readableEntries } from '../../context/plan/summary-sizes.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/summary-quotes.ts';
+import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/check-summary.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
-import { withoutFileLists } from '../../context/summary/summary-ledger.ts';
+import { withoutFileLists } from '../../context/summary/summary-message.ts';
 import {
   QUOTED_CHARACTERS,
   requestBefore,

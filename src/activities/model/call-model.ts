@@ -1,6 +1,5 @@
 import { budgetFor } from '../../context/policy/budget.ts';
-import { calibrate, observationOf } from '../../context/log/calibrate.ts';
-import { estimateTokens } from '../../context/log/estimate.ts';
+import { calibrate, observationOf, estimateTokens } from '../../context/log/estimate.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { measuringContent } from '../../context/log/measure.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Reducers } from '../../context/plan/reducers/reducer.ts';
+import type { Reducers } from '../../context/plan/reducers/built-in.ts';
 import type { BeforeCompaction } from '../../context/policy/compaction-hook.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { WorkerNeed } from '../../turn/limits.ts';

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { textOf } from '../../context/log/content.ts';
 import { NO_CALIBRATION } from '../../context/log/estimate.ts';
-import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../../context/memory/choose-memories.ts';
+import {
+  NO_MEMORIES_NOTE,
+  memoriesNote,
+  memoriesShownIn,
+  shownTaskFile,
+} from '../../context/memory/choose-memories.ts';
 import { sentencesOf, sentencesSaid } from '../../context/memory/memory-origin.ts';
-import { shownTaskFile } from '../../context/memory/task-file.ts';
 import type { Budget } from '../../context/plan/plan.ts';
 import { budgetFor, resolveAmount } from '../../context/policy/budget.ts';
 import type { TokenAmount } from '../../context/policy/policy.ts';

@@ -12,8 +12,8 @@ import {
 import type { BranchItem } from '../../context/summary/branch-summary.ts';
 import { checkSummary } from '../../context/summary/check-summary.ts';
 import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
-import { renderFileLists } from '../../context/summary/summary-ledger.ts';
-import type { FileLists } from '../../context/summary/summary-ledger.ts';
+import { renderFileLists } from '../../context/summary/summary-message.ts';
+import type { FileLists } from '../../context/summary/summary-message.ts';
 import type { View } from '../../context/view/view.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { withdrawAttempt } from '../../store/attempts/attempts.ts';

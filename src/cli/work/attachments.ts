@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { Option } from 'commander';
-import { attachedText } from '../../context/log/attached-text.ts';
+import { attachedText } from '../../context/log/content.ts';
 import type { MessageContent, MessagePart } from '../../client/arguments.ts';
 import { option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,5 +1,4 @@
-import { attachedFile, attachedText } from '../../context/log/attached-text.ts';
-import { isReadAsText, type ContentPart } from '../../context/log/content.ts';
+import { attachedFile, attachedText, isReadAsText, type ContentPart } from '../../context/log/content.ts';
 import { countPages, isPdf, measurePicture } from '../../tools/runtime/media.ts';
 import { HoldfastClientError } from '../errors.ts';
 import type { MessageContent, MessagePart } from '../arguments.ts';

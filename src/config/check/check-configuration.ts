@@ -1,5 +1,5 @@
 /** What no schema can say: names that must exist, options that need each other, numbers that contradict each other. */
-import type { Reducers } from '../../context/plan/reducers/reducer.ts';
+import type { Reducers } from '../../context/plan/reducers/built-in.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import { agentPolicyProblems } from './check-policies.ts';

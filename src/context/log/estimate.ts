@@ -1,6 +1,6 @@
-import type { MeasuredColumns, Measurements } from './measurements.ts';
+import type { Calibration, Lessons } from '../plan/plan.ts';
 import { MEASUREMENT_NAMES } from './measurements.ts';
-import type { Calibration } from '../plan/plan.ts';
+import type { MeasuredColumns, Measurements } from './measurements.ts';
 
 /**
  * Tokens per unit of each measurement. Those of text were fitted to the o200k tokenizer over READMEs, manifests, packed
@@ -83,4 +83,131 @@ function addWeighted(sums: Float64Array, numbers: Float64Array, weight: number):
  */
 export function estimateTokens(measurements: Measurements, calibration: Calibration): number {
   return Math.ceil(calibratedTokens(measurements, calibration));
+}
+
+/** No vendor's tokenizer is known to be further from o200k on real content. */
+const FACTOR_MINIMUM = 0.5;
+const FACTOR_MAXIMUM = 3;
+/** Claude takes 15 to 55 tokens for the frame of a call or a result, by what recorded sessions report. */
+const FRAME_TOKENS_MAXIMUM = 100;
+/** Below this a report says nothing. Tokens. */
+const SMALLEST_SAMPLE = 20;
+/** Errors are weighed as shares of the sample; smaller samples than this weigh less. Tokens. */
+const FULL_SAMPLE = 100;
+/** What is left of a lesson after the next one: about the last twenty count. */
+const KEPT_SHARE = 0.95;
+/** A report further off than this share weighs less, the more so the further: a proxy's own count, hidden reminders. */
+const BELIEVED_ERROR = 0.3;
+/** From so many reports on, one that the estimate already met within this share teaches nothing that is worth a write. */
+const SETTLED_SAMPLES = 20;
+const SETTLED_ERROR = 0.03;
+/**
+ * What is assumed before the first report, as shares of one: text as o200k counts it, frames as in
+ * a step of about 150 tokens with three of them.
+ */
+const ASSUMED_TEXT = 0.03;
+const ASSUMED_FRAMES = ASSUMED_TEXT * (3 / 150) ** 2;
+
+const NO_LESSONS: Lessons = { textText: 0, textFrames: 0, framesFrames: 0, textReported: 0, framesReported: 0 };
+
+export interface Observation {
+  /** What the request held; or what it held beyond an earlier one. */
+  readonly measurements: Measurements;
+  /** All input tokens that the provider reported for it, cached ones included; or how many more than for the earlier one. */
+  readonly reported: number;
+}
+
+/**
+ * What a new request teaches: how much its count grew since the newest call before it, because the
+ * growth is all content that we measured, while a whole request may hold what a provider adds unseen.
+ * Without an earlier count (the first call, the first after a compaction) the whole request.
+ */
+export function observationOf(request: {
+  readonly whole: Measurements;
+  readonly reported: number;
+  /** The newest count before it and what the request holds beyond it, that call's answer included. */
+  readonly earlier: { readonly reported: number; readonly grown: Measurements } | null;
+}): Observation {
+  const { whole, reported, earlier } = request;
+  if (earlier === null) return { measurements: whole, reported };
+  return { measurements: earlier.grown, reported: reported - earlier.reported };
+}
+
+/**
+ * Learns from one answered request what a model takes for text and for frames: the least squares of
+ * relative errors, newer reports before older ones, odd ones with less weight. Reports that cannot
+ * be right leave it as it was, and so do those that a settled calibration has foretold.
+ */
+export function calibrate(calibration: Calibration, { measurements, reported }: Observation): Calibration {
+  const frames = measurements.frames;
+  const text = rawTokens(measurements) - frames * FRAME_TOKENS;
+  if (!(text >= SMALLEST_SAMPLE) || !(reported >= SMALLEST_SAMPLE) || !Number.isFinite(reported / text)) {
+    return calibration;
+  }
+  const expected = calibratedTokens(measurements, calibration);
+  const size = Math.max(expected, reported, FULL_SAMPLE);
+  const error = Math.abs(reported - expected) / size;
+  if (calibration.samples >= SETTLED_SAMPLES && error < SETTLED_ERROR) return calibration;
+  const weight = Math.min(1, BELIEVED_ERROR / error) / size ** 2;
+  const before = calibration.lessons ?? NO_LESSONS;
+  const lessons: Lessons = {
+    textText: before.textText * KEPT_SHARE + weight * text * text,
+    textFrames: before.textFrames * KEPT_SHARE + weight * text * frames,
+    framesFrames: before.framesFrames * KEPT_SHARE + weight * frames * frames,
+    textReported: before.textReported * KEPT_SHARE + weight * text * reported,
+    framesReported: before.framesReported * KEPT_SHARE + weight * frames * reported,
+  };
+  return { ...solve(lessons), samples: calibration.samples + 1, lessons };
+}
+
+/** The factor and the frame that explain the lessons best, within their bounds. */
+function solve(lessons: Lessons): { readonly factor: number; readonly frameTokens: number } {
+  const textText = lessons.textText + ASSUMED_TEXT;
+  const framesFrames = lessons.framesFrames + ASSUMED_FRAMES;
+  const textReported = lessons.textReported + ASSUMED_TEXT;
+  const framesReported = lessons.framesReported + ASSUMED_FRAMES * FRAME_TOKENS;
+  const { textFrames } = lessons;
+  const determinant = textText * framesFrames - textFrames * textFrames;
+  const free = (textReported * framesFrames - textFrames * framesReported) / determinant;
+  const bounded = (factor: number): number => clamp(factor, FACTOR_MINIMUM, FACTOR_MAXIMUM);
+  const frameFor = (factor: number): number =>
+    clamp((framesReported - textFrames * factor) / framesFrames, 0, FRAME_TOKENS_MAXIMUM);
+  // A bound that is hit moves the other value: first the frame for the factor, then the factor for the frame.
+  const frameTokens = frameFor(bounded(free));
+  return { factor: bounded((textReported - textFrames * frameTokens) / textText), frameTokens };
+}
+
+function clamp(value: number, minimum: number, maximum: number): number {
+  return Math.min(maximum, Math.max(minimum, value));
+}
+
+/** Requests below this are mostly framing; a factor made from them says nothing of text. Tokens. */
+const SMALLEST_REQUEST = 500;
+/** A report that differs more than this from every known tokenizer is not believed. */
+const SMALLEST_FACTOR = 0.4;
+const LARGEST_FACTOR = 3;
+
+/** What the provider counted of a conversation's newest call, and what came after its answer. */
+export interface NewestReport {
+  readonly usage: { readonly input: number; readonly output: number };
+  readonly since: Measurements;
+}
+
+/**
+ * The calibration that makes the estimate of this very request equal to what is known of it: the
+ * provider's count of the newest call and its answer, plus an estimate of what came after. A factor
+ * learned over many calls errs by a fifth on one kind of text; the count does not.
+ */
+export function anchoredCalibration(
+  calibration: Calibration,
+  request: Measurements,
+  report: NewestReport | null,
+): Calibration {
+  if (report === null || rawTokens(request) < SMALLEST_REQUEST) return calibration;
+  const known = report.usage.input + report.usage.output + estimateTokens(report.since, calibration);
+  // Text and frames by the same share: which of them the difference comes from, one count does not tell.
+  const share = known / calibratedTokens(request, calibration);
+  const factor = Math.min(LARGEST_FACTOR, Math.max(SMALLEST_FACTOR, calibration.factor * share));
+  const frameTokens = (calibration.frameTokens ?? FRAME_TOKENS * calibration.factor) * (factor / calibration.factor);
+  return { ...calibration, factor, frameTokens };
 }

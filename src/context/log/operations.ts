@@ -5,8 +5,8 @@ import { rawTokens } from './estimate.ts';
 import { imagePatches, measureContent, measureText } from './measure.ts';
 import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurements.ts';
 import type { Measurements } from './measurements.ts';
-import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from '../view/placeholders.ts';
-import type { RecallOptions } from '../view/placeholders.ts';
+import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from '../view/notes.ts';
+import type { RecallOptions } from '../view/notes.ts';
 import type { Operation } from '../plan/plan.ts';
 
 /** Above this the length alone decides; counting classes of a megabyte at each projection would cost. Characters. */

@@ -2,8 +2,7 @@
  * Rules that a user pins in a conversation. They stand word for word in the system text of every request, whatever is compacted: the
  * note of rules holds the agent's own rules as its first part, and one part for each pin.
  */
-import { saidText } from './attached-text.ts';
-import { textsOf } from './content.ts';
+import { saidText, textsOf } from './content.ts';
 import type { ContentPart } from './content.ts';
 
 /** Pins to be added, and numbers (from 1) of those to be removed. */

@@ -1,7 +1,7 @@
 import type { ContentPart, TextPart, ToolCallPart } from '../log/content.ts';
 import { parseNestedJson } from '../log/nested-json.ts';
-import { clipLabel, clippedArgumentLabel, strippedMediaText, clippedItemsLabel } from '../view/placeholders.ts';
-import type { RecallOptions } from '../view/placeholders.ts';
+import { clipLabel, clippedArgumentLabel, strippedMediaText, clippedItemsLabel } from '../view/notes.ts';
+import type { RecallOptions } from '../view/notes.ts';
 import type { Entry } from '../log/entry.ts';
 import type { Operation } from './plan.ts';
 

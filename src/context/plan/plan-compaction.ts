@@ -3,10 +3,8 @@ import { breakdownWindow } from '../view/view-arrangement.ts';
 import type { Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { draftedPlan, planningState, requiredGain } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
-import { applyReducers, reduce } from './reduce.ts';
-import { shrinkToFit } from './shrink-to-fit.ts';
-import { hasEnoughMessages, planSummary } from '../summary/summary-form.ts';
-import { planSummaryInPlace } from '../summary/summary-in-place.ts';
+import { applyReducers, reduce, shrinkToFit } from './reduce.ts';
+import { hasEnoughMessages, planSummary, planSummaryInPlace } from '../summary/summary-form.ts';
 
 /** A view may stay this share of the input budget above the target (R7). */
 const TARGET_TOLERANCE = 0.05;

@@ -1,6 +1,6 @@
 import type { Measurements } from '../log/measurements.ts';
 import type { Outlines } from '../log/outline-table.ts';
-import type { Reducers } from './reducers/reducer.ts';
+import type { Reducers } from './reducers/built-in.ts';
 import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from '../policy/policy.ts';
 
 export interface ModelLimits {

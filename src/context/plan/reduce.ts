@@ -1,9 +1,27 @@
-import type { NoteSlot } from '../log/entry.ts';
-import { clearOperation } from '../log/operations.ts';
-import { tryOperation } from './planning-state.ts';
-import type { Draft, PlanningState } from './planning-state.ts';
-import { BUILT_IN_REGISTRY } from './reducers/built-in.ts';
+import type { EntryKind, NoteSlot } from '../log/entry.ts';
+import type { Positions } from '../log/groups.ts';
+import { clearOperation, clipOperation } from '../log/operations.ts';
 import type { ReducerUse } from '../policy/policy.ts';
+import { shortOpening } from './cut-point.ts';
+import type { Operation } from './plan.ts';
+import {
+  isUnseen,
+  operationOn,
+  requiredGain,
+  shownMeasurements,
+  shownTokens,
+  tokensOf,
+  tryOperation,
+} from './planning-state.ts';
+import type { Draft, PlanningState } from './planning-state.ts';
+import {
+  BUILT_IN_REGISTRY,
+  SMALLEST_CLIP,
+  clipTo,
+  showsMedia,
+  stripImages,
+  withoutMedia,
+} from './reducers/built-in.ts';
 
 /**
  * Applies the policy's reducers in order until the view is down to `goal` tokens. They need no
@@ -62,4 +80,129 @@ export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: 
     if (seen.has(slot)) tryOperation(state, draft, note, clearOperation(state.table.at(note)));
     seen.add(slot);
   }
+}
+
+/**
+ * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in
+ * the order in which a model can best do without them, until the view is down to `goal` tokens or nothing is left to clip.
+ * Older messages of the user go before the newest (R17), media that no request has carried late, and what the newest message of the
+ * user shows never, because nothing tells what is on it: its images are scaled down where there would be no pass without (R23, D2).
+ * What the running turn was asked, when it is short, is clipped only then too, and the newest answer only where the request does not
+ * fit its budget (R11: it loses its reasoning with it).
+ */
+export function shrinkToFit(
+  state: PlanningState,
+  draft: Draft,
+  input: { readonly positions: Positions; readonly goal: number },
+): void {
+  const { positions, goal } = input;
+  if (draft.tokens <= goal) return;
+  const of = (kind: EntryKind): number[] =>
+    Array.from(positions).filter((position) => state.table.kindAt(position) === kind);
+  const answers = of('assistant');
+  const opening = shortOpening(state, of('user'), (position) => shownTokens(state, draft, position));
+  const users = of('user').filter((position) => position !== opening);
+  const media = { keepUnseenMedia: true };
+  const steps: readonly (() => void)[] = [
+    () => stripImages(state, draft, 0),
+    () => clipLargest(state, draft, { positions: of('tool_result'), goal, ...media }),
+    () => clipLargest(state, draft, { positions: answers.slice(0, -1), goal, ...media }),
+    () => stripAll(state, draft, of('user').slice(0, -1)),
+    () => clipLargest(state, draft, { positions: [...users.slice(0, -1), ...of('branch_summary')], goal, ...media }),
+    () => clipLargest(state, draft, { positions: users.slice(-1), goal, keepMedia: true }),
+    () => stripAll(state, draft, of('tool_result')),
+    () => scaleImages(state, draft, of('user').at(-1)),
+    () => clipOpening(state, draft, opening === null ? [] : [opening]),
+    () => clipNewestAnswer(state, draft, { positions: answers.slice(-1), goal }),
+  ];
+  for (const step of steps) {
+    if (draft.tokens <= goal) return;
+    step();
+  }
+}
+
+/** Tokens of the largest view that still counts as a pass. */
+function mostTokens(state: PlanningState): number {
+  return Math.min(state.input.budget.inputBudget, state.tokens - requiredGain(state));
+}
+
+/** An image of fewer patches of 28 × 28 pixels tells little. */
+const SMALLEST_IMAGE = 64;
+
+function scaleImages(state: PlanningState, draft: Draft, position: number | undefined): void {
+  const over = draft.tokens - mostTokens(state);
+  const images = position === undefined ? 0 : shownMeasurements(state, draft, position).images;
+  if (position === undefined || over <= 0 || images === 0) return;
+  const shown = operationOn(state, draft, position);
+  const { headCharacters: head = state.table.charactersAt(position), tailCharacters: tail = 0 } = shown ?? {};
+  const scaled = (mostPatches: number): Operation =>
+    clipOperation(state.table.at(position), { head, tail, keepMedia: true, mostPatches });
+  const tokensWith = (patches: number): number => tokensOf(state, scaled(patches).measurements);
+  const room = shownTokens(state, draft, position) - over - tokensWith(0);
+  const patches = Math.floor(room / (tokensWith(1) - tokensWith(0)));
+  tryOperation(state, draft, position, scaled(Math.max(SMALLEST_IMAGE, patches)));
+}
+
+/** Remarks without the task are of no use: the task is clipped only where no pass would be possible otherwise. */
+function clipOpening(state: PlanningState, draft: Draft, positions: readonly number[]): void {
+  const most = mostTokens(state);
+  if (draft.tokens <= most) return;
+  clipLargest(state, draft, { positions, goal: most, keepMedia: true });
+}
+
+/**
+ * A model goes on from what it said last, and a vendor refuses it edited (R11). Only one so long that no request could
+ * hold it is clipped: otherwise nobody could go on at all.
+ */
+function clipNewestAnswer(
+  state: PlanningState,
+  draft: Draft,
+  input: { readonly positions: readonly number[]; readonly goal: number },
+): void {
+  if (draft.tokens <= state.input.budget.inputBudget) return;
+  clipLargest(state, draft, { ...input, keepUnseenMedia: false });
+}
+
+/** Replaces all media of the entries by markers, also what no request has carried. */
+export function stripAll(state: PlanningState, draft: Draft, positions: Positions): void {
+  for (const position of positions) {
+    if (showsMedia(state, draft, position)) {
+      tryOperation(state, draft, position, withoutMedia(state, draft, position));
+    }
+  }
+}
+
+/** Clips all entries above one common size, chosen so that the view comes down to the goal. */
+function clipLargest(
+  state: PlanningState,
+  draft: Draft,
+  input: {
+    readonly positions: readonly number[];
+    readonly goal: number;
+    readonly keepUnseenMedia?: boolean;
+    readonly keepMedia?: boolean;
+  },
+): void {
+  const clippable = input.positions.filter((position) => operationOn(state, draft, position)?.kind !== 'clear');
+  const sizes = Float64Array.from(clippable, (position) => shownTokens(state, draft, position));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const allowed = total - (draft.tokens - input.goal);
+  const level = Math.max(SMALLEST_CLIP, commonSize(sizes.toSorted(), allowed));
+  for (const [index, position] of clippable.entries()) {
+    if ((sizes[index] ?? 0) <= level) continue;
+    const isKept = input.keepMedia === true || (input.keepUnseenMedia === true && isUnseen(state, position));
+    const keepMedia = isKept && state.table.measurementsAt(position).images > 0;
+    tryOperation(state, draft, position, clipTo(state, { position, level, keepMedia }));
+  }
+}
+
+/** The size at which everything larger must be cut so that all together take `allowed`. */
+function commonSize(ascending: Float64Array, allowed: number): number {
+  let left = allowed;
+  for (const [index, size] of ascending.entries()) {
+    const share = left / (ascending.length - index);
+    if (size > share) return share;
+    left -= size;
+  }
+  return Infinity;
 }

@@ -1,5 +1,5 @@
 import type { Entry } from '../log/entry.ts';
-import type { FileLists } from '../summary/summary-ledger.ts';
+import type { FileLists } from '../summary/summary-message.ts';
 import type { CompactionReason } from '../plan/plan.ts';
 
 export type JsonValue =

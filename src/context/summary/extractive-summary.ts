@@ -1,6 +1,5 @@
-import { saidText } from '../log/attached-text.ts';
+import { saidText, textOf } from '../log/content.ts';
 import { headOf } from '../plan/clip.ts';
-import { textOf } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
 import { quoteText } from '../log/frames.ts';

@@ -1,23 +1,24 @@
+import { measureContent } from '../log/measure.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, SummaryForm } from '../plan/plan.ts';
-import { draftedPlan, requiredGain } from '../plan/planning-state.ts';
+import { draftedPlan, requiredGain, tokensOf } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
-import { applyAlways, clearSupersededNotes } from '../plan/reduce.ts';
-import { shrinkToFit, stripAll } from '../plan/shrink-to-fit.ts';
+import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from '../plan/reduce.ts';
 import { flushPart, shareOf, summaryParts } from '../plan/summary-parts.ts';
+import { coveredAlready, excerptsRead, originalsRead } from '../plan/summary-sizes.ts';
 import {
+  SMALLEST_SUMMARY,
   carriedNotes,
   earlierTextTokens,
   frameTokens,
   idToOpen,
+  layOut,
   noteTokens,
   overheadTokens,
   scarceRooms,
-  layOut,
 } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
-import { originalsRead } from '../plan/summary-sizes.ts';
-import { summaryShown } from './summary-message.ts';
+import { summaryContent, summaryFraming, summaryShown } from './summary-message.ts';
 
 /**
  * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.
@@ -208,4 +209,83 @@ function draftAfterCut(
   const tokens =
     state.fixedTokens + summary + notes + layout.olderTokens + layout.tailTokens + state.continuationTokens;
   return { operations, tokens };
+}
+
+/** A summary takes at most this share of what the pass aims for beyond what it cannot shrink. */
+const SUMMARY_SHARE = 0.15;
+
+/**
+ * Shortens entries where they stand and writes a summary from their originals; nothing is dropped,
+ * so no cut is made. The summary takes over the one before it (D5, D6). What the reducers protect is
+ * shortened only when the view would otherwise stay above the goal and its tolerance (R7).
+ *
+ * @returns `null` when nothing can be shortened
+ */
+export function planSummaryInPlace(
+  state: PlanningState,
+  form: SummaryForm,
+  goals: { readonly goal: number; readonly limit: number },
+): DraftedPlan | null {
+  const { input, table } = state;
+  const summaryLimit = Math.floor(roomInPlace(state, form, goals.goal));
+  const framing = summaryFraming(input.policy, form, null);
+  const frame = tokensOf(state, measureContent(summaryContent('', framing)));
+  const withoutOld = state.tokens - state.summaryTokens + state.continuationTokens;
+  const draft: Draft = { operations: new Map(), tokens: withoutOld + frame + summaryLimit };
+  reduce(state, draft, goals.goal);
+  const { olderUserMessages, kept } = state.arrangement;
+  const shrinkable = [...olderUserMessages, ...kept].filter((position) => position !== state.firstUserMessage);
+  if (draft.tokens > goals.limit) shrinkToFit(state, draft, { positions: shrinkable, goal: goals.goal });
+  const isMessage = (position: number): boolean => table.kindAt(position) !== 'note';
+  const changed = kept.filter((position) => draft.operations.has(position) && isMessage(position));
+  if (changed.length === 0) return null;
+  const newest = table.sequenceAt(table.length - 1);
+  const reading = readingOf(state, draft);
+  const readable = positionsRead(state, reading.earlier);
+  const parts = summaryParts(input, form, {
+    read: excerptsRead(state, readable, (position) => draft.operations.has(position)),
+    turnStart: null,
+    maximumOutput: summaryLimit,
+    turnPrefixOutput: summaryLimit,
+    summaryLimit,
+  });
+  if (readable.length === 0 || parts === null) return null;
+  return draftedPlan(state, form, draft, {
+    firstKeptSequence: input.summary?.firstKeptSequence ?? table.sequenceAt(0),
+    coveredThroughSequence: newest,
+    parts,
+    summaryLimit,
+    shown: { placement: input.policy.summary.placement, framing, afterSequence: newest },
+    inPlace: true,
+    reading,
+    targets: changed.length,
+  });
+}
+
+function roomInPlace(state: PlanningState, form: SummaryForm, goal: number): number {
+  const { budget, summarizer } = state.input;
+  const asked = budget.summaryOutput;
+  const possible = form === 'extractive_summary' ? asked : Math.min(asked, summarizer.maximumOutput);
+  const fitting = Math.max(SMALLEST_SUMMARY, (goal - state.fixedTokens) * SUMMARY_SHARE);
+  return Math.min(possible, fitting) * shareOf(form);
+}
+
+function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan['reading']> {
+  const { table, arrangement } = state;
+  const after = state.input.summary?.coveredThroughSequence ?? 0;
+  const earlier: number[] = [];
+  for (const position of arrangement.kept) {
+    if (table.sequenceAt(position) > after) break;
+    if (draft.operations.has(position) && !coveredAlready(state, position)) earlier.push(table.sequenceAt(position));
+  }
+  return { after, earlier };
+}
+
+function positionsRead({ table, input, arrangement }: PlanningState, earlier: readonly number[]): number[] {
+  const again = new Set(earlier);
+  const after = input.summary?.coveredThroughSequence ?? 0;
+  return Array.from(arrangement.kept).filter((position) => {
+    const sequence = table.sequenceAt(position);
+    return table.kindAt(position) !== 'note' && (sequence > after || again.has(sequence));
+  });
 }

@@ -3,12 +3,11 @@ import type { GroupKind, GroupTable } from '../log/groups.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { countedTokens, shownTokens, sumShown, tokensOf } from '../plan/planning-state.ts';
 import type { Draft, PlanningState } from '../plan/planning-state.ts';
-import { quotedTokens } from './summary-quotes.ts';
+import { quotedTokens } from './check-summary.ts';
 import { coveredAlready } from '../plan/summary-sizes.ts';
 import type { SummaryForm } from '../plan/plan.ts';
 import type { NoteSlot } from '../log/entry.ts';
-import { LEDGER_LINE_TOKENS, ledgerSize } from './summary-ledger.ts';
-import { measureSummary, summaryFraming } from './summary-message.ts';
+import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary, summaryFraming } from './summary-message.ts';
 
 export interface Rooms {
   readonly summary: number;

@@ -1,11 +1,164 @@
 import type { ContentPart } from '../log/content.ts';
-import { LINES, quoteLines } from '../log/frames.ts';
-import { measureContent } from '../log/measure.ts';
+import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
+import { LINES, frame, quoteLines, tagsOf } from '../log/frames.ts';
+import type { FrameName } from '../log/frames.ts';
+import { fileArguments } from '../log/identifiers.ts';
+import { measureContent, measureText } from '../log/measure.ts';
 import { sumMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
-import type { CompactionPolicy, SummaryFraming } from '../policy/policy.ts';
+import { headOf } from '../plan/clip.ts';
+import type { Budget, SummaryForm, SummaryShown } from '../plan/plan.ts';
+import { resolveAmount } from '../policy/budget.ts';
+import type { CompactionPolicy, SummaryFraming, TokenAmount } from '../policy/policy.ts';
+import { formatCount } from '../view/notes.ts';
 import type { ViewMessage } from '../view/view.ts';
-import type { SummaryShown, SummaryForm } from '../plan/plan.ts';
+
+/** Files that the conversation has dealt with, each list in alphabetical order. */
+export interface FileLists {
+  /** Read and never modified. */
+  readonly read: readonly string[];
+  readonly modified: readonly string[];
+}
+
+/** What the program itself keeps beside a summary: the files and the results of calls. */
+export interface SummaryLedger extends FileLists {
+  /** Oldest first; absent where there are none. */
+  readonly results?: readonly LedgerResult[];
+}
+
+/**
+ * The lists after a compaction: what the calls of the dropped entries name, added to the lists of the
+ * compaction before (seeds/pi.md). A file that was modified once is no longer among the read ones.
+ */
+export function extendFileLists(input: {
+  readonly earlier: FileLists;
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+  readonly tools: NonNullable<CompactionPolicy['summary']['fileLists']>;
+}): FileLists {
+  const { earlier, calls, tools } = input;
+  const filesOf = (names: readonly string[]): string[] =>
+    calls.flatMap((call) => (names.includes(call.name) ? fileArguments(call.arguments) : []));
+  const modified = new Set([...earlier.modified, ...filesOf(tools.modified)]);
+  const read = new Set([...earlier.read, ...filesOf(tools.read)].filter((file) => !modified.has(file)));
+  return { read: [...read].sort(), modified: [...modified].sort() };
+}
+
+/** The lists as they stand below a summary; empty when there is no file. */
+export function renderFileLists({ read, modified }: FileLists): string {
+  const list = (name: FrameName, files: readonly string[]): string[] =>
+    files.length === 0 ? [] : [frame(name, files.join('\n'))];
+  return [...list('readFiles', read), ...list('modifiedFiles', modified)].join('\n\n');
+}
+
+const LISTS = (['readFiles', 'modifiedFiles', 'earlierResults'] as const).map((name) => tagsOf(name).open);
+
+/** A summary, and the lists of the program that stand below it: what others wrote holds no mark of theirs. */
+export function splitLists(text: string): { readonly written: string; readonly lists: string } {
+  const [begin = text.length] = LISTS.map((open) => text.indexOf(open))
+    .filter((at) => at !== -1)
+    .toSorted((one, other) => one - other);
+  return { written: text.slice(0, begin).trimEnd(), lists: text.slice(begin) };
+}
+
+/** A summary without what the program lists below it: that is kept beside it, and a model that repeats it would only let it grow old. */
+export function withoutFileLists(text: string): string {
+  return splitLists(text).written;
+}
+
+/** A finished tool call whose result a summary stands for. Holds nothing of what the tool put out: that is data, not record (R29). */
+export interface LedgerResult {
+  readonly entryId: string;
+  readonly tool: string;
+  /** The file that the call names, or its first argument, on one line. */
+  readonly target: string;
+  readonly outcome: 'succeeded' | 'failed' | 'outcome_unknown' | 'not_run';
+  readonly characters: number;
+}
+
+/** Results that are remembered beside a summary; what a view shows of them is limited in tokens besides. */
+export const LEDGER_LENGTH = 100;
+/** About what a line takes, most of it for the id. */
+export const LEDGER_LINE_TOKENS = 50;
+const TARGET_CHARACTERS = 100;
+/** About fifty lines in a large window, a dozen in one of 32,000 tokens. */
+const SIZE: TokenAmount = { tokens: 2_000, fraction: 0.02, of: 'input_budget' };
+
+/** What a call was about, whole: secrets are taken out of it before it is cut, for a part of one has no form any more. */
+export function callSubject(argumentsText: string): string {
+  const [file] = fileArguments(argumentsText);
+  return file ?? firstText(argumentsText);
+}
+
+export function shortSubject(subject: string): string {
+  const line = subject.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= TARGET_CHARACTERS ? line : `${headOf(line, TARGET_CHARACTERS).trimEnd()} …`;
+}
+
+function firstText(argumentsText: string): string {
+  try {
+    const value: unknown = JSON.parse(argumentsText);
+    if (typeof value !== 'object' || value === null) return '';
+    return Object.values(value).find((item): item is string => typeof item === 'string') ?? '';
+  } catch {
+    // Arguments that are not JSON were never carried out.
+    return '';
+  }
+}
+
+/**
+ * The ledger after a pass, oldest first: what it was before, and the results that leave the view now. The same call with a
+ * result of the same size is listed once, where it was made last.
+ */
+export function extendLedger(earlier: readonly LedgerResult[], left: readonly LedgerResult[]): readonly LedgerResult[] {
+  const newest = new Map<string, LedgerResult>();
+  for (const result of [...earlier, ...left]) {
+    const call = JSON.stringify([result.tool, result.target, result.characters]);
+    newest.delete(call);
+    newest.set(call, result);
+  }
+  return [...newest.values()].slice(-LEDGER_LENGTH);
+}
+
+export function ledgerSize(budget: Budget): number {
+  return resolveAmount(SIZE, budget);
+}
+
+/**
+ * The newest results as they stand below a summary (R18): what was done and where its outcome is, so that nothing is read
+ * again only because its result left the view. Empty when not a line fits.
+ *
+ * @param of.recall whether the agent can open a result by its id
+ */
+export function renderLedger(
+  results: readonly LedgerResult[],
+  of: { readonly maximumTokens: number; readonly recall: boolean },
+): string {
+  const tokens = (text: string): number => estimateTokens(measureText(text), NO_CALIBRATION);
+  const heading = of.recall
+    ? 'Results that are no longer shown, newest last; recall_open with the id shows one again:'
+    : 'Results that are no longer shown, newest last:';
+  let left = of.maximumTokens - tokens(frame('earlierResults', heading));
+  const lines: string[] = [];
+  for (const result of results.toReversed()) {
+    const line = ledgerLine(result, of.recall);
+    left -= tokens(`${line}\n`);
+    if (left < 0) break;
+    lines.unshift(line);
+  }
+  return lines.length === 0 ? '' : frame('earlierResults', [heading, ...lines].join('\n'));
+}
+
+const OUTCOMES: Readonly<Record<LedgerResult['outcome'], string>> = {
+  succeeded: '',
+  failed: 'failed, ',
+  outcome_unknown: 'outcome unknown, ',
+  not_run: 'not run, ',
+};
+
+function ledgerLine({ tool, target, outcome, characters, entryId }: LedgerResult, recall: boolean): string {
+  const call = target === '' ? tool : `${tool} ${target}`;
+  return `${call}: ${OUTCOMES[outcome]}${formatCount(characters)} characters${recall ? ` (${entryId})` : ''}`;
+}
 
 /** The summary as the view shows it: one message of the user, or a question with its answer (seeds/opencode.md). */
 export function summaryMessages(text: string, question: string | null, framing?: SummaryFraming): ViewMessage[] {

@@ -1,5 +1,5 @@
 import { headOf, tailOf } from '../plan/clip.ts';
-import { saidText } from '../log/attached-text.ts';
+import { saidText } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { estimateTokens } from '../log/estimate.ts';
 import { frame } from '../log/frames.ts';

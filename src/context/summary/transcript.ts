@@ -1,4 +1,5 @@
 import { headOf, tailOf } from '../plan/clip.ts';
+import { attachedFile } from '../log/content.ts';
 import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { calibratedTokens } from '../log/estimate.ts';
@@ -6,8 +7,7 @@ import { measureText } from '../log/measure.ts';
 import { withoutEncodedData } from '../log/encoded-data.ts';
 import { frame, framed, quoteText, tagsOf } from '../log/frames.ts';
 import type { Framed, FrameName } from '../log/frames.ts';
-import { attachedFile } from '../log/attached-text.ts';
-import { describeMedia, formatCount } from '../view/placeholders.ts';
+import { describeMedia, formatCount } from '../view/notes.ts';
 import type { Calibration, PartPiece } from '../plan/plan.ts';
 import type { TranscriptLimits } from '../policy/policy.ts';
 

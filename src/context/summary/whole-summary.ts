@@ -1,12 +1,18 @@
 import { estimateTokens } from '../log/estimate.ts';
-import { renderFileLists, splitLists, withoutFileLists, ledgerSize, renderLedger } from './summary-ledger.ts';
-import type { SummaryLedger } from './summary-ledger.ts';
+import {
+  renderFileLists,
+  splitLists,
+  withoutFileLists,
+  ledgerSize,
+  renderLedger,
+  measureSummary,
+} from './summary-message.ts';
+import type { SummaryLedger } from './summary-message.ts';
 import { measureView } from '../view/view-arrangement.ts';
 import type { MeasuredView } from '../view/view-arrangement.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { Budget, Calibration, CompactionPlan, PlanPart, SummaryInForce } from '../plan/plan.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
-import { measureSummary } from './summary-message.ts';
 import type { WrittenSection } from './check-summary.ts';
 import { LINES, quoteTags } from '../log/frames.ts';
 import { parseSections, splitSections, renderSections } from './check-summary.ts';

@@ -1,6 +1,6 @@
-import type { NewestReport } from '../log/calibrate.ts';
-import { isEnabled } from '../policy/budget.ts';
 import { calibratedTokens, NO_CALIBRATION } from '../log/estimate.ts';
+import type { NewestReport } from '../log/estimate.ts';
+import { isEnabled } from '../policy/budget.ts';
 import { characterCount } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { Budget, Calibration, CountedRequest, CompactionReason } from '../plan/plan.ts';

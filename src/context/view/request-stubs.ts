@@ -2,8 +2,8 @@ import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { applyOperation, stripOperation } from '../log/operations.ts';
 import { nameText } from '../log/frames.ts';
-import { formatCount, wayBack } from './placeholders.ts';
-import type { RecallOptions } from './placeholders.ts';
+import { formatCount, wayBack } from './notes.ts';
+import type { RecallOptions } from './notes.ts';
 import type { RequestStubs } from '../policy/policy.ts';
 
 /**

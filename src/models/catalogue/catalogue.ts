@@ -1,6 +1,6 @@
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import type { ModelPrices } from '../../turn/agent-snapshot.ts';
-import { plainModelName } from '../../context/policy/policy-for-model.ts';
+import { plainModelName } from '../../context/policy/budget.ts';
 import { BUILT_IN_MODELS, BUILT_IN_SOURCE } from './built-in-models.ts';
 import { parseModelName } from './model-name.ts';
 

@@ -1,5 +1,4 @@
-import { attachedText } from '../../context/log/attached-text.ts';
-import { isReadAsText, VENDOR_BLOCK } from '../../context/log/content.ts';
+import { attachedText, isReadAsText, VENDOR_BLOCK } from '../../context/log/content.ts';
 import type {
   ContentPart,
   FilePart,

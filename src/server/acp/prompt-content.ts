@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { RequestError } from '@agentclientprotocol/sdk';
-import { attachedText } from '../../context/log/attached-text.ts';
+import { attachedText } from '../../context/log/content.ts';
 import type { MessagePart } from '../../client/arguments.ts';
 
 /** A prompt of an editor as the content of a message. @throws RequestError for what no model reads */

@@ -1,5 +1,5 @@
 import type { CompactionForm, CompactionPlan } from '../../context/plan/plan.ts';
-import type { SummaryLedger } from '../../context/summary/summary-ledger.ts';
+import type { SummaryLedger } from '../../context/summary/summary-message.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { NewPartMemory } from './compaction-parts.ts';

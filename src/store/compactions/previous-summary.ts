@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../context/policy/compaction-hook.ts';
-import type { SummaryLedger, LedgerResult } from '../../context/summary/summary-ledger.ts';
+import type { SummaryLedger, LedgerResult } from '../../context/summary/summary-message.ts';
 import { characterCount } from '../../context/log/measurements.ts';
 import { onPath, pointAt } from '../conversations/branch-path.ts';
 import type { Queries, Database } from '../database/database.ts';

@@ -1,4 +1,4 @@
-import type { FileLists } from '../../context/summary/summary-ledger.ts';
+import type { FileLists } from '../../context/summary/summary-message.ts';
 import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
 import { measureView } from '../../context/view/view-arrangement.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';

@@ -2,8 +2,8 @@ import { NOTHING_CHOSEN, chooseBranchItems } from '../../context/summary/branch-
 import { FILE_TOOLS } from '../../context/policy/policy.ts';
 import type { BranchItem } from '../../context/summary/branch-summary.ts';
 import type { EntryKind } from '../../context/log/entry.ts';
-import { extendFileLists } from '../../context/summary/summary-ledger.ts';
-import type { FileLists } from '../../context/summary/summary-ledger.ts';
+import { extendFileLists } from '../../context/summary/summary-message.ts';
+import type { FileLists } from '../../context/summary/summary-message.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import type { Calibration } from '../../context/plan/plan.ts';
 import { pointOf } from './branch-commands.ts';

@@ -1,4 +1,4 @@
-import { attachedFile } from '../../context/log/attached-text.ts';
+import { attachedFile } from '../../context/log/content.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Queries } from '../database/database.ts';
 import { entryTexts } from '../log/entry-text.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkSummary } from '../../../src/context/summary/check-summary.ts';
 import { textOf } from '../../../src/context/log/content.ts';
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
-import { extendFileLists, renderFileLists, withoutFileLists } from '../../../src/context/summary/summary-ledger.ts';
+import { extendFileLists, renderFileLists, withoutFileLists } from '../../../src/context/summary/summary-message.ts';
 import type { PlanPart } from '../../../src/context/plan/plan.ts';
 import { PI_POLICY } from '../../../src/context/policy/presets/pi.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { budgetFor } from '../../../src/context/policy/budget.ts';
-import { policyForModel } from '../../../src/context/policy/policy-for-model.ts';
+import { budgetFor, policyForModel } from '../../../src/context/policy/budget.ts';
 import { BUILT_IN_REDUCERS } from '../../../src/context/plan/reducers/built-in.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';

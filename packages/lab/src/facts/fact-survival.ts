@@ -1,6 +1,5 @@
 import { textOf } from 'holdfast/internal/context/log/content.js';
-import { splitLists } from 'holdfast/internal/context/summary/summary-ledger.js';
-import { isSummaryMessage } from 'holdfast/internal/context/summary/summary-message.js';
+import { splitLists, isSummaryMessage } from 'holdfast/internal/context/summary/summary-message.js';
 import type { View } from 'holdfast/internal/context/view/view.js';
 import { readableEntryText } from 'holdfast/internal/store/log/entry-text.js';
 import type { PooledFact } from './fact-pool.ts';

@@ -1,6 +1,6 @@
 import type { Entry } from 'holdfast/internal/context/log/entry.js';
 import { NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
-import { partPolicy } from 'holdfast/internal/context/summary/summary-quotes.js';
+import { partPolicy } from 'holdfast/internal/context/summary/check-summary.js';
 import { sharedSummaryView, summaryView } from 'holdfast/internal/context/summary/summary-request.js';
 import type { SummaryRequest } from 'holdfast/internal/context/summary/summary-request.js';
 import type { LabAgent } from './lab-agent.ts';

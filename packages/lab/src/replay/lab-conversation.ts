@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart } from 'holdfast/internal/context/log/content.js';
 import type { Entry, EntryOutline, NoteSlot } from 'holdfast/internal/context/log/entry.js';
-import { anchoredCalibration } from 'holdfast/internal/context/log/calibrate.js';
-import type { NewestReport } from 'holdfast/internal/context/log/calibrate.js';
+import { anchoredCalibration, NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
+import type { NewestReport } from 'holdfast/internal/context/log/estimate.js';
 import { definedOf } from 'holdfast/internal/context/policy/defined-of.js';
-import { NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
-import type { SummaryLedger, LedgerResult } from 'holdfast/internal/context/summary/summary-ledger.js';
+import type { SummaryLedger, LedgerResult } from 'holdfast/internal/context/summary/summary-message.js';
 import { viewAfterCompaction } from 'holdfast/internal/context/summary/whole-summary.js';
 import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import {

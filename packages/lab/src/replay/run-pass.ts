@@ -6,8 +6,8 @@ import {
   callSubject,
   extendLedger,
   shortSubject,
-} from 'holdfast/internal/context/summary/summary-ledger.js';
-import type { SummaryLedger } from 'holdfast/internal/context/summary/summary-ledger.js';
+} from 'holdfast/internal/context/summary/summary-message.js';
+import type { SummaryLedger } from 'holdfast/internal/context/summary/summary-message.js';
 import { judgeCompaction, planCompaction, weakerForm } from 'holdfast/internal/context/plan/plan-compaction.js';
 import { addMeasurements } from 'holdfast/internal/context/log/measurements.js';
 import type {

@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { checkSummary } from 'holdfast/internal/context/summary/check-summary.js';
-import { textOf } from 'holdfast/internal/context/log/content.js';
-import type { Entry } from 'holdfast/internal/context/log/entry.js';
-import { extractiveSummary } from 'holdfast/internal/context/summary/extractive-summary.js';
-import { withoutFileLists } from 'holdfast/internal/context/summary/summary-ledger.js';
 import {
+  checkSummary,
   isLastPart,
   partPolicy,
   insertQuotes,
   quoteUserMessages,
   quotingSection,
-} from 'holdfast/internal/context/summary/summary-quotes.js';
+} from 'holdfast/internal/context/summary/check-summary.js';
+import { textOf } from 'holdfast/internal/context/log/content.js';
+import type { Entry } from 'holdfast/internal/context/log/entry.js';
+import { extractiveSummary } from 'holdfast/internal/context/summary/extractive-summary.js';
+import { withoutFileLists } from 'holdfast/internal/context/summary/summary-message.js';
 import { requestBefore } from 'holdfast/internal/context/summary/summary-request.js';
 import type { CompactionPlan, CompactionReason, PlanPart } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';

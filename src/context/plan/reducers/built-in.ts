@@ -1,21 +1,19 @@
-import { count, object, amount, toolNames, characters, fraction } from '../../policy/policy-parts.ts';
-import { clipOperation, stripOperation, clearOperation } from '../../log/operations.ts';
+import { z } from 'zod';
+import { characterCount } from '../../log/measurements.ts';
+import { clearOperation, clipOperation, stripOperation } from '../../log/operations.ts';
+import { resolveAmount } from '../../policy/budget.ts';
+import { amount, characters, count, fraction, object, toolNames } from '../../policy/policy-parts.ts';
 import type { Operation } from '../plan.ts';
 import {
+  countedTokens,
   isUnseen,
   operationOn,
   shownMeasurements,
-  tryOperation,
-  countedTokens,
   shownTokens,
   tokensOf,
+  tryOperation,
 } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
-import { reducer } from './reducer.ts';
-import type { Reducers } from './reducer.ts';
-import { resolveAmount } from '../../policy/budget.ts';
-import { z } from 'zod';
-import { characterCount } from '../../log/measurements.ts';
 
 /** Replaces media of tool results by a marker, except the newest and those that no request has carried yet. */
 const stripImagesReducer = reducer({
@@ -251,4 +249,31 @@ export function clipTo(
   const kept = perCharacter === 0 ? 0 : Math.floor(forText / perCharacter);
   const tail = Math.min(kept, Math.max(Math.floor(kept * TAIL_SHARE), LAST_LINE));
   return clipOperation(entry, { head: kept - tail, tail, keepMedia });
+}
+
+/** Makes the view smaller without a model: changes how kept entries are shown, and loses nothing. */
+export interface Reducer<Options extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly options: Options;
+  /** Applied also where entries are dropped for a summary, however much the compaction has still to win. */
+  readonly always: boolean;
+  /** Changes the draft until it is down to `goal` tokens. @throws ZodError for wrong options */
+  readonly apply: (state: PlanningState, draft: Draft, options: unknown, goal: number) => void;
+}
+
+export type Reducers = ReadonlyMap<string, Reducer>;
+
+export function reducer<Options extends z.ZodType>(definition: {
+  readonly name: string;
+  readonly options: Options;
+  readonly always?: boolean;
+  readonly apply: (state: PlanningState, draft: Draft, options: z.output<Options>, goal: number) => void;
+}): Reducer<Options> {
+  const { name, options, always = false, apply } = definition;
+  return {
+    name,
+    options,
+    always,
+    apply: (state, draft, given, goal) => apply(state, draft, options.parse(given), goal),
+  };
 }

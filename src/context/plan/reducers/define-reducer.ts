@@ -3,9 +3,8 @@ import { clearOperation, clipOperation } from '../../log/operations.ts';
 import type { Operation } from '../plan.ts';
 import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
-import type { Reducer } from './reducer.ts';
-import { reducer } from './reducer.ts';
-import { showsMedia, withoutMedia } from './built-in.ts';
+import { reducer, showsMedia, withoutMedia } from './built-in.ts';
+import type { Reducer } from './built-in.ts';
 
 /** A message, answer or tool result that the view shows, as numbers: its text stays in the database. */
 export interface ReducibleEntry {
