@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
 import { planCompaction, weakerForm } from '../../src/context/plan/plan-compaction.ts';
 import { Conversation, image, prose } from './builders.ts';
 import { NO_REDUCERS, planOf, reading, withPolicy } from './planning.ts';
@@ -24,6 +26,18 @@ describe('trigger', () => {
     conversation.commit(planOf(conversation), 'Summary.');
     expect(planCompaction(conversation.planInput()).kind).toBe('fits');
   });
+});
+
+test('beside a large system prompt in a small window the summary still has room for what was found', () => {
+  const limits = { window: 8_192, maximumOutput: 4_096 };
+  const conversation = new Conversation({ limits });
+  conversation.log.user(`Read these files: ${prose(1_600)}`);
+  for (let file = 0; file < 6; file += 1) conversation.log.step([prose(3_000, file + 1)]);
+  const fixed = measureText(prose(8_800));
+  const plan = planOf(conversation, { fixed });
+  expect(estimateTokens(fixed, NO_CALIBRATION)).toBeGreaterThan(1_700);
+  expect(plan.form).toBe('summary');
+  expect(plan.summaryLimit).toBeGreaterThan(550);
 });
 
 describe('free reductions', () => {

@@ -9,10 +9,10 @@ import { hasEnoughMessages, planSummary, planSummaryInPlace } from '../summary/s
 /** A view may stay this share of the input budget above the target (R7). */
 const TARGET_TOLERANCE = 0.05;
 /**
- * When system prompt and tools take so much that the target would leave less than this share of the
- * room below the trigger, the target moves up to it: a pass that leaves nothing is worth nothing.
+ * When system prompt and tools take so much that the target would leave less than this share of the room below the trigger, the
+ * target moves up to it. With a third, a summary in the demo's window of 8,192 tokens had room for 300 tokens and lost every value.
  */
-const SMALLEST_ROOM = 1 / 3;
+const SMALLEST_ROOM = 1 / 2;
 /**
  * A forced pass shrinks what can shrink to this share of its size at most, however low its target: the view then fits even
  * where the estimate knows nothing of what the provider counts, as long as system prompt and tools take less than two thirds of
