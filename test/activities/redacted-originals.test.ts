@@ -4,7 +4,7 @@ import { textOf } from '../../src/context/log/content.ts';
 import type { Entry } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { extractiveSummary } from '../../src/context/summary/extractive-summary.ts';
-import { pathsInArguments } from '../../src/context/log/identifiers.ts';
+import { pathsInArguments } from '../../src/context/log/readable-text.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { quoteUserMessages } from '../../src/context/summary/check-summary.ts';
 import { transcriptText } from '../../src/context/summary/transcript.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { withoutEncodedData } from '../../src/context/log/encoded-data.ts';
+import { withoutEncodedData } from '../../src/context/log/readable-text.ts';
 
 const MARK = /characters of encoded data left out/u;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { identifiersIn, pathsInArguments } from '../../src/context/log/identifiers.ts';
+import { identifiersIn, pathsInArguments } from '../../src/context/log/readable-text.ts';
 import { HARD_UNITS, countSteps } from '../support/count-steps.ts';
 
 describe('identifiers', () => {

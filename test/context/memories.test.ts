@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { shownTaskFile, memoriesNote, memoriesShownIn } from '../../src/context/memory/choose-memories.ts';
+import {
+  shownTaskFile,
+  memoriesNote,
+  memoriesShownIn,
+  sentencesOf,
+  sentencesSaid,
+} from '../../src/context/memory/choose-memories.ts';
 import type { Memory } from '../../src/context/memory/choose-memories.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
-import { sentencesOf, sentencesSaid } from '../../src/context/memory/memory-origin.ts';
 
 let count = 0;
 

@@ -6,8 +6,9 @@ import {
   memoriesNote,
   memoriesShownIn,
   shownTaskFile,
+  sentencesOf,
+  sentencesSaid,
 } from '../../context/memory/choose-memories.ts';
-import { sentencesOf, sentencesSaid } from '../../context/memory/memory-origin.ts';
 import type { Budget } from '../../context/plan/plan.ts';
 import { budgetFor, resolveAmount } from '../../context/policy/budget.ts';
 import type { TokenAmount } from '../../context/policy/policy.ts';

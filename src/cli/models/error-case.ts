@@ -3,7 +3,7 @@ import type { AnsweredCall } from '../../models/errors/silent-overflow.ts';
 import type { RawError } from '../../models/errors/signals.ts';
 import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import type { RequestSize } from '../../models/model-client.ts';
-import { stopReasonNamed } from '../../models/protocols/stop-reason.ts';
+import { stopReasonNamed } from '../../models/protocols/answer-collector.ts';
 
 type ErrorCase =
   | { readonly error: RawError; readonly size?: RequestSize }

@@ -138,3 +138,141 @@ function escapeAt(text: string, at: number): { readonly character: string; reado
   const character = String.fromCharCode(Number.parseInt(digits, 16));
   return { character: /[^\P{Cc}\n\r\t]/u.test(character) ? ' ' : character, length };
 }
+
+/** Characters of a line of encoded data at least, as mail and PEM files have them. */
+const LINE = 60;
+/** Characters of encoded data that are left out. */
+const LEAST = 2_000;
+/** Data has letters of both cases and digits among its first characters; a line of dashes has not. */
+const ALPHABETS = [/[a-z]/, /[A-Z]/, /[0-9]/];
+const SAMPLE = 500;
+const SHOWN = 60;
+
+/**
+ * The text with a mark in the place of base64 and the like, in one run or in lines: a model cannot read it, and pays more for each
+ * character than for prose. Read once from left to right: a pattern that goes back fails on a run of millions of characters.
+ */
+export function withoutEncodedData(text: string): string {
+  const kept: string[] = [];
+  let keptThrough = 0;
+  // Of a stretch of such characters, of its last line, and where its last whole line ends.
+  let [start, lineStart, end] = [0, 0, 0];
+  for (let at = 0; at <= text.length; at += 1) {
+    if (isEncoded(text.charCodeAt(at))) continue;
+    const isLine = at - lineStart >= LINE;
+    if (isLine) end = at;
+    if (isLine && text.startsWith('\r\n', at)) at += 1;
+    if (isLine && text[at] === '\n') {
+      lineStart = at + 1;
+      continue;
+    }
+    if (end - start >= LEAST && isData(text.slice(start, start + SAMPLE))) {
+      kept.push(text.slice(keptThrough, start), markOf(text.slice(start, end)));
+      keptThrough = end;
+    }
+    [start, lineStart, end] = [at + 1, at + 1, at + 1];
+  }
+  return keptThrough === 0 ? text : kept.join('') + text.slice(keptThrough);
+}
+
+function isEncoded(code: number): boolean {
+  return (
+    (code >= 0x61 && code <= 0x7a) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    (code >= 0x2f && code <= 0x39) ||
+    code === 0x2b ||
+    code === 0x3d ||
+    code === 0x5f ||
+    code === 0x2d
+  );
+}
+
+function isData(sample: string): boolean {
+  return ALPHABETS.every((letters) => letters.test(sample));
+}
+
+function markOf(data: string): string {
+  const omitted = new Intl.NumberFormat('en-US').format(data.length - SHOWN);
+  return `${data.slice(0, SHOWN)}[… ${omitted} characters of encoded data left out …]`;
+}
+
+/** Characters of encoded data from which on a content is taken to be mostly that. */
+const LARGE = 20_000;
+
+/** Whether a content of so many characters, of which so many stand in dense runs, is mostly encoded data. */
+export function isEncodedData(dense: number, characters: number): boolean {
+  return dense >= LARGE && dense >= characters / 2;
+}
+
+/** What a text names so exactly that a wrong character makes it useless; looked for in each of its names. */
+const IDENTIFIERS: readonly RegExp[] = [
+  /\bhttps?:\/\/.+/gi,
+  /\b[\w.+-]+@[\w-]+\.[\w.-]*\w/g,
+  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
+  /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/g,
+  /\b[A-Z][A-Z0-9]{1,9}-\d+\b/g,
+  /#\d{2,}\b/g,
+  /\b\d{6,}\b/g,
+];
+
+const PATH_KEY = /^(?:.*_)?(?:path|paths|file|files|filename|uri|url|target|source|destination)$/i;
+
+/** Neither a part of an identifier, nor between its parts. */
+const BETWEEN_NAMES = /[\s<>"')\]]+/u;
+/** What addresses hold and other identifiers do not. */
+const BETWEEN_SHORT_NAMES = /[^\w.+@#-]+/u;
+
+/** A longer one is data. Characters. */
+const LONGEST_NAME = 2_000;
+/** Of an address of mail, a UUID, a commit (RFC 5321 allows 254). Characters. */
+const LONGEST_SHORT_NAME = 300;
+
+/**
+ * Identifiers in order of their first appearance, each once. Patterns see one name at a time: over a long text without blanks their
+ * time would grow with its square.
+ */
+export function identifiersIn(text: string): string[] {
+  return [...new Set(namesIn(text).flatMap(identifiersInName))];
+}
+
+function namesIn(text: string): string[] {
+  return text.split(BETWEEN_NAMES).flatMap((name) => {
+    const isAddress = name.length <= LONGEST_NAME && name.includes('://');
+    return isAddress ? [name] : name.split(BETWEEN_SHORT_NAMES).filter((each) => each.length <= LONGEST_SHORT_NAME);
+  });
+}
+
+function identifiersInName(name: string): string[] {
+  const found = IDENTIFIERS.flatMap((pattern) =>
+    [...name.matchAll(pattern)].map((match) => ({ at: match.index, value: match[0].replace(/[.,;:]+$/, '') })),
+  );
+  return found.sort((left, right) => left.at - right.at).map(({ value }) => value);
+}
+
+export function pathsInArguments(argumentsText: string): string[] {
+  return fileArguments(argumentsText).filter((value) => /[./\\]/.test(value));
+}
+
+/** Values of arguments that are called after paths or files, whatever they look like. */
+export function fileArguments(argumentsText: string): string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(argumentsText);
+  } catch {
+    // Arguments that are not JSON name no file that could be trusted.
+    return [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]: [string, unknown]) =>
+    PATH_KEY.test(key) ? stringsOf(item).filter(isName) : [],
+  );
+}
+
+function stringsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+function isName(text: string): boolean {
+  return text.length > 1 && text.length <= 300 && !/[\n\r]/.test(text);
+}

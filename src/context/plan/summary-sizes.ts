@@ -1,5 +1,5 @@
 import type { EntryKind, Entry } from '../log/entry.ts';
-import { isEncodedData } from '../log/encoded-data.ts';
+import { isEncodedData } from '../log/readable-text.ts';
 import { calibratedTokens } from '../log/estimate.ts';
 import { characterCount, scaleMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';

@@ -197,7 +197,6 @@ export const compactionPolicy = object({
 export type CompactionPolicy = z.output<typeof compactionPolicy>;
 /** A policy as it is written: what is left out has its default. */
 export type CompactionPolicyInput = z.input<typeof compactionPolicy>;
-export type CharacterCounting = z.output<typeof characterCounting>;
 export type ReducerUse = z.output<typeof reducerUse>;
 export type RequestStubs = z.output<typeof requestStubs>;
 

@@ -79,17 +79,8 @@ export function checkSummary(answer: {
 
 /** A heading that stands twice is one section; text under either is kept. */
 function mergedSection(title: string, found: readonly WrittenSection[]): WrittenSection[] {
-  const same = found.filter((section) => section.title === title);
-  if (same.length === 0) return [];
-  return [
-    {
-      title,
-      text: same
-        .map((section) => section.text)
-        .join('\n')
-        .trim(),
-    },
-  ];
+  const texts = found.filter((section) => section.title === title).map(({ text }) => text);
+  return texts.length === 0 ? [] : [{ title, text: texts.join('\n').trim() }];
 }
 
 export interface WrittenSection {

@@ -4,10 +4,9 @@ import type { Entry } from '../log/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
 import { quoteText } from '../log/frames.ts';
 import { groupEntries } from '../log/groups.ts';
-import { identifiersIn, pathsInArguments } from '../log/identifiers.ts';
+import { identifiersIn, pathsInArguments, readableText } from '../log/readable-text.ts';
 import { measureText } from '../log/measure.ts';
 import type { Calibration } from '../plan/plan.ts';
-import { readableText } from '../log/readable-text.ts';
 import type { CompactionPolicy, SectionSubject } from '../policy/policy.ts';
 import { parseSections, renderSections } from './check-summary.ts';
 

@@ -2,7 +2,7 @@ import type { ContentPart } from '../log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
 import { LINES, frame, quoteLines, tagsOf } from '../log/frames.ts';
 import type { FrameName } from '../log/frames.ts';
-import { fileArguments } from '../log/identifiers.ts';
+import { fileArguments } from '../log/readable-text.ts';
 import { measureContent, measureText } from '../log/measure.ts';
 import { sumMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';

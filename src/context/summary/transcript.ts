@@ -4,7 +4,7 @@ import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { calibratedTokens } from '../log/estimate.ts';
 import { measureText } from '../log/measure.ts';
-import { withoutEncodedData } from '../log/encoded-data.ts';
+import { withoutEncodedData } from '../log/readable-text.ts';
 import { frame, framed, quoteText, tagsOf } from '../log/frames.ts';
 import type { Framed, FrameName } from '../log/frames.ts';
 import { describeMedia, formatCount } from '../view/notes.ts';

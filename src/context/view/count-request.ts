@@ -4,7 +4,7 @@ import { isEnabled } from '../policy/budget.ts';
 import { characterCount } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { Budget, Calibration, CountedRequest, CompactionReason } from '../plan/plan.ts';
-import type { CharacterCounting, CompactionPolicy } from '../policy/policy.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
 
 export function policyTokens(
   counting: CompactionPolicy['counting'],
@@ -30,17 +30,18 @@ export function countRequest(input: {
   /** The newest usage since the newest compaction: an older one never counts (R3). */
   readonly reported: NewestReport | null;
 }): CountedRequest {
-  const { policy, budget, request, calibration } = input;
+  const { policy, budget, request, calibration, reported } = input;
   const calibrated = calibratedTokens(request, calibration);
-  const { tokens, isReported } = countTokens(input);
+  const estimate = policyTokens(policy.counting, request, calibration);
+  const { tokens, isReported } = countOf(policy.counting, estimate, reported);
   const calibratedPerToken = tokens === null || tokens === 0 || isReported ? 1 : calibrated / tokens;
   const isOver = (tokens ?? 0) > budget.trigger || calibrated > budget.inputBudget;
   return {
     tokens,
     calibratedPerToken,
     isDue: isEnabled(policy) && isOver,
-    estimate: policyTokens(policy.counting, request, calibration),
-    reported: input.reported === null ? null : input.reported.usage.input + input.reported.usage.output,
+    estimate,
+    reported: reported === null ? null : reported.usage.input + reported.usage.output,
   };
 }
 
@@ -50,23 +51,16 @@ interface Count {
   readonly isReported: boolean;
 }
 
-function countTokens(input: Parameters<typeof countRequest>[0]): Count {
-  const { policy, request, calibration, reported } = input;
-  const { counting } = policy;
-  const estimate = policyTokens(counting, request, calibration);
+function countOf(counting: CompactionPolicy['counting'], estimate: number, report: NewestReport | null): Count {
   if (counting === 'calibrated') return { tokens: estimate, isReported: true };
-  if (reported === null) return { tokens: counting.unreported === 'wait' ? null : estimate, isReported: false };
-  return withReport(counting, estimate, reported);
-}
-
-function withReport(counting: CharacterCounting, estimate: number, { usage, since }: NewestReport): Count {
+  if (report === null) return { tokens: counting.unreported === 'wait' ? null : estimate, isReported: false };
+  const { usage, since } = report;
   const counted = usage.input + usage.output;
-  const withFollowing = counted + policyTokens(counting, since, NO_CALIBRATION);
   switch (counting.reported) {
     case 'alone':
       return { tokens: counted, isReported: true };
     case 'plus_estimate':
-      return { tokens: withFollowing, isReported: true };
+      return { tokens: counted + policyTokens(counting, since, NO_CALIBRATION), isReported: true };
     case 'higher':
       return { tokens: Math.max(usage.input, estimate), isReported: usage.input >= estimate };
   }

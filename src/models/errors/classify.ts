@@ -1,10 +1,10 @@
-import { definedOf } from '../../context/policy/defined-of.ts';
-import type { ErrorVerdict, FailureCause, RequestSize } from '../model-client.ts';
-import { mediaCapIn } from './caps.ts';
 import * as words from './other-kinds.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import type { ErrorVerdict, FailureCause, MediaCap, RequestSize } from '../model-client.ts';
 import { codeSaysOverflow, countsOf, isNear, saysOverflow } from './overflow-words.ts';
 import { retryHint } from './retry-hint.ts';
-import { gatherSignals, type ErrorSignals, type RawError } from './signals.ts';
+import { gatherSignals } from './signals.ts';
+import type { ErrorSignals, RawError } from './signals.ts';
 import { OVERFLOW_SIGNATURES } from './signatures.ts';
 
 /** From this share of the window on, a refusal that nobody understands is taken for an overflow. */
@@ -236,4 +236,13 @@ function byStatus(reading: Reading): Finding {
     return stop('unknown', 'unrecognised');
   }
   return stop(status === 400 || status === 422 ? 'invalid_request' : 'unknown', `unrecognised HTTP ${status}`);
+}
+
+/** The cap on all media together; none for a limit on the size of each. */
+export function mediaCapIn(text: string, media: boolean): MediaCap | undefined {
+  if (!media) return { unit: 'bytes' };
+  const number = /too many|number of|\b\d{1,4} ?(?:images?|image\(s\)|files?|documents?|attachments?)\b/.test(text);
+  if (!number || /pixel|\bpx\b|dimension|\bpages?\b|\bbytes?\b|\d ?[kmg]i?b\b|resolution/.test(text)) return undefined;
+  const counts = [...text.matchAll(/(?<![\d.,_a-z])\d{1,4}(?![\d.,]*\d)/g)].map(Number).filter((count) => count > 0);
+  return { unit: 'parts', ...(counts.length > 0 && { maximum: Math.min(...counts) }) };
 }

@@ -1,7 +1,8 @@
+import type { Citation, ContentPart, TextPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { ModelAnswer, ReportedUsage, StreamDelta } from '../model-client.ts';
-import { isRecord } from './json.ts';
+import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from '../model-client.ts';
+import { isRecord, numberOf } from './json.ts';
 
 /** Who answers. */
 export interface AnswerSource {
@@ -42,4 +43,57 @@ export function textOf(value: unknown): string {
 
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
+}
+
+/** Names that vendors and compatible servers give to the end of an answer; servers mix those of several protocols. */
+const NAMES: ReadonlyMap<string, StopReason> = new Map(
+  (
+    [
+      ['end', 'end end_turn stop stop_sequence eos'],
+      ['tool_calls', 'tool_calls tool_use function_call'],
+      ['maximum_output', 'maximum_output max_tokens max_output_tokens length'],
+      ['window_full', 'window_full model_context_window_exceeded model_length'],
+      ['refusal', 'refusal'],
+      ['paused', 'paused pause_turn'],
+      ['content_filter', 'content_filter'],
+    ] as const
+  ).flatMap(([reason, names]) => names.split(' ').map((name) => [name, reason] as const)),
+);
+
+/** What a vendor's name for the end of an answer means, in any case of letters; `other` for a name that nobody knows. */
+export function stopReasonNamed(name: string): StopReason {
+  return NAMES.get(name.toLowerCase()) ?? 'other';
+}
+
+/**
+ * A text with what the vendor named as its sources. OpenAI tells which stretch of the text a source is
+ * for, Anthropic cites for the whole of a block.
+ */
+export function citedText(text: string, sources: readonly unknown[]): TextPart {
+  const citations = sources.filter(isRecord).map((source): Citation => {
+    const from = numberOf(source['start_index']) ?? 0;
+    return { from, to: numberOf(source['end_index']) ?? text.length, source };
+  });
+  return citations.length === 0 ? { type: 'text', text } : { type: 'text', text, citations };
+}
+
+/** Anthropic breaks a text at each citation: texts in a row with citations are one text again. */
+export function joinCited(content: readonly ContentPart[]): readonly ContentPart[] {
+  const joined: ContentPart[] = [];
+  for (const part of content) {
+    const last = joined.at(-1);
+    const isOneText = last?.type === 'text' && part.type === 'text' && (last.citations ?? part.citations) !== undefined;
+    if (!isOneText) joined.push(part);
+    else joined.splice(-1, 1, joinTexts(last, part));
+  }
+  return joined;
+}
+
+function joinTexts(before: TextPart, after: TextPart): TextPart {
+  const moved = (after.citations ?? []).map(({ from, to, source }): Citation => ({
+    from: from + before.text.length,
+    to: to + before.text.length,
+    source,
+  }));
+  return { type: 'text', text: before.text + after.text, citations: [...(before.citations ?? []), ...moved] };
 }

@@ -5,7 +5,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { property } from './json.ts';
 import { ModelCallError } from '../model-client.ts';
 import type { ProviderDefinition, ProviderHosting } from '../provider.ts';
-import { sdkOptions } from './sdk-options.ts';
+import { sdkOptions } from './transport.ts';
 
 /** The vendor's own packages for clouds; optional, because they bring the clouds' SDKs along. */
 const PACKAGES = {

@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import type { ProviderDefinition } from '../provider.ts';
 import { createHostedAnthropicSdk } from './hosted-sdk.ts';
-import { sdkOptions } from './sdk-options.ts';
+import { sdkOptions } from './transport.ts';
 
 /** The SDK for a provider that speaks Anthropic's protocol, loaded with the first call: its 250 files delay each start. */
 export async function createAnthropicSdk(provider: ProviderDefinition): Promise<Anthropic> {

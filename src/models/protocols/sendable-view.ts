@@ -11,7 +11,7 @@ import { earlierResult } from '../../context/view/notes.ts';
 import { nameText } from '../../context/log/frames.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
 import { IMAGE_TYPES } from './fit-images.ts';
-import { repairText, sendableArguments } from './repair-text.ts';
+import { repairText, sendableArguments } from './call-repairs.ts';
 import { createCallIdMapping, vendorToolName, type ToolCallIdRule } from './tool-names.ts';
 import { sendableSchema } from './tool-schema.ts';
 

@@ -1,3 +1,5 @@
+import type { ProviderKey } from '../catalogue/provider-key.ts';
+import type { ProviderDefinition } from '../provider.ts';
 import { giveWay } from './give-way.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -128,4 +130,69 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   }
   await reader.cancel();
   return text;
+}
+
+/** What servers answer a key with that they no longer take. */
+const REFUSED = 401;
+
+/**
+ * Puts the key of this moment into each call. A call that is refused because of it is made once more with the key
+ * that is read then, if that is another one; a refusal comes before any work, so nothing is paid or done twice.
+ */
+export function withKey(transport: Transport, key: ProviderKey, provider: ProviderDefinition): Transport {
+  const put = (init: RequestInit, value: string): RequestInit => ({
+    ...init,
+    headers: headersWith(init, provider, value),
+  });
+  return async (input, init = {}) => {
+    const used = await key.current();
+    const response = await transport(input, put(init, used));
+    if (response.status !== REFUSED) return response;
+    const other = await key.after(used);
+    return other === used ? response : transport(input, put(init, other));
+  };
+}
+
+function headersWith(init: RequestInit, { protocol, hosting }: ProviderDefinition, key: string): Headers {
+  const headers = new Headers(init.headers);
+  if (hosting?.cloud === 'azure') headers.set('api-key', key);
+  else if (protocol === 'anthropic') headers.set('x-api-key', key);
+  else headers.set('authorization', `Bearer ${key}`);
+  return headers;
+}
+
+/** A server that is silent for this long is taken for dead. */
+const IDLE_MILLISECONDS = 60_000;
+/** OpenAI sends nothing while a model reasons, for minutes; its own agent waits as long. */
+const IDLE_MILLISECONDS_RESPONSES = 300_000;
+/** 128,000 tokens at 70 a second take half an hour. */
+const TOTAL_MILLISECONDS = 1_800_000;
+
+/**
+ * What both SDKs are given: no retries (they belong to Temporal), no log (it would print the
+ * conversation), our own time limits, and nothing from environment variables but the given key.
+ */
+export function sdkOptions(provider: ProviderDefinition): {
+  apiKey: string;
+  maxRetries: 0;
+  logLevel: 'off';
+  timeout: number;
+  fetch: Transport;
+  defaultHeaders: Record<string, null>;
+} {
+  const idleDefault = provider.protocol === 'responses' ? IDLE_MILLISECONDS_RESPONSES : IDLE_MILLISECONDS;
+  const totalMilliseconds = provider.totalTimeoutMilliseconds ?? TOTAL_MILLISECONDS;
+  const transport = createTransport({
+    idleMilliseconds: provider.idleTimeoutMilliseconds ?? idleDefault,
+    totalMilliseconds,
+  });
+  return {
+    apiKey: provider.apiKey ?? 'none',
+    maxRetries: 0,
+    logLevel: 'off',
+    timeout: totalMilliseconds,
+    fetch: provider.key === undefined ? transport : withKey(transport, provider.key, provider),
+    // Both SDKs send a key as bearer; `null` removes the header for a server without keys.
+    defaultHeaders: provider.apiKey === null ? { authorization: null } : {},
+  };
 }

@@ -1,4 +1,4 @@
-import { pathsInArguments } from '../../context/log/identifiers.ts';
+import { pathsInArguments } from '../../context/log/readable-text.ts';
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Database } from '../database/database.ts';
 

@@ -1,12 +1,11 @@
 import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ContentPart } from '../../../context/log/content.ts';
 import { jsonOf } from '../../../context/log/nested-json.ts';
-import { citedText, joinCited } from '../cited-text.ts';
+import { citedText, joinCited, collected, recordOf, textOf, UNNAMED, stopReasonNamed } from '../answer-collector.ts';
+import type { AnswerCollector, AnswerSource } from '../answer-collector.ts';
 import { isRecord, numberOf, parseJson, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StreamDelta } from '../../model-client.ts';
-import { collected, recordOf, textOf, UNNAMED, type AnswerCollector, type AnswerSource } from '../answer-collector.ts';
 import { DONE } from '../server-events.ts';
-import { stopReasonNamed } from '../stop-reason.ts';
 
 type Block =
   | { readonly kind: 'text'; text: string; readonly citations: unknown[] }

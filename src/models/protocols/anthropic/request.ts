@@ -5,7 +5,7 @@ import { isRecord, parseJson } from '../json.ts';
 import { IMAGE_TYPES } from '../fit-images.ts';
 import type { ModelRequest } from '../../model-client.ts';
 import type { ProviderDefinition } from '../../provider.ts';
-import { repairText, sendableArguments } from '../repair-text.ts';
+import { repairText, sendableArguments } from '../call-repairs.ts';
 import { anthropicFields } from '../request-fields.ts';
 import { sendableRequest, type SendableMessage, type SendablePart, type SendableResult } from '../sendable-view.ts';
 import { ANTHROPIC_CALL_IDS } from '../tool-names.ts';

@@ -1,11 +1,11 @@
 import type { ContentPart, ThinkingPart } from '../../../context/log/content.ts';
 import { RefusedInBody } from '../../call-failure.ts';
-import { collected, textOf, UNNAMED, type AnswerCollector, type AnswerSource } from '../answer-collector.ts';
+import { collected, textOf, UNNAMED, stopReasonNamed } from '../answer-collector.ts';
+import type { AnswerCollector, AnswerSource } from '../answer-collector.ts';
 import { REASONING_DETAILS, TOOL_CALL_EXTRA } from './request.ts';
 import { numberOf, parseJson, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from '../../model-client.ts';
 import { DONE } from '../server-events.ts';
-import { stopReasonNamed } from '../stop-reason.ts';
 
 /** Fields in which compatible servers stream reasoning (DeepSeek, vLLM, Kimi; OpenRouter, Groq; llama.cpp). */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;

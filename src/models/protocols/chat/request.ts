@@ -3,7 +3,7 @@ import type { ThinkingPart } from '../../../context/log/content.ts';
 import type { ChatDialect } from './dialect.ts';
 import { parseJson } from '../json.ts';
 import type { ModelRequest } from '../../model-client.ts';
-import { repairText } from '../repair-text.ts';
+import { repairText } from '../call-repairs.ts';
 import { chatFields } from '../request-fields.ts';
 import { sendableRequest, type SendableMessage, type SendablePart, type SendableResult } from '../sendable-view.ts';
 import { strictSchema } from '../tool-schema.ts';

@@ -3,7 +3,7 @@ import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ThinkingPart } from '../../../context/log/content.ts';
 import { isRecord, parseJson } from '../json.ts';
 import type { ModelRequest } from '../../model-client.ts';
-import { repairText } from '../repair-text.ts';
+import { repairText } from '../call-repairs.ts';
 import { responsesFields } from '../request-fields.ts';
 import { sendableRequest, type SendableMessage, type SendablePart } from '../sendable-view.ts';
 import { RESPONSES_CALL_IDS } from '../tool-names.ts';
