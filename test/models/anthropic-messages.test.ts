@@ -1,52 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createModelClient } from '../../src/models/model-clients.ts';
-import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
+import { respond, startHttpServer, stream } from '../support/http-server.ts';
 import { assistant, call, failureOf, listening, requestOf, results, user, viewOf } from '../support/model-builders.ts';
+import { START, HELLO, finish, useAnthropicServer } from '../support/anthropic-server.ts';
 
-let server: HttpServer | undefined;
-afterEach(async () => server?.close());
-
-const START = {
-  type: 'message_start',
-  message: {
-    id: 'msg_1',
-    usage: { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 1 },
-  },
-};
-
-function finish(stopReason: string, outputTokens = 7) {
-  return [
-    {
-      type: 'message_delta',
-      delta: { stop_reason: stopReason, stop_sequence: null },
-      usage: { output_tokens: outputTokens },
-    },
-    { type: 'message_stop' },
-  ];
-}
-
-const HELLO = [
-  START,
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
-  { type: 'content_block_stop', index: 0 },
-  ...finish('end_turn'),
-];
-
-async function clientOf(
-  answer: Parameters<typeof startHttpServer>[0],
-  limits: { idleTimeoutMilliseconds?: number } = {},
-) {
-  server = await startHttpServer(answer);
-  return createModelClient({
-    name: 'anthropic',
-    protocol: 'anthropic',
-    baseUrl: `${server.url}/v1/`,
-    apiKey: 'key',
-    ...limits,
-  });
-}
+const { running, clientOf } = useAnthropicServer();
 
 const REQUEST = requestOf(viewOf([user('hi')]));
 
@@ -64,7 +22,7 @@ test('an answer is streamed, collected and counted with cached input', async () 
     { kind: 'text', text: 'Hel' },
     { kind: 'text', text: 'lo' },
   ]);
-  expect(server?.requests[0]).toMatchObject({
+  expect(running.server?.requests[0]).toMatchObject({
     path: '/v1/messages',
     headers: { authorization: 'Bearer key' },
     body: { stream: true },
@@ -151,7 +109,9 @@ test('a maximum output that does not fit beside the input is lowered once', asyn
   });
   const answer = await client.answer(REQUEST, listening());
   expect(answer.stopReason).toBe('end');
-  expect(server?.requests.map((request) => Reflect.get(Object(request.body), 'max_tokens'))).toEqual([8_192, 6_000]);
+  expect(running.server?.requests.map((request) => Reflect.get(Object(request.body), 'max_tokens'))).toEqual([
+    8_192, 6_000,
+  ]);
 });
 
 test('a maximum output that would become useless is not lowered: the view has to shrink', async () => {
@@ -159,7 +119,7 @@ test('a maximum output that would become useless is not lowered: the view has to
   const client = await clientOf((_, response) => respond(response, 400, { error: { message } }));
   const failure = await failureOf(client.answer(REQUEST, listening()));
   expect(failure.verdict).toMatchObject({ kind: 'overflow', limit: 32_000 });
-  expect(server?.requests).toHaveLength(1);
+  expect(running.server?.requests).toHaveLength(1);
 });
 
 test('thinking that the provider refuses is left out, once', async () => {
@@ -176,7 +136,7 @@ test('thinking that the provider refuses is left out, once', async () => {
   const thought = { type: 'thinking', text: 'hm', provider: 'anthropic', signature: 'old' } as const;
   const view = viewOf([user('hi'), assistant(thought, call('toolu_1')), results(['toolu_1', 'content'])]);
   await client.answer(requestOf(view), listening());
-  expect(server?.requests).toHaveLength(2);
+  expect(running.server?.requests).toHaveLength(2);
 });
 
 test('a body without a stream is classified by what it says', async () => {
@@ -192,7 +152,7 @@ test('no call is repeated on its own, and Retry-After is handed on', async () =>
   );
   const failure = await failureOf(client.answer(REQUEST, listening()));
   expect(failure.verdict).toMatchObject({ kind: 'retryable', cause: 'rate_limit', delayMilliseconds: 7_000 });
-  expect(server?.requests).toHaveLength(1);
+  expect(running.server?.requests).toHaveLength(1);
 });
 
 test('a megabyte of text and 200 tool calls in one answer are collected', async () => {
@@ -227,11 +187,11 @@ test('a megabyte of text and 200 tool calls in one answer are collected', async 
 });
 
 test('a server without keys gets none', async () => {
-  server = await startHttpServer((_, response) => stream(response, HELLO));
-  const client = createModelClient({ name: 'local', protocol: 'anthropic', baseUrl: server.url, apiKey: null });
+  running.server = await startHttpServer((_, response) => stream(response, HELLO));
+  const client = createModelClient({ name: 'local', protocol: 'anthropic', baseUrl: running.server.url, apiKey: null });
   await client.answer(REQUEST, listening());
-  expect(server.requests[0]?.headers['x-api-key']).toBeUndefined();
-  expect(server.requests[0]?.headers.authorization).toBeUndefined();
+  expect(running.server.requests[0]?.headers['x-api-key']).toBeUndefined();
+  expect(running.server.requests[0]?.headers.authorization).toBeUndefined();
 });
 
 test.each([
@@ -280,11 +240,11 @@ test('a text that is broken up by citations is one text, each citation with its 
   expect(content).toEqual([
     { type: 'text', text: 'As the manual says, it opens.', citations: [{ from: 20, to: 28, source: page }] },
   ]);
-  expect(JSON.stringify(server?.requests[0]?.body)).toContain('"citations":{"enabled":true}');
+  expect(JSON.stringify(running.server?.requests[0]?.body)).toContain('"citations":{"enabled":true}');
   // The documents may be gone by then: what is sent back is the text.
   await client.answer(requestOf(viewOf([user('hi'), assistant(...content), user('more')])), listening());
-  expect(server?.requests[1]?.text).toContain('it opens.');
-  expect(server?.requests[1]?.text).not.toContain('citation');
+  expect(running.server?.requests[1]?.text).toContain('it opens.');
+  expect(running.server?.requests[1]?.text).not.toContain('citation');
 });
 
 test('what was cached for an hour is told apart from the rest, also when only the beginning of the stream says so', async () => {

@@ -1,53 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createModelClient } from '../../src/models/model-clients.ts';
 import { createTransport } from '../../src/models/protocols/transport.ts';
-import { beginStream, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
+import { beginStream, startHttpServer, stream } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
+import { START, HELLO, useAnthropicServer } from '../support/anthropic-server.ts';
 
-let server: HttpServer | undefined;
-afterEach(async () => server?.close());
-
-const START = {
-  type: 'message_start',
-  message: {
-    id: 'msg_1',
-    usage: { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 1 },
-  },
-};
-
-function finish(stopReason: string, outputTokens = 7) {
-  return [
-    {
-      type: 'message_delta',
-      delta: { stop_reason: stopReason, stop_sequence: null },
-      usage: { output_tokens: outputTokens },
-    },
-    { type: 'message_stop' },
-  ];
-}
-
-const HELLO = [
-  START,
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
-  { type: 'content_block_stop', index: 0 },
-  ...finish('end_turn'),
-];
-
-async function clientOf(
-  answer: Parameters<typeof startHttpServer>[0],
-  limits: { idleTimeoutMilliseconds?: number } = {},
-) {
-  server = await startHttpServer(answer);
-  return createModelClient({
-    name: 'anthropic',
-    protocol: 'anthropic',
-    baseUrl: `${server.url}/v1/`,
-    apiKey: 'key',
-    ...limits,
-  });
-}
+const { running, clientOf } = useAnthropicServer();
 
 const REQUEST = requestOf(viewOf([user('hi')]));
 
@@ -55,7 +13,7 @@ test('a large request arrives whole and with its length', async () => {
   const client = await clientOf((_, response) => stream(response, HELLO));
   const text = 'größe 😀 '.repeat(150_000);
   await client.answer(requestOf(viewOf([user(text)])), listening());
-  const [request] = server?.requests ?? [];
+  const [request] = running.server?.requests ?? [];
   expect(request?.headers['content-length']).toBe(String(Buffer.byteLength(request?.text ?? '')));
   expect(request?.text).toContain(text);
 });
@@ -65,18 +23,18 @@ test('aborting while it streams rejects at once with AbortError and closes the s
   const abort = new AbortController();
   const options = { signal: abort.signal, onDelta: () => abort.abort() };
   await expect(client.answer(REQUEST, options)).rejects.toMatchObject({ name: 'AbortError' });
-  await server?.disconnected(0);
+  await running.server?.disconnected(0);
 });
 
 test('aborting between two reads of a body that came whole rejects at once', async () => {
   let finishAnswer = (): void => undefined;
-  server = await startHttpServer((_, response) => {
+  running.server = await startHttpServer((_, response) => {
     response.flushHeaders();
     finishAnswer = () => response.end('whole');
   });
   const transport = createTransport({ idleMilliseconds: 60_000, totalMilliseconds: 60_000 });
   const abort = new AbortController();
-  const { body } = await transport(server.url, { signal: abort.signal });
+  const { body } = await transport(running.server.url, { signal: abort.signal });
   const reader = body?.getReader();
   const first = reader?.read();
   finishAnswer();
@@ -89,13 +47,13 @@ test('aborting before the first byte rejects with AbortError and closes the sock
   const abort = new AbortController();
   const client = await clientOf(() => abort.abort());
   await expect(client.answer(REQUEST, listening(abort.signal))).rejects.toMatchObject({ name: 'AbortError' });
-  await server?.disconnected(0);
+  await running.server?.disconnected(0);
 });
 
 test('a signal that is aborted already sends nothing', async () => {
   const client = await clientOf((_, response) => stream(response, HELLO));
   await expect(client.answer(REQUEST, listening(AbortSignal.abort()))).rejects.toMatchObject({ name: 'AbortError' });
-  expect(server?.requests).toHaveLength(0);
+  expect(running.server?.requests).toHaveLength(0);
 });
 
 test.each([
@@ -115,11 +73,11 @@ test.each([
     repair: 'wait',
     evidence: 'the server sent no byte for 100 ms',
   });
-  await server?.disconnected(0);
+  await running.server?.disconnected(0);
 });
 
 test('an answer over the total time limit ends although bytes keep coming', async () => {
-  server = await startHttpServer((_, response) => {
+  running.server = await startHttpServer((_, response) => {
     beginStream(response, HELLO.slice(0, 2));
     const pings = setInterval(() => response.write('event: ping\ndata: {"type":"ping"}\n\n'), 20);
     response.on('close', () => clearInterval(pings));
@@ -127,13 +85,13 @@ test('an answer over the total time limit ends although bytes keep coming', asyn
   const client = createModelClient({
     name: 'anthropic',
     protocol: 'anthropic',
-    baseUrl: server.url,
+    baseUrl: running.server.url,
     apiKey: 'key',
     totalTimeoutMilliseconds: 200,
   });
   const failure = await failureOf(client.answer(REQUEST, listening()));
   expect(failure.verdict).toMatchObject({ kind: 'retryable', evidence: 'the answer took longer than 200 ms' });
-  await server.disconnected(0);
+  await running.server.disconnected(0);
 });
 
 test.each([
@@ -161,7 +119,7 @@ test.each([
 
 test('a refused connection is retryable', async () => {
   const client = await clientOf(() => {});
-  await server?.close();
+  await running.server?.close();
   const failure = await failureOf(client.answer(REQUEST, listening()));
   expect(failure.verdict).toMatchObject({
     kind: 'retryable',
@@ -182,5 +140,5 @@ test('an error body without end is read only as far as it may explain something'
     more();
   });
   expect((await failureOf(client.answer(REQUEST, listening()))).verdict.kind).toBe('overflow');
-  await server?.disconnected(0);
+  await running.server?.disconnected(0);
 });
