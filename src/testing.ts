@@ -54,7 +54,14 @@ export async function startTestHoldfast({ agents = [], tools = [] }: TestHoldfas
     HOLDFAST_MODEL: 'simulator/sim-32k',
     HOLDFAST_LOG_LEVEL: 'error',
   };
-  const worker = await createWorker({ agents, tools, directory, environment, shutdownGraceMilliseconds: 1_000 });
+  const worker = await createWorker({
+    agents,
+    tools,
+    directory,
+    environment,
+    shutdownGraceMilliseconds: 1_000,
+    shutdownSignals: [],
+  });
   const temporal = { address: temporalAddress, namespace: temporalNamespace };
   const holdfast = await connect({ databaseUrl, temporal });
   return {

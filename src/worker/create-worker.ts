@@ -20,6 +20,8 @@ import type { ToolDefinition } from '../tools/tool.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/temporal-names.ts';
 import { VERSIONINGS } from './create-turn-workers.ts';
 import type { Versioning, WorkerDeployment } from './create-turn-workers.ts';
+import { endOnSignals } from './end-worker.ts';
+import { serveProbes } from './health.ts';
 import { startWorker } from './start-worker.ts';
 import type { RunningWorker } from './start-worker.ts';
 
@@ -61,6 +63,10 @@ export interface CreateWorkerOptions {
   readonly concurrentWork?: number;
   /** Milliseconds that running calls get to finish at shutdown. Default: 30,000. */
   readonly shutdownGraceMilliseconds?: number;
+  /**
+   * Signals at which the worker shuts down. Default: SIGINT and SIGTERM, which deploys send. Empty: your program calls `shutdown` itself.
+   */
+  readonly shutdownSignals?: readonly NodeJS.Signals[];
   /**
    * Name of the Temporal worker deployment. With `buildId`, a turn ends on the build that it began on. The worker gets no turns before
    * its build is current (docs/versions.md). Default: `HOLDFAST_DEPLOYMENT`, else unversioned.
@@ -105,7 +111,8 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
   const deployment = deploymentOf(options, environment);
   const logger = createLogger(environment['HOLDFAST_LOG_LEVEL'] ?? 'info');
   installRuntimeLogger(logger);
-  return startWorker({
+  const graceMilliseconds = options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS;
+  const worker = await startWorker({
     configuration,
     databaseUrl: servers.databaseUrl,
     databaseListenUrl: servers.databaseListenUrl,
@@ -116,13 +123,16 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     reducers,
     beforeCompaction: options.beforeCompaction ?? [],
     concurrentWork: options.concurrentWork ?? DEFAULT_CONCURRENT_WORK,
-    shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,
+    shutdownGraceMilliseconds: graceMilliseconds,
     deployment,
     environment,
     crashPoints: environment['HOLDFAST_CRASH_POINTS'],
     crashOrders: environment['HOLDFAST_CRASH_ORDERS'],
     logger,
   });
+  await serveProbes(worker, environment, logger);
+  endOnSignals(worker, { signals: options.shutdownSignals ?? ['SIGINT', 'SIGTERM'], graceMilliseconds });
+  return worker;
 }
 
 function deploymentOf(

@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { given } from '../config/environment.ts';
 import { describeError } from '../activities/runtime/failures.ts';
 import type { Database } from '../store/database/database.ts';
 
@@ -16,6 +17,18 @@ export async function requireReady(
   if (isShuttingDown) throw new Error('the worker shuts down');
   await database`select 1`;
   await connection.withDeadline(Date.now() + TEMPORAL_MILLISECONDS, () => connection.workflowService.getSystemInfo({}));
+}
+
+/** Serves the probes that `HOLDFAST_HEALTH_PORT` and `HOLDFAST_HEALTH_FILE` ask for, until the worker has ended. */
+export async function serveProbes(
+  worker: { readonly checkReady: () => Promise<void>; readonly ended: Promise<void> },
+  environment: Readonly<Record<string, string | undefined>>,
+  logger: Logger,
+): Promise<void> {
+  const file = given(environment, 'HOLDFAST_HEALTH_FILE');
+  if (file !== undefined) keepHealthFile(file, { ended: worker.ended, logger });
+  const port = given(environment, 'HOLDFAST_HEALTH_PORT');
+  if (port !== undefined) await serveHealth(Number(port), worker);
 }
 
 /**

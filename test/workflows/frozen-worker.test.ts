@@ -33,7 +33,6 @@ const SCRIPT = `
     },
   });
   const worker = await createWorker({ tools: [act] });
-  process.once('SIGTERM', () => worker.shutdown());
   await worker.ended;`;
 
 /** The same tool of the worker that takes over, which has it at once. */

@@ -24,18 +24,22 @@ const worker = localCommand<WorkerFlags>({
     option('--grace <seconds>', 'time that running calls get to finish at shutdown (default: 30)', count(0, 86_400)),
   ],
   async run(_call, flags) {
-    const [{ createWorker }, { runWorker }] = await Promise.all([
+    const [{ createWorker, DEFAULT_SHUTDOWN_GRACE_MILLISECONDS }, { endWithin }] = await Promise.all([
       import('../../worker/create-worker.ts'),
-      import('../../worker/run-worker.ts'),
+      import('../../worker/end-worker.ts'),
     ]);
-    const options = {
+    const grace = flags.grace === undefined ? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS : flags.grace * 1_000;
+    const endTelemetry = await startTelemetry('holdfast-worker');
+    const running = await createWorker({
       environment: environmentWith(flags),
       ...(flags.concurrency !== undefined && { concurrentWork: flags.concurrency }),
-      ...(flags.grace !== undefined && { shutdownGraceMilliseconds: flags.grace * 1_000 }),
-    };
-    const endTelemetry = await startTelemetry('holdfast-worker');
-    const created = await createWorker(options);
-    await untilSignalled((signal) => runWorker(created, options, signal));
+      shutdownGraceMilliseconds: grace,
+      shutdownSignals: [], // Ctrl-C reaches npx and this process, and npx may send it on.
+    });
+    await untilSignalled(async (signal) => {
+      signal.addEventListener('abort', () => endWithin(running, grace));
+      await running.ended;
+    });
     await endTelemetry();
   },
 });
