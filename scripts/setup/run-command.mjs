@@ -181,7 +181,7 @@ const COMMANDS = {
   }),
   // Has two published kits judge what compactions keep.
   'test:compaction-kits': programWithPython('compaction-kits', {
-    modules: ['compaction_kit', 'compactbench'],
+    modules: ['compaction_kit', 'compactbench', 'pydantic', 'ruamel', 'tiktoken'],
     size: '10 MB',
     variable: 'HOLDFAST_KITS_PYTHON',
   }),
